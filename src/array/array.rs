@@ -1,4 +1,4 @@
-//! Arrays: a layout and a dtype over a block of memory. Views share the block.
+//! Arrays: an array is a block of memory with a layout and a dtype. Views share the block.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -29,7 +29,7 @@ fn outside(low: i64, high: i64, bytes: usize) -> Error {
     Error::value(format!("the array needs {needed} bytes, from byte {low} to byte {high} of a block of {bytes} bytes"))
 }
 
-/// A strided array in device or host memory. Clones share the memory.
+/// A strided array in device or host memory. Clones of an array share its memory.
 #[derive(Clone)]
 pub struct Array {
     allocation: Arc<Allocation>,
@@ -45,33 +45,35 @@ pub struct BaseOwner(Option<OwnerBox>);
 impl Drop for BaseOwner {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // Leaked at process exit, because the Python object that it refers to may already be destroyed.
+            // At process exit the owner is leaked, because the Python object to which it refers may already be
+            // destroyed.
             std::mem::forget(self.0.take());
         }
     }
 }
 
-/// The memory block of an array, with everything except layout and dtype. Separate because an array is large, and every
-/// function that returns one copies it.
+/// All data of an array except layout and dtype. It is a separate type because an array is large, and every function
+/// that returns an array copies it.
 pub struct ArrayPlacement {
     /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Number of bytes to add to the offset of a layout that counts from element zero.
+    /// Number of bytes from the start of the block to element zero. It is added to the offset of a layout that counts
+    /// from element zero.
     pub shift: i64,
     /// Whether writes to the array are rejected.
     pub readonly: bool,
-    /// An owner to keep alive in addition to the block.
+    /// An owner that the array keeps alive in addition to the block.
     pub owner: Option<OwnerBox>,
 }
 
 impl ArrayPlacement {
-    /// Wraps external memory in a block that is freed with the last array over it.
+    /// Wraps external memory in a block, which is freed with the last array that uses the block.
     ///
     /// # Errors
     /// `ValueError` if the elements would lie outside the address space.
     ///
     /// # Safety
-    /// As for [`Array::imported`], for the bytes of `extent` relative to `address`.
+    /// The conditions of [`Array::imported`] apply to the bytes in the range `extent`, counted from `address`.
     pub unsafe fn lent(
         address: Address,
         extent: Option<(i64, i64)>,
@@ -95,11 +97,11 @@ impl ArrayPlacement {
                 None => Allocation::unowned(first, bytes, stream),
             }
         };
-        // The offset now counts from the first byte of the block.
+        // From here on, offsets count from the first byte of the block.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
 
-    /// Creates an array over this memory.
+    /// Creates an array that uses this memory.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -124,7 +126,7 @@ impl Array {
         Self::on_new_memory(layout, dtype, stream)
     }
 
-    /// Allocates an uninitialized array with the given dense layout.
+    /// Allocates an uninitialized array with the dense layout `layout`.
     ///
     /// # Errors
     /// `OutOfMemory`; driver errors.
@@ -134,7 +136,7 @@ impl Array {
         Ok(Self { allocation, layout, dtype, readonly: false, owner: None })
     }
 
-    /// Creates an array over an existing memory block.
+    /// Creates an array that uses an existing memory block.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -144,7 +146,7 @@ impl Array {
         Ok(Self { allocation, layout, dtype, readonly, owner: None })
     }
 
-    /// Returns the same array with an additional owner, which its views keep alive too.
+    /// Returns the same array with an additional owner. Views of the array keep this owner alive too.
     #[must_use]
     pub fn with_owner(self, owner: OwnerBox) -> Self {
         Self { owner: Some(Arc::new(BaseOwner(Some(owner)))), ..self }
@@ -156,15 +158,15 @@ impl Array {
         Some((&**owner.0.as_ref()?, Arc::strong_count(owner)))
     }
 
-    /// Creates an array over external memory. The block is freed with the last array over it.
+    /// Creates an array that uses external memory. The block is freed with the last array that uses it.
     ///
     /// # Errors
     /// `ValueError` if the elements would lie outside the address space.
     ///
     /// # Safety
     /// `address` is the address of element zero. The bytes that the layout reaches must be memory of the stream's
-    /// device, usable in the order of the stream. They must stay valid until `owner` is dropped, or without an owner
-    /// while the array and its views are used.
+    /// device, usable in the order of the stream. The bytes must stay valid until `owner` is dropped, or, without an
+    /// owner, while the array or a view of it is used.
     pub unsafe fn imported(
         address: Address,
         layout: Layout,
@@ -178,8 +180,8 @@ impl Array {
         ground.array(layout, dtype)
     }
 
-    /// Writes an array over a memory block into `slot`, with the layout of a single element. The caller then sets the
-    /// layout; see [`Self::write_view`].
+    /// Writes an array that uses the block `allocation` into `slot`, with the layout of a single element. The caller
+    /// then sets the layout; see [`Self::write_view`].
     ///
     /// # Safety
     /// `slot` must be writable and must not hold an array.
@@ -195,8 +197,8 @@ impl Array {
         }
     }
 
-    /// Whether `slot` contains an array; otherwise all its bytes are zero. The pointer to the block is never null,
-    /// which distinguishes the two.
+    /// Returns whether `slot` contains an array and not zeros. The two are distinguished by the pointer to the block,
+    /// which is never null in an array.
     ///
     /// # Safety
     /// `slot` must be readable and contain an array or zeros.
@@ -216,8 +218,8 @@ impl Array {
     }
 
     /// Writes a view into `slot`, with the layout of a single element. The caller then sets the layout with
-    /// [`Self::layout_mut`]. An array is large: moving one through several returns costs more than the rest of creating
-    /// a view.
+    /// [`Self::layout_mut`]. The view is not returned by value, because an array is large: moving it through several
+    /// returns costs more than all other steps of creating a view.
     ///
     /// # Safety
     /// `slot` must be writable and must not hold an array.
@@ -245,7 +247,7 @@ impl Array {
     /// Writes all fields of a view into `slot`, except its layout.
     ///
     /// # Safety
-    /// As for [`Self::write_view`]. The caller must write the layout.
+    /// `slot` must be writable and must not hold an array. The caller must write the layout.
     #[inline(always)]
     unsafe fn write_all_but_layout(&self, slot: *mut Self) {
         // SAFETY: the caller guarantees that `slot` is writable; each field is written once and not read before.
@@ -257,15 +259,15 @@ impl Array {
         }
     }
 
-    /// Frees the array's memory block if this array is its only user and no driver call is needed. After `true` the
-    /// array may only be dropped.
+    /// Frees the array's memory block if this array is the block's only user and no driver call is needed. If `true` is
+    /// returned, the caller may only drop the array.
     #[inline]
     pub fn try_return_to_cache(&mut self) -> bool {
         self.owner.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::try_return_to_cache)
     }
 
-    /// If the array's block has no memory yet and this array is its only user, calls `forget` to discard the operation
-    /// that computes it. After `true` the array may only be dropped.
+    /// Calls `forget` to discard the deferred operation that computes the array, if this array is the only user of its
+    /// block and the block has no memory yet. If `true` is returned, the caller may only drop the array.
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         Arc::strong_count(&self.allocation) == 1 && self.allocation.drop_unproduced(forget)
     }
@@ -273,8 +275,8 @@ impl Array {
     /// Returns the layout of a view that is being created, for the caller to set.
     ///
     /// # Safety
-    /// Before any other code sees the array, its layout must reach no byte outside the block. The layout of another,
-    /// checked array over the block, or a part of such a layout, fulfils this.
+    /// Before any other code sees the array, its layout must reach no byte outside the block. The layout of another
+    /// array whose extent was checked against the block, or a part of such a layout, fulfils this condition.
     #[inline]
     pub unsafe fn layout_mut(&mut self) -> &mut Layout {
         &mut self.layout
@@ -290,8 +292,8 @@ impl Array {
         Ok(Self { owner: self.owner.clone(), ..view })
     }
 
-    /// Sets layout and owner of an array that was created over the block of an [`ArrayPlacement`]. The layout's offset
-    /// counts from element zero.
+    /// Sets layout, write permission and owner of an array that was created with the block of an [`ArrayPlacement`].
+    /// The layout's offset counts from element zero.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -330,13 +332,13 @@ impl Array {
         self.dtype
     }
 
-    /// Whether writes are rejected.
+    /// Returns whether writes are rejected.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.readonly
     }
 
-    /// Returns the access that another library has to the array if it is exported.
+    /// Returns the access that another library has to the array after an export.
     #[inline]
     pub fn exported_access(&self) -> Access {
         if self.readonly { Access::Read } else { Access::Write }

@@ -1,4 +1,4 @@
-//! Arrays whose block may not have memory yet. They provide everything except the address.
+//! Arrays whose block may not have memory yet. They provide all properties of an array except the address.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -12,9 +12,9 @@ use pygpu_device::Device;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// An array that may be the result of a deferred operation, hence without an address. [`Self::materialized`] returns
-/// the [`Array`] and fails if the block has no memory. A block keeps its memory once it has one, so the result stays
-/// valid while the array is borrowed.
+/// An array that may be the result of a deferred operation, and then has no address before the operation is launched.
+/// [`Self::materialized`] returns the [`Array`] and fails if the block has no memory. A block never loses its memory,
+/// so the returned array stays valid while it is borrowed.
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct DeferredArray(Array);
@@ -41,11 +41,11 @@ impl DeferredArray {
         unsafe { &*ptr::from_ref(array).cast::<Self>() }
     }
 
-    /// Returns the array with its address. Must be called after the last flush and after the last use of the
-    /// interpreter, because both can run other code.
+    /// Returns the array, whose address can then be read. The caller must neither flush nor use the interpreter between
+    /// this call and the use of the address, because both can run other code.
     ///
     /// # Errors
-    /// The error of the deferred operation; `ValueError` if it is still pending.
+    /// The error of the deferred operation; `ValueError` if the operation is still pending.
     #[inline]
     pub fn materialized(&self) -> Result<&Array> {
         match self.0.allocation().has_memory() || self.0.allocation().bytes() == 0 {
@@ -60,7 +60,7 @@ impl DeferredArray {
         Err(Error::value("the operation that makes this array was not launched"))
     }
 
-    /// Returns the contained array, for an owner that later lends it as a `DeferredArray` again.
+    /// Returns the contained array, for an owner that later uses it as a `DeferredArray` again.
     pub fn into_held(self) -> Array {
         self.0
     }
@@ -88,21 +88,20 @@ impl DeferredArray {
         self.0.device()
     }
 
-    /// Whether writes are rejected.
+    /// Returns whether writes are rejected.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.0.readonly()
     }
 
-    /// Returns the array's memory block, for its flags, size and owners.
+    /// Returns the array's memory block, whose flags, size and owners are known before it has memory.
     #[inline]
     pub fn allocation(&self) -> &Arc<Allocation> {
         self.0.allocation()
     }
 
     /// Returns the remainder modulo 16 of the address of the element from which the layout's offset counts. Pool blocks
-    /// begin at multiples of 16, so it is known before the memory exists. A launch uses the address that the block has
-    /// by then.
+    /// begin at multiples of 16, so the remainder is known before the block has memory.
     #[inline]
     pub fn phase(&self) -> i64 {
         const PHASES: i64 = 16;
@@ -123,7 +122,7 @@ impl DeferredArray {
     /// Writes a view into `slot`; see [`Array::write_view`].
     ///
     /// # Safety
-    /// As for [`Array::write_view`].
+    /// `slot` must be writable and must not hold an array.
     #[inline]
     pub unsafe fn write_view(&self, slot: *mut Array) {
         // SAFETY: the caller guarantees that `slot` is writable and contains no array.

@@ -1,5 +1,5 @@
-//! Arrays: a layout and a dtype over a block of memory. The module [`graph`] has captured work that is launched as a
-//! whole.
+//! Arrays: an array is a block of memory with a layout and a dtype. The module [`graph`] contains graphs: captured work
+//! that is launched as a whole.
 
 mod array;
 mod deferred;

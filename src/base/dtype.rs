@@ -1,7 +1,7 @@
 //! Table of element types: names, sizes, and codes of NumPy, DLPack, the array interfaces and C.
 //!
-//! A `DType` is a plain value. Structured and void types are opaque items of a given size; their `tag` lets the layer
-//! above find the NumPy dtype that they represent. Only the native byte order is supported.
+//! A `DType` is a plain value. Structured and void types are opaque items of a fixed size in bytes; the Python layer
+//! finds the NumPy dtype of such a type by its `tag`. Only the native byte order is supported.
 
 use crate::error::{Error, Result};
 
@@ -38,7 +38,7 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
-    /// Whether the elements have a real and an imaginary part.
+    /// Returns whether the elements have a real and an imaginary part.
     #[inline]
     pub fn is_complex(self) -> bool {
         matches!(self, Self::Complex64 | Self::Complex128)
@@ -54,16 +54,16 @@ pub enum Origin {
     MlDtypes,
 }
 
-/// DLPack's description of an element type. There is always one lane.
+/// DLPack's description of an element type. PyGPU supports only elements with one lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DlpackType {
     /// DLPack's type code (`DLDataTypeCode`).
     pub code: u8,
-    /// Number of bits of an element; for complex types, of both parts.
+    /// Number of bits of an element; for a complex element, the sum of both parts.
     pub bits: u8,
 }
 
-/// An entry of the table: one element type in all notations.
+/// A table entry: name, size and codes of one element type.
 #[derive(Debug)]
 pub struct DTypeEntry {
     /// The element type.
@@ -105,8 +105,8 @@ const fn row(
     }
 }
 
-/// Builds an entry of an `ml_dtypes` type. It has no common `typestr` (PyTorch changed its own twice), so it is
-/// exchanged through DLPack only.
+/// Builds an entry of an `ml_dtypes` type. Libraries use different `typestr`s for such a type (PyTorch changed its own
+/// twice), so arrays of the type are exchanged through DLPack only.
 const fn ml_row(kind: ScalarType, name: &'static str, itemsize: u32, code: u8, c_name: &'static str) -> DTypeEntry {
     let bits = (itemsize * 8) as u8;
     DTypeEntry {
@@ -128,7 +128,7 @@ const BFLOAT: u8 = 4;
 const COMPLEX: u8 = 5;
 const BOOL: u8 = 6;
 
-// As in NumPy and PyCUDA: a 64-bit integer is a `long` on platforms where `long` has 64 bits.
+// C names of 64-bit integers. As in NumPy and PyCUDA, they are `long` on platforms where `long` has 64 bits.
 const LONG: &str = if cfg!(windows) { "long long" } else { "long" };
 const UNSIGNED_LONG: &str = if cfg!(windows) { "unsigned long long" } else { "unsigned long" };
 
@@ -188,8 +188,8 @@ impl DType {
     /// Returns the dtype of an array-interface `typestr`; `|V8` gives opaque items with tag 0.
     ///
     /// # Errors
-    /// `TypeError` for the other byte order, for types that a device cannot store (objects, strings, dates), and for
-    /// items of zero bytes.
+    /// `TypeError` for the non-native byte order, for types that a device cannot store (objects, strings, dates), and
+    /// for items of zero bytes.
     pub fn from_typestr(typestr: &str) -> Result<Self> {
         if typestr.starts_with('>') && !typestr.ends_with('1') {
             return Err(Error::type_error(format!(
@@ -202,7 +202,7 @@ impl DType {
         if let Some(row) = TABLE.iter().find(same) {
             return Ok(Self::new(row.kind));
         }
-        // Digits only: `parse` would accept a sign.
+        // Accepts digits only, because `parse` would also accept a sign.
         let void = element.strip_prefix('V').filter(|size| size.bytes().all(|digit| digit.is_ascii_digit()));
         match void.and_then(|size| size.parse().ok()) {
             Some(itemsize) if itemsize > 0 => Ok(Self::opaque(itemsize, 0)),
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dtype_table_is_in_order_of_kind() {
+    fn dtype_table_has_order_of_scalar_types() {
         for (position, row) in TABLE.iter().enumerate() {
             assert_eq!(row.kind as usize, position, "{}", row.name);
         }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_other_byte_orders_and_vector_lanes() {
+    fn dtype_rejects_nonnative_byte_order_and_several_lanes() {
         assert!(matches!(DType::from_typestr(">f4"), Err(Error::Type(_))));
         assert!(matches!(DType::from_typestr("|O"), Err(Error::Type(_))));
         assert!(matches!(DType::from_typestr(""), Err(Error::Type(_))));
@@ -305,14 +305,14 @@ mod tests {
     }
 
     #[test]
-    fn rejects_malformed_typestr() {
+    fn dtype_rejects_malformed_typestr() {
         for odd in ["|V0", "|V+8", "|V", "|V99999999999", "xf4", "f4", "\u{e9}f4", "<f4 "] {
             assert!(matches!(DType::from_typestr(odd), Err(Error::Type(_))), "{odd}");
         }
     }
 
     #[test]
-    fn void_items_keep_their_size_and_have_no_dlpack_code() {
+    fn void_dtype_keeps_itemsize_and_has_no_dlpack_code() {
         let dtype = DType::from_typestr("|V12").unwrap();
         assert_eq!((dtype.kind(), dtype.itemsize()), (ScalarType::Opaque, 12));
         assert!(matches!(dtype.dlpack(), Err(Error::Buffer(_))));

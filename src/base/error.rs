@@ -1,7 +1,8 @@
 //! The error type shared by all crates.
 //!
-//! Every variant states the operation, its object and the values involved. A driver error adds the driver's name,
-//! number and text. `python::errors` alone maps each variant to one Python exception class.
+//! The message of every variant states the operation, the object of the operation and the values involved. The message
+//! of a driver error also contains the driver's name, number and text of the error. Only the module `python::errors`
+//! maps the variants to Python exception classes, one class per variant.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 /// Result type of every fallible function of the crates.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Kinds of failure.
+/// An error. Each variant is one kind of failure.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// A value, shape or size is not acceptable: `ValueError`.
@@ -62,7 +63,7 @@ pub struct CompileError {
     pub compiler: String,
     /// The options that the compiler received.
     pub options: Vec<String>,
-    /// The source's name in messages.
+    /// Name of the source in the compiler's messages.
     pub name: String,
     /// The source as the user wrote it.
     pub source: String,
@@ -217,8 +218,8 @@ mod python {
 
     /// Sets the function that converts an error to a Python exception. Only the first call has an effect.
     ///
-    /// The conversion implements a trait of pyo3 for [`Error`], so it must be in this crate. The exception classes,
-    /// however, are created by the extension module.
+    /// Rust permits an implementation of pyo3's conversion trait for [`Error`] only in this crate, which defines the
+    /// type. The extension module, however, creates the exception classes. It therefore registers `raise`.
     pub fn raise_with(raise: fn(&Error) -> PyErr) {
         RAISE.get_or_init(|| raise);
     }
@@ -241,7 +242,7 @@ mod tests {
     use super::distinct_lines;
 
     #[test]
-    fn repeated_compiler_messages_are_dropped_with_their_details() {
+    fn repeated_compiler_messages_are_omitted_with_their_details() {
         let first = "a(1): error: no x\n  x = 1\n  ^";
         let other = "a(2): error: no y\n  y = 1\n  ^";
         let log = format!("{first}\n\n{other}\n\n{first}\n\n2 errors detected\n");

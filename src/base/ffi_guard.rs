@@ -1,11 +1,11 @@
 //! Stops panics at `extern "C"` functions that other libraries call, because a C frame cannot unwind.
 //!
-//! Every `extern "C"` function immediately passes its work to [`catch_panic`]; `tests/interop/test_callbacks.py` verifies
-//! this. Functions that call Python additionally go through `python::callback`.
+//! Every `extern "C"` function immediately passes its work to [`catch_panic`]; `tests/interop/test_callbacks.py`
+//! verifies this. Functions that call Python additionally use `python::callback`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `work` and returns its result, or `otherwise` if it panics. Values that the work owned when it panicked are
+/// Runs `work` and returns its result, or `otherwise` if `work` panics. Values that `work` owned when it panicked are
 /// leaked.
 #[inline]
 pub fn catch_panic<T>(otherwise: T, work: impl FnOnce() -> T) -> T {

@@ -1,8 +1,8 @@
 //! Flush points: every path that could observe a deferred operation flushes it first.
 //!
-//! `ops::fusion` owns the queues of deferred operations, one per thread. This module contains the parts that
-//! lower layers need: the count of pending operations, the marks that link a block to the operations using it, and
-//! the flush functions. With nothing pending a flush point is one atomic load.
+//! `ops::fusion` owns the queues of deferred operations, one per thread. This module contains the parts that lower
+//! layers need: the count of pending operations, the marks that link a block to the operations using it, and the flush
+//! functions. While no operation is pending, a flush point costs one atomic load.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::error::Error;
 use crate::fork_safe::ForkSafeOnce;
 
-/// Why deferred operations were flushed.
+/// The reason for which deferred operations were flushed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlushReason {
     /// The program requests the values or the address of an array.
@@ -99,7 +99,8 @@ impl PendingMark {
         LANDING.pending(self)
     }
 
-    /// Adds a reader to the mark, which can have several. The caller holds the queues' lock.
+    /// Adds an operation that reads the block to the mark. A mark can refer to several readers. The caller holds the
+    /// queues' lock.
     #[inline]
     pub fn add(&self, id: NodeId) {
         LANDING.add(self, id);
@@ -119,21 +120,21 @@ pub enum Scope {
 
 /// Functions that the owner of the queues provides to lower layers.
 pub struct FlushHooks {
-    /// Launches pending operations, and waits for other threads that are launching operations of these queues.
-    /// Releases the GIL meanwhile.
+    /// Launches the pending operations of the queues in the scope, and waits for other threads that are launching
+    /// operations of these queues. Releases the GIL for the whole call.
     pub flush: fn(Scope, FlushReason),
     /// Removes an operation from its queue because its result was dropped.
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
-    /// Changes the number of blocks with a fault by the argument, which may be negative.
+    /// Adds the argument, which may be negative, to the number of blocks with a fault.
     pub count_faults: fn(isize),
     /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
-    /// Takes the first error of the calling thread's queue that was not yet reported.
+    /// Takes the first unreported error of the calling thread's queue.
     pub take_error: fn() -> Option<Error>,
-    /// Marks the error of a launch batch as reported, because a use of a block has raised it. The id is that of the
-    /// batch's first operation.
+    /// Marks the error of a launch batch as reported, because the use of an affected block has raised this error. The
+    /// argument is the id of the batch's first operation.
     pub report: fn(NodeId),
 }
 
@@ -155,7 +156,7 @@ pub fn set_pending_count(count: usize) {
     LANDING.set_count(count);
 }
 
-/// Records that all operations of a queue up to a number have landed: they were launched or have failed. The caller
+/// Records that all operations of a queue up to `number` have landed: they were launched or have failed. The caller
 /// holds the queues' lock.
 #[inline]
 pub fn land(queue: usize, number: u64) {
@@ -191,7 +192,7 @@ pub fn flush_all(cause: FlushReason) {
 #[cold]
 #[inline(never)]
 pub fn flush_now(scope: Scope, cause: FlushReason) {
-    // The launching thread flushes nothing, because its driver calls are part of a flush.
+    // A thread that is launching a batch flushes nothing, because its driver calls are part of a flush.
     if let Some(hooks) = HOOKS.get().filter(|_| !is_in_batch()) {
         (hooks.flush)(scope, cause);
     }
@@ -216,13 +217,15 @@ pub fn discard_result(id: NodeId) {
 
 static USAGE: Usage = Usage(AtomicUsize::new(0));
 
-/// Records that operations may be deferred from now on. Called before the first check that an operand is private.
+/// Records that operations may be deferred from now on. The caller does this before it checks for the first time that
+/// an operand is private.
 #[inline]
 pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred in this process. Called after a block's visibility changed.
+/// Returns whether operations may have been deferred in this process. The caller does this after it has changed a
+/// block's visibility.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()
@@ -242,7 +245,7 @@ pub fn pending_bytes() -> usize {
     HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
-/// Changes the number of blocks with a fault by `change`, which may be negative.
+/// Adds `change`, which may be negative, to the number of blocks with a fault.
 #[cold]
 pub fn count_faults(change: isize) {
     if let Some(hooks) = HOOKS.get() {
@@ -250,8 +253,8 @@ pub fn count_faults(change: isize) {
     }
 }
 
-/// Whether a queue has ever stored an error for its thread. Set before the count of pending operations falls, so that a
-/// thread that finds nothing pending sees the flag.
+/// Whether a queue has ever stored an error for its thread. The flag is set before the count of pending operations is
+/// lowered, so that a thread that finds nothing pending sees the flag.
 static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
 
 /// Records that a queue has stored an error for its thread. The caller holds the queues' lock.
@@ -260,14 +263,14 @@ pub fn store_error() {
     HAS_ERRORS.store(true, Ordering::Release);
 }
 
-/// Takes the first error of the calling thread's deferred operations that was not yet reported.
+/// Takes the first unreported error of the calling thread's deferred operations.
 #[inline]
 pub fn take_error() -> Option<Error> {
     if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
 }
 
-/// Marks the error of a launch batch as reported, because a use of a block has raised it. `batch` is the batch's first
-/// operation.
+/// Marks the error of a launch batch as reported, because the use of an affected block has raised this error. `batch`
+/// is the id of the batch's first operation.
 #[cold]
 pub fn report(batch: NodeId) {
     if let Some(hooks) = HOOKS.get() {
@@ -282,7 +285,7 @@ pub fn is_in_batch() -> bool {
     IN_BATCH.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Proof that the calling thread is launching a batch. It is not `Send`.
+/// Proof that the calling thread is launching a batch. A token is not `Send`.
 pub struct FlushToken(std::marker::PhantomData<*const ()>);
 
 impl FlushToken {
@@ -301,7 +304,7 @@ impl Drop for FlushToken {
 }
 
 /// Permission to run Python, or to wait for a thread that may run Python. Every path that attaches to the interpreter
-/// requires one.
+/// requires a value of this type.
 #[derive(Clone, Copy)]
 pub struct PythonAccess(());
 
@@ -312,8 +315,8 @@ impl PythonAccess {
         (!is_in_batch()).then_some(Self(()))
     }
 
-    /// Returns the permission, where it must exist. `None` means that the calling thread is launching a batch, which is
-    /// a defect of the caller.
+    /// Returns the permission, for code that never runs while a batch is launched. `None` means that the calling thread
+    /// is launching a batch nevertheless, which is a defect of the caller.
     #[inline]
     pub fn expected() -> Option<Self> {
         let access = Self::here();

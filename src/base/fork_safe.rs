@@ -1,13 +1,14 @@
 //! Process-wide locks and once-cells that survive `fork`.
 //!
 //! A forked child has one thread, the one that called `fork`. A lock held by another thread at that moment would stay
-//! locked in the child forever, over data that may be half written. Therefore every lock in a static is a [`ForkSafeMutex`]:
-//! `fork` acquires all of them and holds them while the process is copied. Values initialized on first use are in a
-//! [`ForkSafeOnce`] for the same reason. `tests/backend/test_global_locks.py` verifies that no other static locks exist.
+//! locked in the child forever, and the guarded data may be half written. Therefore every lock in a static is a
+//! [`ForkSafeMutex`]: `fork` acquires all of them and holds them while the process is copied. Values initialized on
+//! first use are in a [`ForkSafeOnce`] for the same reason. `tests/backend/test_global_locks.py` verifies that no other
+//! static locks exist.
 //!
-//! Locks may be nested in any order: `fork` never waits for one lock while holding another. Locks that the forking
-//! thread already holds stay held in both processes. Locks of single objects are not held across `fork`; hold them
-//! only for a few instructions.
+//! Locks may be nested in any order, because `fork` never waits for one lock while holding another. Locks that the
+//! forking thread already holds stay held in both processes. `fork` does not acquire locks of single objects, so code
+//! holds such a lock only for a few instructions.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
@@ -19,12 +20,12 @@ use std::time::{Duration, Instant};
 
 use crate::ffi_guard::catch_panic;
 
-/// Maximum time for which `fork` tries to acquire the locks. Some are held while a driver is opened.
+/// Maximum time for which `fork` tries to acquire the locks. Some locks are held while a driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A lock for a static. Poisoning is ignored: the guarded value is changed in single steps, so a panic leaves it
 /// consistent.
-// The node is the first field, so that node and lock have the same address.
+// `node` is the first field, so that its address is also the address of the lock.
 #[repr(C)]
 pub struct ForkSafeMutex<T: 'static> {
     node: LockNode,
@@ -65,9 +66,9 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Returns how many of these locks the calling thread holds. No driver may be called while it holds any: the driver may
-/// wait for a thread that waits for the lock. Counted only in builds with debug assertions, which verify it at each
-/// driver call (`backend::vendor::exit_guard::DriverCallGuard`).
+/// Returns how many fork-safe locks the calling thread holds. A thread that holds such a lock must not call a driver,
+/// because the driver may wait for a thread that waits for the lock. Locks are counted only in builds with debug
+/// assertions; `backend::vendor::exit_guard::DriverCallGuard` verifies the count at each driver call.
 #[cfg(debug_assertions)]
 pub fn locks_held() -> usize {
     HELD.try_with(Cell::get).unwrap_or(0)
@@ -79,7 +80,7 @@ fn this_thread() -> usize {
 }
 
 impl<T: Send> ForkSafeMutex<T> {
-    /// Creates a lock over a value.
+    /// Creates a lock that guards `value`.
     pub const fn new(value: T) -> Self {
         let node =
             LockNode { is_listed: AtomicBool::new(false), next: AtomicPtr::new(ptr::null_mut()), hold: Self::hold };
@@ -115,7 +116,7 @@ impl<T: Send> ForkSafeMutex<T> {
 
 /// Guard of a lock that this thread holds; dropping it releases the lock.
 pub struct ForkSafeGuard<T: 'static> {
-    owned: Owned, // dropped before the lock: the next holder then stores its own number
+    owned: Owned, // dropped before `guard`, so that the next holder's number is not reset
     guard: MutexGuard<'static, T>,
 }
 
@@ -168,8 +169,8 @@ impl<T> DerefMut for ForkSafeGuard<T> {
     }
 }
 
-/// Spin lock that protects the list. It is also held during `fork`, otherwise for a few steps only; no thread waits for
-/// it while holding another lock.
+/// Spin lock that protects the list of locks. `fork` holds it while the process is copied; others hold it for a few
+/// steps only. No thread waits for it while holding another lock.
 static CHANGING: AtomicBool = AtomicBool::new(false);
 
 fn begin_change() {
@@ -189,7 +190,7 @@ impl LockNode {
         begin_change();
         let first = LISTED.load(Ordering::Relaxed);
         if first.is_null() {
-            // Registration fails only if memory for the entry is exhausted; `fork` then does not acquire the locks.
+            // `pthread_atfork` fails only if memory is exhausted. In that case `fork` does not acquire the locks.
             // SAFETY: the handlers are static functions and do not unwind.
             unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
         }
@@ -241,8 +242,8 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
     }
 }
 
-/// A value of a static that is created on first use. Unlike with `OnceLock`, a child forked while another thread
-/// creates the value finds it complete.
+/// A value of a static that is created on first use. Unlike with `OnceLock`, a child that is forked while another
+/// thread creates the value finds the complete value.
 pub struct ForkSafeOnce<T: 'static> {
     making: ForkSafeMutex<()>,
     made: OnceLock<T>,
@@ -297,7 +298,8 @@ mod tests {
     static TWO: ForkSafeMutex<u32> = ForkSafeMutex::new(2);
     static MADE: ForkSafeOnce<u32> = ForkSafeOnce::new();
 
-    /// Forks. The child runs `work` and exits with its result. A child that hangs is killed.
+    /// Runs `work` in a forked child and returns its result, which is the child's exit status. A child that hangs for
+    /// 20 s is killed.
     fn in_child(work: impl FnOnce() -> u32) -> i32 {
         unsafe {
             let child = libc::fork();
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_held_at_fork_is_held_in_parent_and_child() {
+    fn lock_of_forking_thread_stays_held_in_parent_and_child() {
         static OWN: ForkSafeMutex<u32> = ForkSafeMutex::new(5);
         let mut own = OWN.lock();
         *own += 1;
@@ -348,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn forked_child_sees_value_that_other_thread_was_initializing() {
+    fn forked_child_sees_value_that_another_thread_was_creating() {
         let maker = thread::spawn(|| {
             MADE.get_or_init(|| {
                 thread::sleep(Duration::from_millis(200));

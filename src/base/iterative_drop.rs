@@ -1,13 +1,14 @@
 //! Drops long owner chains without recursion.
 //!
-//! An array may own an exporter that owns an array, thousands deep, with frames of Python, NumPy and others in
-//! between. Each `Drop` on such a chain passes its contents to [`drop_iteratively`]: up to `DEEPEST` levels are dropped in place,
-//! deeper ones are queued per thread and dropped by the outermost call. (CPython's containers do the same with their
-//! "trashcan"; objects of extensions do not.)
+//! An array may own an exporter that owns an array, thousands deep, with frames of Python, NumPy and others in between.
+//! The `Drop` of each owner in such a chain passes the owner's contents to [`drop_iteratively`]: up to `DEEPEST` levels
+//! are dropped in place, deeper ones are queued per thread and dropped by the outermost call. (CPython's containers do
+//! the same with their "trashcan"; objects of extensions do not.)
 
 use std::cell::{Cell, RefCell};
 
-/// Maximum depth of nested drops. Each level needs some kilobytes of stack, with the frames in between.
+/// Maximum depth of nested drops. Each level, with the frames of other libraries in between, needs some kilobytes of
+/// stack.
 const DEEPEST: usize = 16;
 
 type DropFn = Box<dyn FnOnce()>;
@@ -24,8 +25,8 @@ thread_local! {
     static WAITING: RefCell<Vec<DropFn>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Drops `value`: immediately by `now`, or, if too many drops are nested, by `later` when the outermost drop returns.
-/// `later` may run in any state of the thread, `now` only inside this call.
+/// Drops `value`: passes it to `now` immediately, or, if too many drops are nested, to `later` when the outermost drop
+/// returns. `later` may run in any state of the thread; `now` runs only inside this call.
 #[inline]
 pub fn drop_iteratively<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
     CHAIN.with(|chain| {
@@ -68,8 +69,8 @@ fn wait<T: 'static>(value: T, later: fn(T)) {
         waiting.borrow_mut().push(Box::new(move || value.into_iter().for_each(later)));
         CHAIN.with(|chain| chain.waits.set(true));
     });
-    // The thread is terminating and its queue no longer exists: the value is dropped in place, however deep the chain
-    // is.
+    // If the thread is terminating, its queue no longer exists. The value is then dropped in place, however deep the
+    // chain is.
     if queued.is_err() {
         value.into_iter().for_each(later);
     }

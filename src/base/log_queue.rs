@@ -1,8 +1,8 @@
 //! Queue of log messages from slow paths (compilation, library loading, fallbacks) for Python's `logging`.
 //!
-//! The logging thread may hold locks and lack the GIL, so [`log`] only queues a record and calls the wake-up
-//! function that `python` registered. Without one, records are dropped. Fast paths never log, hence there is no
-//! switch.
+//! The logging thread may hold locks and lack the GIL, so [`log`] only queues a record and calls the wake-up function
+//! that `python` registered. Without a registered function, records are dropped. There is no switch that disables
+//! logging, because fast paths never log.
 
 use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 
@@ -26,7 +26,7 @@ pub struct LogRecord {
     pub text: String,
 }
 
-/// Maximum number of queued records; later ones are dropped.
+/// Maximum number of queued records; further records are dropped.
 const MOST: usize = 1000;
 
 static NOTES: ForkSafeMutex<Vec<LogRecord>> = ForkSafeMutex::new(Vec::new());

@@ -3,15 +3,16 @@
 //!
 //! Readers take no lock. Required memory orderings, each verified by the model checker in `tests/hazard_model`:
 //!
-//! 1. An operation is launched and its result has its address before [`Landing::land`] is called. That store releases
-//!    and [`Landing::is_pending`] acquires, so a thread that sees an operation as landed also sees the address and the
-//!    fault of its result.
-//! 2. The count is lowered after that. Its store releases and [`Landing::is_any`] acquires, so a thread that finds
-//!    nothing pending sees all addresses.
+//! 1. An operation is launched, and its result receives an address, before [`Landing::land`] is called. `land` stores
+//!    with release ordering and [`Landing::is_pending`] loads with acquire ordering, so a thread that sees an operation
+//!    as landed also sees the address and the fault of its result.
+//! 2. The count of pending operations is lowered after `land`. The count is stored with release ordering and
+//!    [`Landing::is_any`] loads it with acquire ordering, so a thread that finds nothing pending sees the addresses of
+//!    all results.
 //! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark without
-//!    the lock either received the array from the thread that queued the operation, or has held the lock since. Marks
-//!    themselves therefore need no ordering.
-//! 4. While no operation was ever deferred, an escape takes no lock: see [`Usage`].
+//!    the lock either received the array from the thread that queued the operation, or has held the lock since the
+//!    operation was queued. Marks themselves therefore need no ordering.
+//! 4. Until the first operation of the process is deferred, an escape takes no lock: see [`Usage`].
 //! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].
 
 use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
@@ -45,8 +46,8 @@ impl NodeId {
     }
 }
 
-/// Refers to the last operation that reads a block, or that writes it. A mark is never cleared: it expires when its
-/// operation lands, i.e. was launched or has failed.
+/// Refers to the last operation that reads a block, or to the last operation that writes a block. A mark is never
+/// cleared: it expires when its operation lands, i.e. is launched or fails.
 pub struct PendingMark(pub(crate) AtomicU64);
 
 /// The pending operations that a mark refers to.
@@ -61,8 +62,8 @@ pub enum Pending {
 impl PendingMark {
     const MANY: u64 = u64::MAX;
 
-    /// Returns the latest operation, even if it is not pending. `None` if there is none, or if the operations are in
-    /// several queues.
+    /// Returns the latest operation of the mark, even if it is not pending. `None` if the mark refers to no operation,
+    /// or to operations in several queues.
     #[inline]
     pub fn latest(&self) -> Option<NodeId> {
         Some(self.0.load(Ordering::Relaxed)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
@@ -96,7 +97,7 @@ impl Landing {
         self.count.store(count, Ordering::Release);
     }
 
-    /// Records that all operations of a queue up to a number have landed. The caller holds the queues' lock.
+    /// Records that all operations of a queue up to `number` have landed. The caller holds the queues' lock.
     #[inline]
     pub fn land(&self, queue: usize, number: u64) {
         self.landed[queue % QUEUES].store(number, Ordering::Release);
@@ -118,7 +119,8 @@ impl Landing {
         }
     }
 
-    /// Adds a reader to a mark, which can have several. The caller holds the queues' lock.
+    /// Adds an operation that reads the block to a mark. A mark can refer to several readers. The caller holds the
+    /// queues' lock.
     #[inline]
     pub fn add(&self, mark: &PendingMark, id: NodeId) {
         let is_shared = match self.pending(mark) {
@@ -130,18 +132,19 @@ impl Landing {
     }
 }
 
-/// Whether operations were ever deferred in this process. Until then an escape takes no lock.
+/// Whether operations were ever deferred in this process. Until the first is deferred, an escape takes no lock.
 ///
 /// A thread that lets a block's address escape first changes the block's visibility, and then calls [`Self::is_begun`].
 /// A thread that defers an operation first calls [`Self::begin`], and then checks the visibility of its operands. Each
-/// executes a sequentially consistent fence in between, so at least one of them finds the change of the other. A thread
-/// that finds that another thread has called `begin` acquires the fence of that thread.
+/// of these threads executes a sequentially consistent fence between its two steps, so at least one thread finds the
+/// change of the other. A thread that defers and finds that another thread has finished `begin` executes no fence: it
+/// synchronizes with that thread, which has executed one.
 pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {
     const NONE: usize = 0;
-    /// State before the fence: a thread that lets an address escape already finds it, and a thread that defers still
-    /// executes its own fence.
+    /// State before the fence of `begin`. A thread that lets an address escape already treats operations as deferred;
+    /// another thread that defers still executes its own fence.
     const BEGINNING: usize = 1;
     const BEGUN: usize = 2;
 
@@ -174,8 +177,8 @@ impl Usage {
 /// Whether code outside of PyGPU knows a block's address. An escape begins, launches the operations that use the block,
 /// and ends.
 ///
-/// A thread that finds an escape begun but not ended launches these operations too, or waits for them, because its
-/// caller may write to the address immediately.
+/// A thread that finds an escape begun but not ended launches these operations too, or waits for their launch, because
+/// the caller of that thread may write to the address immediately.
 pub struct Escape(pub(crate) AtomicU8);
 
 impl Escape {
@@ -189,8 +192,8 @@ impl Escape {
         Self(AtomicU8::new(Self::NONE))
     }
 
-    /// Marks the address as escaped. `flush` launches the operations that use the block, and returns whether none of
-    /// them is left.
+    /// Marks the address as escaped. `flush` launches the operations that use the block, and returns whether all of
+    /// them are launched.
     #[inline]
     pub fn escape(&self, flush: impl FnOnce() -> bool) {
         if self.0.load(Ordering::Acquire) != Self::ENDED {

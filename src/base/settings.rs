@@ -1,13 +1,14 @@
 //! The environment variables, read once: [`Settings`].
 //!
-//! `getenv` reads a table that `setenv` moves, and Python's `os.environ[name] = value` calls `setenv` under the GIL.
-//! Therefore no other code in the crates reads the environment, not even through the standard library (temporary
-//! folders, the home folder, a child that inherits it). It is copied here, when the first setting is needed, by a
-//! reader that `python` registers and that runs under the GIL. Later changes of the environment have no effect.
-//! `tests/backend/test_settings.py` verifies this.
+//! `getenv` reads a table that `setenv` moves, and Python's `os.environ[name] = value` calls `setenv` under the GIL. A
+//! read without the GIL may therefore access freed memory. Hence no other code in the crates reads the environment, not
+//! even through the standard library (temporary folders, the home folder, a child process that inherits the
+//! environment); `tests/backend/test_settings.py` verifies this. When the first setting is needed, this module copies
+//! the environment, by a function that `python` registers and that runs under the GIL. Later changes of the environment
+//! have no effect.
 //!
-//! Code that initializes a value under a lock reads the settings before taking the lock: the reader may wait for the
-//! GIL.
+//! Code that initializes a value under a lock reads the settings before taking the lock, because the function that
+//! reads the environment may wait for the GIL.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use crate::fork_safe::ForkSafeOnce;
 
-/// Name of an environment variable. Only this file creates names, so that the list below is complete.
+/// Name of an environment variable. Only this file creates values of this type, so that its list of variables is
+/// complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variable(&'static str);
 
@@ -96,8 +98,9 @@ pub type EnvironmentReader = fn() -> Option<Vec<(OsString, OsString)>>;
 static READER: ForkSafeOnce<EnvironmentReader> = ForkSafeOnce::new();
 static SETTINGS: ForkSafeOnce<Settings> = ForkSafeOnce::new();
 
-/// Registers the function that reads the environment variables. Later calls have no effect. Without it the program is
-/// assumed to contain only Rust code, so that the standard library's lock suffices.
+/// Registers the function that reads the environment variables. Later calls have no effect. Without a registered
+/// function, `std::env` reads the variables. Its internal lock suffices because such a program is assumed to contain
+/// only Rust code, which changes the environment through `std::env`.
 pub fn read_with(reader: EnvironmentReader) {
     READER.set(reader);
 }
@@ -118,8 +121,8 @@ fn first() -> &'static Settings {
         Some(reader) => reader(),
         None => Some(std::env::vars_os().collect()),
     };
-    // Two threads may both have read the environment variables, since neither waits for the other; the first result is
-    // kept.
+    // Two threads may both have read the environment variables, because neither waits for the other; the first result
+    // is stored and returned to both.
     match read {
         Some(variables) => SETTINGS.get_or_init(|| Settings::of(variables)),
         None => NONE.get_or_init(Settings::default),
@@ -142,7 +145,7 @@ impl Settings {
         self.get(variable).filter(|value| !value.is_empty())
     }
 
-    /// Returns the value of an environment variable as text without surrounding blanks; `None` if that is empty.
+    /// Returns the value of an environment variable as text without surrounding blanks; `None` if the text is empty.
     pub fn text(&self, variable: Variable) -> Option<String> {
         let text = self.get(variable)?.to_string_lossy().trim().to_owned();
         (!text.is_empty()).then_some(text)
@@ -172,8 +175,8 @@ impl Settings {
         }
     }
 
-    /// Returns the platform's folder for caches. Implemented here because the usual crate reads environment variables
-    /// and has a licence that the wheel does not include.
+    /// Returns the platform's folder for caches. Implemented here because the usual crate for this purpose reads
+    /// environment variables itself and has a licence that the wheel does not include.
     fn platform_folder(&self) -> Option<PathBuf> {
         // The XDG specification requires that a path that is not absolute is ignored.
         let named = |variable| self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());

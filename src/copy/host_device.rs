@@ -22,8 +22,8 @@ const NARROW: i64 = 64;
 /// Maximum size in bytes of a pageable copy that a driver reads at once, without waiting for a busy stream.
 const STAGED_AT_ONCE: usize = 64 << 10;
 
-/// Whether a device accesses the host memory directly, so that an asynchronous copy still uses the memory after the
-/// call.
+/// Returns whether a device accesses the host memory directly, so that an asynchronous copy still uses the memory after
+/// the call.
 ///
 /// # Errors
 /// Driver errors.
@@ -334,7 +334,7 @@ unsafe fn download_by_driver(
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
 }
 
-/// Whether a single driver copy can move the blocks, however narrow the rows are.
+/// Returns whether a single driver copy can move the blocks, however narrow the rows are.
 const fn is_even(blocks: &CopyBlocks) -> bool {
     matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
@@ -353,7 +353,7 @@ fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostBuffer {
     HostBuffer { address: packed.address(), layout: dense.clone() }
 }
 
-/// Whether the blocks are transferred as they are, without packing on the host.
+/// Returns whether the blocks are transferred as they are, without packing on the host.
 fn is_direct(blocks: &CopyBlocks) -> bool {
     match blocks {
         CopyBlocks::One { .. } => true,

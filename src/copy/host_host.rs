@@ -102,7 +102,7 @@ pub(super) unsafe fn copy_overlapping(target: CopyOperand<'_>, source: CopyOpera
     }
 }
 
-/// Whether the byte ranges of two operands overlap.
+/// Returns whether the byte ranges of two operands overlap.
 fn meet(target: CopyOperand<'_>, source: CopyOperand<'_>) -> bool {
     let (Some((low, high)), Some((source_low, source_high))) = (target.layout.extent(), source.layout.extent()) else {
         return false;

@@ -114,7 +114,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     })
 }
 
-/// Whether two arrays of one device may overlap.
+/// Returns whether two arrays of one device may overlap.
 pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if std::sync::Arc::ptr_eq(target.allocation(), source.allocation()) {
         return layout::overlap(target.layout(), source.layout());
@@ -132,7 +132,7 @@ pub fn may_overlap(target: &Array, source: &Array) -> bool {
     }
 }
 
-/// Whether two arrays have the same elements at the same addresses.
+/// Returns whether two arrays have the same elements at the same addresses.
 pub fn is_same_place(one: &Array, other: &Array) -> bool {
     let (first, second) = (one.layout(), other.layout());
     one.address() == other.address()

@@ -1,7 +1,8 @@
 //! Devices: a backend and an index, and a guard that restores the thread's current device.
 //!
-//! A `Device` is a plain value, since backends exist as long as the process. The current device is the driver's
-//! per-thread one, so a device that another library made current is current here too.
+//! A `Device` is a plain value, because backends exist as long as the process. PyGPU stores no current device: it uses
+//! the driver's, which is set per thread. A device that another library made current is therefore current for PyGPU
+//! too.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -10,8 +11,8 @@ use pygpu_backend::{self as backend, Backend, BackendKind, DeviceProperties, Mem
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// A device of a backend: a pointer to its static state. It is small, because every array, stream and block contains
-/// one.
+/// A device of a backend. The value is only a pointer to the device's static state, because every array, stream and
+/// block contains one.
 #[derive(Clone, Copy)]
 pub struct Device(&'static DeviceInner);
 
@@ -21,7 +22,8 @@ struct DeviceInner {
     kind: BackendKind,
     /// Number of resets of the device. Objects created before a reset must not be passed to the driver after it.
     epoch: AtomicU32,
-    /// Number of waits for the whole device that were begun; and the number of the latest of them that is complete.
+    /// Number of waits of the host for the whole device that were begun. `wait_ended` is the number of the latest
+    /// complete wait.
     waits_begun: AtomicU64,
     wait_ended: AtomicU64,
 }
@@ -29,10 +31,10 @@ struct DeviceInner {
 /// Maximum number of devices of a backend; drivers support at most 64.
 pub const MAX_DEVICES: usize = 64;
 
-/// State of every device that was requested, by slot. A process has at most one backend of each kind.
+/// State of every requested device, by kind of backend and index. A process has at most one backend of each kind.
 static DEVICES: PerDevice<ForkSafeOnce<DeviceInner>> = crate::per_device!(ForkSafeOnce::new());
 
-/// A value for each device, for the state of other modules; created by the macro `per_device!`.
+/// One value per device, for state of other modules. The macro `per_device!` creates it.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {
@@ -141,7 +143,7 @@ impl Device {
         Self::new(backend, index)
     }
 
-    /// Returns the CPU device: the calling thread's current one, if several are configured.
+    /// Returns the CPU device; if several are configured, the one that is current for the calling thread.
     ///
     /// # Errors
     /// None in practice: the CPU backend is always available.
@@ -208,12 +210,13 @@ impl Device {
         Ok(())
     }
 
-    /// Returns a counter value that denotes the present, for [`Self::was_waited_for_since`].
+    /// Returns the current count of waits, as the argument of a later call of [`Self::was_waited_for_since`].
     pub fn now(self) -> u64 {
         self.0.waits_begun.load(Ordering::Acquire)
     }
 
-    /// Returns whether the host has waited for the whole device since `time`. Makes no driver call.
+    /// Returns whether the host has begun and completed a wait for the whole device since [`Self::now`] returned
+    /// `time`. Makes no driver call.
     pub fn was_waited_for_since(self, time: u64) -> bool {
         self.0.wait_ended.load(Ordering::Acquire) > time
     }
@@ -246,7 +249,7 @@ impl Device {
     }
 
     /// Destroys all objects of the process on the device and starts a new epoch, which invalidates all earlier objects.
-    /// Has nothing to destroy on the CPU.
+    /// Does nothing on the CPU.
     ///
     /// # Safety
     /// No library of the process may use memory, streams or events of the device afterwards.
@@ -273,7 +276,7 @@ impl Device {
     }
 }
 
-/// Restores the thread's previous current device when dropped.
+/// Restores the device that was current for the thread before, when dropped.
 #[must_use]
 pub struct DeviceGuard {
     restore: Option<Device>,

@@ -1,8 +1,8 @@
 //! Rules for destructors: free nothing at process exit, and never raise.
 //!
 //! At interpreter exit the driver may be partly shut down, and the operating system frees the memory. A driver error
-//! inside a `Drop` is stored here. The next call that synchronizes with the host reports it after its own work.
-//! Unrelated calls, such as a launch on another thread, never fail because of it.
+//! inside a `Drop` is stored here. The next call that waits on the host reports this error after its own work.
+//! Unrelated calls, such as a launch on another thread, never fail because of a stored error.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,20 +16,20 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: ForkSafeMutex<Option<Error>> = ForkSafeMutex::new(None);
-/// Values that were dropped where no driver call is allowed. The next call of `report_deferred` drops them.
+/// Values that were dropped in code that must not call the driver. The next call of `report_deferred` drops them.
 static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec::new());
 /// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Number of such calls on the calling thread, as part of `ASKING`.
+    /// Share of the calling thread in the count `ASKING`.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Called when the process is about to end: stops all driver calls except those of the calling thread. Nothing is freed
+/// Stops all driver calls except those of the calling thread, because the process is about to end. Nothing is freed
 /// from now on.
 pub fn begin_exit() {
-    // Sequentially consistent, because the thread that ends the process next checks for threads that have not seen the
-    // flag.
+    // Sequentially consistent, because the thread that ends the process afterwards checks whether other threads have
+    // not seen the flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }
@@ -45,7 +45,7 @@ thread_local! {
     static CAUGHT: RefCell<Vec<Result<()>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work`, which drops objects deliberately, and returns the errors of their destructors.
+/// Runs `work`, which drops objects deliberately, and returns the first error of their destructors.
 ///
 /// # Errors
 /// The first error of a destructor.
@@ -55,8 +55,8 @@ pub fn collect_errors(work: impl FnOnce()) -> Result<()> {
     CAUGHT.with_borrow_mut(|caught| caught.pop().unwrap_or(Ok(())))
 }
 
-/// Stores a destructor's error, which the next call of `report_deferred` returns; of several, the first is kept. In a
-/// forked child errors are ignored, because the objects belong to the parent.
+/// Stores a destructor's error, which the next call of `report_deferred` returns. Of several errors, only the first is
+/// stored. In a forked child errors are ignored, because the objects belong to the parent.
 pub fn defer(result: Result<()>) {
     let Err(error) = result else { return };
     if matches!(error, Error::Forked { .. }) {
@@ -66,7 +66,8 @@ pub fn defer(result: Result<()>) {
     drop(store_error(error)); // not under the lock: the drop may run another library's code
 }
 
-/// Stores an error, which the next call of `report_deferred` returns. Returns the error if one is already stored.
+/// Stores an error, which the next call of `report_deferred` returns. If another error is already stored, returns
+/// `error`.
 pub fn store_error(error: Error) -> Option<Error> {
     let mut deferred = DEFERRED.lock();
     if deferred.is_some() {
@@ -86,10 +87,10 @@ pub fn defer_drop(thing: Box<dyn Any + Send>) {
     HAS_DEFERRED.store(true, Ordering::Release);
 }
 
-/// Returns the error, unless an enclosing `collect_errors` call of this thread takes it.
+/// Returns the error, unless it occurred within a `collect_errors` call of this thread, which then takes the error.
 fn uncaught(error: Error) -> Option<Error> {
     let mut error = Some(error);
-    // On a terminating thread no `collect_errors` call is left that could take the error.
+    // The access fails only on a terminating thread, on which no `collect_errors` call is active.
     let _ = CAUGHT.try_with(|caught| {
         if let Ok(mut caught) = caught.try_borrow_mut()
             && let Some(first) = caught.last_mut()
@@ -116,7 +117,7 @@ pub fn report_deferred() -> Result<()> {
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
     let put_off = std::mem::take(&mut *PUT_OFF.lock());
-    drop(put_off); // without the lock: these drops call the driver
+    drop(put_off); // after the lock is released, because these drops call the driver
     let deferred = DEFERRED.lock().take();
     match deferred {
         Some(error) => Err(error),
@@ -130,8 +131,9 @@ fn take_deferred() -> Result<()> {
 pub struct ForeignCallGuard(());
 
 impl ForeignCallGuard {
-    /// Counts a call that this thread begins. The thread that ends the process sets the exit flag before it reads the
-    /// count. Thus either this thread sees the flag, or that thread sees the call and waits for it.
+    /// Counts a call that the calling thread begins. The thread that ends the process sets the exit flag before it
+    /// reads the count. Thus either the calling thread sees the flag, or the thread that ends the process sees the call
+    /// and waits for its end.
     #[inline]
     pub fn begin() -> Self {
         OWN_ASKING.set(OWN_ASKING.get() + 1);
@@ -144,8 +146,8 @@ impl ForeignCallGuard {
         ASKING.load(Ordering::SeqCst)
     }
 
-    /// Removes this thread's calls from the count, because they never return: the end of the process must not wait for
-    /// them.
+    /// Removes the calling thread's calls from the count, because they never return and the end of the process must not
+    /// wait for them.
     pub fn give_up() {
         ASKING.fetch_sub(OWN_ASKING.replace(0), Ordering::SeqCst);
     }
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn destructor_error_reaches_innermost_collector_only() {
+    fn destructor_error_is_returned_by_innermost_collect_errors_only() {
         let result = collect_errors(|| {
             defer(Err(Error::value("inner")));
             assert!(collect_errors(|| defer(Err(Error::value("innermost")))).is_err());

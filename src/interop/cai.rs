@@ -1,4 +1,5 @@
-//! The CUDA array interface, version 3, without Python: memory exchange and its synchronization.
+//! The CUDA array interface, version 3: import and export of memory, with the required synchronization. This module
+//! does not use Python.
 
 use std::any::Any;
 
@@ -14,7 +15,8 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
 use pygpu_memory::OwnerBox;
 
-/// The producer's object, as the owner of imported memory. Dropping it orders PyGPU's work before the producer's.
+/// Owner of imported memory: the producer's object. Its drop orders PyGPU's work on the memory before later work of the
+/// producer.
 struct ImportedInterface {
     owner: Option<OwnerBox>,
     ready: Stream,
@@ -28,9 +30,9 @@ impl Drop for ImportedInterface {
             std::mem::forget(self.owner.take());
             return;
         }
-        // The protocol requires that the producer's stream waits for PyGPU's at this point, and lives as long as the
-        // producer's object. CuPy's stream may already be destroyed, and a destroyed handle crashes the driver, so the
-        // host waits instead.
+        // The protocol requires that the producer's stream waits here for PyGPU's stream, and that the producer's
+        // stream exists as long as the producer's object. CuPy's stream, however, may already be destroyed, and the
+        // handle of a destroyed stream crashes the driver. Therefore the host waits instead.
         shutdown::defer(if self.has_own_stream {
             self.ready.synchronize()
         } else {
@@ -40,20 +42,21 @@ impl Drop for ImportedInterface {
 }
 
 impl ImportedInterface {
-    /// Whether the memory can be returned to the producer without waiting.
+    /// Returns whether the memory can be returned to the producer without waiting.
     fn ends_at_once(&self) -> bool {
         !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
     }
 }
 
-/// Returns the producer's object from an owner that [`import`] created. Returns `None` also if returning the memory
-/// requires a wait.
+/// Returns the producer's object from an owner that [`import`] created. Returns `None` for other owners, and if
+/// returning the memory to the producer requires a wait.
 pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + Sync)> {
     let borrowed = lender.downcast_ref::<ImportedInterface>().filter(|borrowed| borrowed.ends_at_once())?;
     borrowed.owner.as_deref()
 }
 
-/// Whether an import waits for the producer's stream. Users who synchronize by other means can disable this.
+/// Returns whether an import waits for the producer's stream. Users who synchronize by other means can disable the
+/// wait.
 fn waits_for_producers() -> bool {
     static WAITS: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *WAITS.get().unwrap_or_else(|| {
@@ -68,14 +71,14 @@ fn waits_for_producers() -> bool {
 /// `ValueError` for inconsistent descriptions; `Unavailable` without a GPU; driver errors.
 ///
 /// # Safety
-/// The description of the memory must be true until `owner` is dropped.
+/// The description of the memory must be correct until `owner` is dropped.
 pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: OwnerBox) -> Result<Array> {
     let producer = stream_numbers::of_cai_producer(stream)?;
     description.check()?;
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
-    // An empty array needs no synchronization, and its address does not identify the stream's device.
+    // An empty array needs no synchronization, and its address does not determine the device of the stream.
     let producer = producer.filter(|_| !description.shape.contains(&0));
     if let Some(handle) = producer
         && waits_for_producers()
@@ -84,7 +87,7 @@ pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: O
     }
     let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
     let owner = ImportedInterface { owner: Some(owner), ready: ready.clone(), has_own_stream };
-    // SAFETY: the caller guarantees that the description is true.
+    // SAFETY: the caller guarantees that the description is correct.
     unsafe { description.adopt(ready, Box::new(owner)) }
 }
 
@@ -93,7 +96,7 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {
         Some(backend) => backend,
-        // If there is no GPU at all, the error is that of the CUDA backend, because NVIDIA defined the interface.
+        // Without any GPU, the error of the CUDA backend is returned, because NVIDIA defined the interface.
         None => backend::available().into_iter().find(is_gpu).map_or_else(|| backend::by_name("cuda"), Ok)?,
     };
     let current = || Device::new(backend, backend.current_device()?);
@@ -102,7 +105,7 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
     }
     match backend.pointer_kind(description.address)? {
         PointerKind::Device(index) => Device::new(backend, index),
-        // The thread's current device accesses this memory in place.
+        // Devices access managed and host memory in place, so the array belongs to the thread's current device.
         PointerKind::Managed | PointerKind::Host => current(),
         PointerKind::Unregistered => Err(Error::value(format!(
             "__cuda_array_interface__: {:#x} is no address of device memory that the driver knows",
@@ -111,8 +114,8 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
     }
 }
 
-/// Orders all uses of the array before one stream, and returns the value for the interface's `stream` entry. Other
-/// libraries may use the memory from now on.
+/// Makes a stream wait for all uses of the array, and returns the value of this stream for the interface's `stream`
+/// entry. Other libraries may use the memory from now on.
 ///
 /// # Errors
 /// Driver errors.
@@ -136,7 +139,7 @@ mod tests {
     use pygpu_layout::{Dims, MemoryOrder};
 
     #[test]
-    fn rejects_forbidden_stream_and_misaligned_address_before_device_call() {
+    fn import_rejects_stream_0_and_misaligned_address_before_device_call() {
         let description = |address| ImportedMemory {
             address,
             shape: Dims::from_slice(&[2]),
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn host_array_export_has_no_stream() {
+    fn export_of_host_array_has_no_stream() {
         let stream = Stream::default_of(Device::cpu().unwrap());
         let array = Array::empty(&[3], DType::new(ScalarType::Int8), MemoryOrder::C, stream).unwrap();
         assert_eq!(export(&array).unwrap(), None);

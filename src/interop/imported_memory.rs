@@ -1,7 +1,7 @@
-//! Descriptions of memory of other libraries, and the checks that turn one into an array.
+//! Descriptions of other libraries' memory, and their conversion into arrays after checks.
 //!
-//! Nothing is read through the address: only the producer can guarantee that memory is there. Everything else is
-//! checked here: overflowing sizes, null addresses, misaligned addresses, and elements outside the address space.
+//! The memory itself is not accessed: only the producer can guarantee that the address is valid. The checks detect
+//! overflowing sizes, null addresses, misaligned addresses, and elements outside the address space.
 
 use pygpu_array::Array;
 use pygpu_backend::Address;
@@ -41,7 +41,8 @@ impl ImportedMemory {
         if strides.len() == self.shape.len() && dense.is_empty() {
             return Ok(dense);
         }
-        // The stride of an axis of length one is meaningless: it is replaced by the stride that the shape implies.
+        // The stride of an axis of length 1 has no meaning. It is replaced by the stride of a dense array of this
+        // shape.
         let believed = |(axis, &stride): (usize, &i64)| match dense.axes().get(axis) {
             Some(axis) if axis.len == 1 => axis.stride,
             _ => stride,
@@ -53,12 +54,12 @@ impl ImportedMemory {
     /// Checks the alignment of the address.
     ///
     /// # Errors
-    /// `ValueError` with the address.
+    /// `ValueError` for a misaligned address; the message contains the address.
     pub fn check_alignment(&self, on_host: bool) -> Result<()> {
         let itemsize = self.dtype.itemsize();
         let alignment = match self.dtype.kind() {
             ScalarType::Opaque => 1,
-            // The host reads the two parts of a complex number separately, a device reads both at once.
+            // The host reads the two parts of a complex number separately; a device reads both parts by one access.
             ScalarType::Complex64 | ScalarType::Complex128 if on_host => itemsize / 2,
             _ => itemsize,
         };
@@ -90,17 +91,17 @@ impl ImportedMemory {
         self.checked_layout().map(|_| ())
     }
 
-    /// Creates the array, usable in the order of `stream`. The owner is dropped with the last user of the memory, or
-    /// immediately on failure.
+    /// Creates the array, usable in the order of `stream`. The owner is dropped with the last array that uses the
+    /// memory, or immediately if an error is returned.
     ///
     /// # Errors
     /// `ValueError` for every invalid part of the description.
     ///
     /// # Safety
-    /// The description of the memory must be true until `owner` is dropped.
+    /// The description of the memory must be correct until `owner` is dropped.
     pub unsafe fn adopt(&self, stream: Stream, owner: OwnerBox) -> Result<Array> {
         let layout = self.checked_layout()?;
-        // SAFETY: the caller guarantees that the description is true until the owner is dropped.
+        // SAFETY: the caller guarantees that the description is correct until the owner is dropped.
         unsafe { Array::imported(self.address, layout, self.dtype, self.readonly, stream, Some(owner)) }
     }
 
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_impossible_memory_descriptions() {
+    fn adopt_rejects_impossible_memory_descriptions() {
         for (address, shape, strides) in [
             (0, &[1][..], None),
             (64, &[-1], None),
@@ -169,20 +170,20 @@ mod tests {
     }
 
     #[test]
-    fn empty_array_needs_no_memory_and_its_strides_are_ignored() {
+    fn imported_empty_array_needs_no_memory_and_ignores_strides() {
         let array = adopt(&float32(0, &[3, 0, 2], Some(&[i64::MIN, i64::MAX, 7]))).unwrap();
         assert_eq!((array.layout().size(), array.address()), (0, 0));
     }
 
     #[test]
-    fn stride_of_length_one_axis_is_ignored() {
+    fn imported_stride_of_axis_of_length_1_is_ignored() {
         let array = adopt(&float32(64, &[3, 1], Some(&[4, i64::MAX]))).unwrap();
         assert!(array.layout().is_c_contiguous());
         assert_eq!(array.layout().strides().collect::<Vec<_>>(), [4, 4]);
     }
 
     #[test]
-    fn negative_strides_reach_below_element_zero() {
+    fn imported_negative_strides_extend_below_element_0() {
         let array = adopt(&float32(4096, &[10], Some(&[-4]))).unwrap();
         assert_eq!(array.address(), 4096);
         assert_eq!((array.allocation().address(), array.layout().extent()), (4060, Some((0, 40))));
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_misaligned_address_and_names_it() {
+    fn error_for_misaligned_address_contains_address() {
         let text = float32(0x1001, &[1], None).check_alignment(true).unwrap_err().to_string();
         assert!(text.contains("0x1001"), "{text}");
         let mut complex = float32(0x1008, &[1], None);
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn owner_is_dropped_once_with_last_view_or_on_rejection() {
+    fn owner_of_imported_memory_is_dropped_with_last_view_or_on_rejection() {
         static DROPS: AtomicUsize = AtomicUsize::new(0);
         let stream = Stream::default_of(Device::cpu().unwrap());
         // SAFETY: as in `adopt`: the test reads and writes no element.

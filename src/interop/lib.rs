@@ -1,11 +1,12 @@
 //! Exchange of memory with other libraries, without Python: the protocols' data structures and their conversion.
 //!
 //! - [`dlpack`] fills and reads DLPack's structures.
-//! - [`cai`] does the same for the CUDA array interface.
-//! - [`stream_numbers`] converts the stream numbers of both protocols.
+//! - [`cai`] imports and exports memory by the CUDA array interface.
+//! - [`stream_numbers`] converts between streams and the stream numbers of DLPack and of the CUDA array interface.
 //! - [`imported_memory`] checks every description of external memory.
 //!
-//! Nothing here uses the interpreter: a deleter may run on any thread, without the GIL, after Python has ended.
+//! This crate does not use the interpreter, because a deleter may run on any thread, without the GIL, and after Python
+//! has ended.
 
 pub mod cai;
 pub mod dlpack;

@@ -1,6 +1,6 @@
-//! Conversion between streams and the numbers that the protocols use for them, one table per direction.
+//! Conversion between streams and the stream numbers of DLPack and of the CUDA array interface.
 //!
-//! DLPack, `__dlpack__(stream=)`, from the consumer:
+//! DLPack: the argument `stream` of `__dlpack__`, by which the consumer identifies its stream:
 //!
 //! | value  | CUDA               | ROCm           | host        |
 //! |--------|--------------------|----------------|-------------|
@@ -11,9 +11,9 @@
 //! | 2      | per-thread default | error          | error       |
 //! | > 2    | a handle           | a handle       | error       |
 //!
-//! CUDA array interface, from the producer: absent means no synchronization, 0 is forbidden, 1 is the legacy default, 2
-//! the per-thread default, any other value a handle. On ROCm the interface carries no stream: 1 and 2 crash HIP's
-//! runtime.
+//! CUDA array interface: the entry `stream`, by which the producer identifies its stream. If the entry is absent, no
+//! synchronization is needed. 0 is forbidden, 1 is the legacy default stream, 2 is the per-thread default stream, and
+//! any other value is a handle. On ROCm no stream is exported, because the values 1 and 2 crash HIP's runtime.
 
 use pygpu_backend::{BackendKind, StreamHandle};
 use pygpu_base::error::{Error, Result};
@@ -23,7 +23,7 @@ use pygpu_device::stream::Stream;
 /// The handle of the per-thread default stream in CUDA and HIP.
 const PER_THREAD: StreamHandle = StreamHandle(2);
 
-/// Returns the stream on which a DLPack consumer uses the data; `None` if it requests no synchronization.
+/// Returns the stream on which a DLPack consumer uses the data; `None` if the consumer requests no synchronization.
 ///
 /// # Errors
 /// `ValueError` for a number that the table does not allow for the device.
@@ -35,7 +35,7 @@ pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Optio
             Err(Error::value(format!("__dlpack__: stream={value} for host memory, which has no streams: give None")))
         }
         // DLPack does not define 0 for CUDA, because it could mean either default stream. The legacy default stream is
-        // correct for both: the per-thread stream synchronizes with it.
+        // correct in both cases, because the per-thread default stream synchronizes with it.
         (_, None) | (BackendKind::Cuda, Some(0 | 1)) | (BackendKind::Hip, Some(0)) => Ok(Some(StreamHandle::DEFAULT)),
         (BackendKind::Cuda, Some(2)) => Ok(Some(PER_THREAD)),
         (_, Some(value @ 3..)) => Ok(Some(StreamHandle(value as usize))),
@@ -52,7 +52,8 @@ pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Optio
 /// data is then ready.
 ///
 /// A stream of another library may be destroyed before the data is next used, and ROCm has no number for the per-thread
-/// stream. In these cases the default stream is requested, and `stream` waits for it by an event when it uses the data.
+/// stream. In these cases the default stream is passed to the producer and returned. A use of the data on `stream` then
+/// waits for the default stream by an event.
 pub fn as_dlpack_consumer(stream: &Stream) -> (Option<i64>, Stream) {
     let device = stream.device();
     let handle = stream.handle();
@@ -94,7 +95,8 @@ pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize>
     }
 }
 
-/// Returns the stream of a handle that another library passed. It may only be used during the call.
+/// Returns the stream of a handle that another library passed. The returned stream may only be used during the call
+/// that received the handle.
 pub fn borrowed(device: Device, handle: StreamHandle) -> Stream {
     Stream::foreign(device, handle, None)
 }
@@ -106,7 +108,7 @@ mod tests {
     use BackendKind::{Cpu, Cuda, Hip};
 
     #[test]
-    fn consumer_stream_number_follows_vendor_rules() {
+    fn dlpack_stream_number_is_interpreted_by_vendor_rules() {
         let nobody = Some(None);
         let stream = |handle| Some(Some(StreamHandle(handle)));
         let table = [
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn producer_interface_never_reports_stream_zero() {
+    fn cai_stream_number_0_is_neither_accepted_nor_exported() {
         assert_eq!(of_cai_producer(None).unwrap(), None);
         assert_eq!(of_cai_producer(Some(1)).unwrap(), Some(StreamHandle::DEFAULT));
         assert_eq!(of_cai_producer(Some(2)).unwrap(), Some(StreamHandle(2)));
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn host_consumer_requests_no_stream() {
+    fn dlpack_consumer_on_host_requests_no_stream() {
         let stream = Stream::default_of(Device::cpu().unwrap());
         let (value, ready) = as_dlpack_consumer(&stream);
         assert_eq!(value, None);

@@ -1,4 +1,4 @@
-//! Classifies a copy between two layouts: as one block, evenly spaced rows, or several of these.
+//! Classifies a copy between two layouts: one contiguous block, evenly spaced rows, or several groups of such rows.
 
 use super::{ContiguousRuns, Layout, Odometer, SharedAxes, SharedAxis};
 use pygpu_base::error::Result;
@@ -18,15 +18,15 @@ pub enum CopyBlocks {
     },
     /// Evenly spaced rows, which one 2-D or 3-D copy moves.
     Uniform(Uniform),
-    /// Any other layout: several uniform blocks, for one copy each or a copy kernel.
+    /// Any other pair of layouts: several uniform blocks, each moved by one copy, or all by one copy kernel.
     Many(RepeatedBlocks),
 }
 
 /// `depth` slices of `height` rows of `width` bytes: the arguments of a pitched 2-D (`depth` 1) or 3-D copy.
 ///
-/// Pitches are at least `width`. With `depth` above 1 the slices do not interleave, and the distance between slices
-/// is a multiple of the pitch: `cuMemcpy3D` takes it as a number of rows, `dst_slice / dst_pitch`. The largest pitch
-/// of the device is not checked here.
+/// Pitches are at least `width`. If `depth` is above 1, the slices do not interleave, and the distance between slices
+/// is a multiple of the pitch, because `cuMemcpy3D` takes this distance as a number of rows (`dst_slice / dst_pitch`).
+/// The pitches are not compared with the device's largest pitch here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Uniform {
     /// Byte offset of the first row in the destination.
@@ -54,18 +54,21 @@ pub struct Uniform {
 pub struct RepeatedBlocks {
     /// The first block.
     pub block: Uniform,
-    /// Axes along which the block repeats, outermost first; strides in the order (destination, source).
+    /// Axes along which the block repeats, outermost first. The strides of an axis are those of the destination and the
+    /// source.
     pub outer: SharedAxes<2>,
 }
 
 impl CopyBlocks {
     /// Decomposes the copy from `src` to `dst`, which have equal shape and itemsize.
     ///
-    /// Does not check for overlap: see [`overlap`](super::overlap()) and [`Layout::has_internal_overlap`].
+    /// Does not check whether the layouts overlap: see [`overlap`](super::overlap()) and
+    /// [`Layout::has_internal_overlap`].
     pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
         if dst.is_c_contiguous() && src.is_c_contiguous() && dst.itemsize == src.itemsize && dst.shape().eq(src.shape())
         {
-            // Shortcut for the most common copy, of equal contiguous layouts; ten times faster than the general path.
+            // Shortcut for the most common copy, between C-contiguous layouts of equal shape. It is ten times faster
+            // than the general path.
             return Ok(Self::One { dst: dst.offset, src: src.offset, bytes: dst.nbytes() });
         }
         let ContiguousRuns { mut axes, dst, src, width } = ContiguousRuns::of(dst, src)?;
@@ -96,8 +99,8 @@ impl Uniform {
     fn take_rows(&mut self, axis: Option<SharedAxis<2>>) {
         if let Some(SharedAxis { len, strides: [dst, src] }) = axis {
             (self.height, self.dst_pitch, self.src_pitch) = (len, dst, src);
-            // With a `depth` of 1, the slice distances are the smallest that do not interleave. The product wraps only
-            // near the end of the address range.
+            // If `depth` is 1, the slice distances are the smallest for which slices do not interleave. A product wraps
+            // only near the end of the address range.
             (self.dst_slice, self.src_slice) = (dst.wrapping_mul(len), src.wrapping_mul(len));
         }
     }

@@ -1,10 +1,10 @@
-//! Layouts for new memory, without gaps, that follow an existing layout.
+//! Layouts without gaps for new arrays, with the axis order of an existing layout.
 
 use super::{Axes, Axis, Dims, Layout, MemoryOrder, dense_bytes};
 use pygpu_base::error::Result;
 use pygpu_base::small_sort;
 
-/// Shape and item size of an array without gaps, whose size in bytes was checked to be addressable.
+/// Shape and item size of an array without gaps. Its size in bytes was checked to be addressable.
 #[derive(Clone, Copy)]
 pub struct Dense<'a> {
     pub(super) shape: &'a [i64],
@@ -41,7 +41,8 @@ impl Layout {
         Self::from_parts(Axes::new(), 0, itemsize)
     }
 
-    /// Writes the layout of a single element into `slot`. See `Array::write_view` for the reason.
+    /// Writes the layout of a single element into `slot`. `Array::write_view` documents why it is not returned by
+    /// value.
     ///
     /// # Safety
     /// `slot` must be valid for writes and must not contain a layout.
@@ -73,23 +74,23 @@ impl Layout {
     pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
-        // Only checks the size for the new item size, for which the memory order does not matter.
+        // The layout is discarded: the call only checks the size in bytes, for which the memory order does not matter.
         Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
-        // The product wraps only for strides without meaning (axes of length 1, empty arrays).
+        // The product wraps only for strides without meaning: those of axes of length 1 or of empty arrays.
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
         let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
     }
 
     /// Returns a layout of the same shape without gaps, with the axes in the same memory order and all strides
-    /// positive. This is NumPy's order `'K'`. A copy of an array gets this layout, so that the copy is one block, or
-    /// nearly so.
+    /// positive. This is NumPy's order `'K'`. A copy of an array has this layout, so that copying moves one block, or
+    /// few.
     pub fn dense_like(&self) -> Self {
         if self.is_c_contiguous() || self.is_f_contiguous() {
             return Self::from_parts(self.axes.clone(), 0, self.itemsize);
         }
         let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
-        // The sort is stable, so axes with equal strides keep C order, as in NumPy.
+        // The sort is stable, so axes with equal strides stay in C order, as in NumPy.
         small_sort::sort_by_key(&mut innermost_last, |&axis| {
             std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs())
         });

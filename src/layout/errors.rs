@@ -1,7 +1,7 @@
 //! Constructors of the layout crate's errors, with NumPy's messages.
 //!
 //! The functions are cold and not inlined, so that the successful paths stay small. NumPy's `AxisError` is both a
-//! `ValueError` and an `IndexError`; the crate has no such class and uses `IndexError`.
+//! `ValueError` and an `IndexError`; this crate has no class that is both, and uses `IndexError`.
 
 use std::fmt::Write;
 
@@ -62,7 +62,7 @@ pub(super) fn axis(axis: i64, ndim: usize) -> Error {
     Error::index(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
 }
 
-/// Adds the name of the argument before the message of [`axis`].
+/// Puts the name of the argument before the message of an error that [`axis`] created.
 #[cold]
 pub(super) fn named(argument: &str, error: Error) -> Error {
     Error::index(format!("{argument}: {error}"))
@@ -83,7 +83,7 @@ pub(super) fn broadcast(shapes: &[&[i64]]) -> Error {
     Error::value(text)
 }
 
-/// Returns the error of a failed broadcast. NumPy's message contains the two spaces.
+/// Returns the error of a failed broadcast. NumPy's message contains two consecutive spaces, which are reproduced.
 #[cold]
 pub(super) fn broadcast_to(layout: &super::Layout, shape: &[i64]) -> Error {
     Error::value(format!(
@@ -125,7 +125,7 @@ pub(super) fn slice_outside(start: i64, step: i64, count: i64, axis: usize, len:
 }
 
 /// Returns the error of a failed reshape. As in NumPy's message, unknown lengths of the requested shape are shown as
-/// `newaxis`, and leading ones are omitted.
+/// `newaxis`, and leading unknown lengths are omitted.
 #[cold]
 pub(super) fn reshape(size: i64, wanted: &[i64]) -> Error {
     let mut text = String::new();

@@ -26,11 +26,12 @@ pub enum Index {
 
 /// Builds the view that a basic index selects, from the items of its key.
 ///
-/// The caller traverses the key twice: first to count the items, then to pass them, because `...` needs the number of
-/// axes it represents. An empty result keeps the offset of the array, which stays inside the allocation for any slice.
+/// The caller traverses the key twice: first to count the items, then to pass them, because the number of axes that
+/// `...` represents depends on all other items. An empty view keeps the offset of the array, so that the offset stays
+/// inside the allocation for any slice.
 ///
-/// All successful paths are inlined into the caller, and the view is written directly to its final location. Returning
-/// it by value copied it several times, which took longer than the rest.
+/// All successful paths are inlined into the caller, and the view is written directly to its final location. A view
+/// returned by value was copied several times, which took longer than all other work.
 #[derive(Debug)]
 pub struct Indexer<'a> {
     base: &'a Layout,
@@ -45,9 +46,9 @@ pub struct Indexer<'a> {
 
 impl<'a> Indexer<'a> {
     /// Begins a view of `base`, which will overwrite `view`. `consumed_axes` is the number of integers and slices in
-    /// the key; `has_ellipsis` tells whether an ellipsis will be passed.
+    /// the key; `has_ellipsis` is whether the key contains an ellipsis.
     ///
-    /// If the key consumes too many axes, the first item that consumes one fails.
+    /// If the key consumes too many axes, the first integer or slice fails.
     #[inline(always)]
     pub fn new(base: &'a Layout, view: &'a mut Layout, consumed_axes: usize, has_ellipsis: bool) -> Self {
         view.axes.clear();
@@ -107,8 +108,8 @@ impl<'a> Indexer<'a> {
         self.keep(count);
     }
 
-    /// Processes `None`: adds an axis of length 1. Too many axes are reported by [`Indexer::finish`], because only it
-    /// has the final rank.
+    /// Processes `None`: adds an axis of length 1. [`Indexer::finish`] reports a rank above the maximum, because the
+    /// final rank is unknown here.
     #[inline]
     pub fn new_axis(&mut self) -> Result<()> {
         if self.view.ndim() < MAX_RANK {
@@ -167,18 +168,18 @@ impl<'a> Indexer<'a> {
         self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
     }
 
-    // The sum wraps only if some axis is empty; the offset is then unused.
+    // The sum wraps only if an axis is empty; no element is then addressed with the offset.
     #[inline(always)]
     const fn advance(&mut self, index: i64, stride: i64) {
         self.view.offset = self.view.offset.wrapping_add(index.wrapping_mul(stride));
     }
 }
 
-/// Clips a slice like CPython's `PySlice_Unpack` and `PySlice_AdjustIndices`. Returns start, step and number of
-/// elements.
+/// Clips a slice to an axis of length `len` as CPython's `PySlice_Unpack` and `PySlice_AdjustIndices` do. Returns
+/// start, step and number of elements.
 #[inline]
 fn clip(len: i64, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Result<(i64, i64, i64)> {
-    // The smallest step is excluded so that the step can be negated, as in CPython.
+    // The smallest `i64` is replaced, as in CPython, so that the step can be negated.
     let step = step.unwrap_or(1).max(-i64::MAX);
     if step > 0 {
         let bound = |index: i64| if index < 0 { (index + len).max(0) } else { index.min(len) };

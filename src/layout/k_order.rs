@@ -1,4 +1,4 @@
-//! Memory order of the result of several operands: NumPy's order `'K'`.
+//! Memory order of the result of an operation with several operands: NumPy's order `'K'`.
 
 use super::{Dims, Layout, MemoryOrder};
 use pygpu_base::error::Result;
@@ -16,7 +16,7 @@ impl Layout {
         }
         let mut innermost_first: Dims = Dims::new();
         for axis in (0..shape.len()).rev() {
-            // Axes for which no operand has a preference keep their position.
+            // Axes whose order no operand determines keep their position.
             let (mut place, mut candidate) = (innermost_first.len(), innermost_first.len());
             while candidate > 0 {
                 candidate -= 1;
@@ -37,8 +37,8 @@ impl Layout {
     }
 }
 
-/// Returns whether `axis` belongs further in than `other`: every operand that has a stride along both has a smaller
-/// one along `axis`. `None` if no operand has a stride along both.
+/// Returns whether `axis` must be nearer to the innermost axis than `other`. This is true if every operand with nonzero
+/// strides along both axes has the smaller stride along `axis`. `None` if no operand has nonzero strides along both.
 fn is_nearer(operands: &[&Layout], rank: usize, axis: usize, other: usize) -> Option<bool> {
     let stride = |operand: &Layout, axis: usize| {
         let own = operand.axes.get((axis + operand.ndim()).checked_sub(rank)?)?;
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_with_same_order_decide_result_order() {
+    fn axis_order_common_to_operands_determines_result_order() {
         let plain = Layout::contiguous(&[2, 3, 4], 4, MemoryOrder::C).unwrap();
         let back = Layout::contiguous(&[2, 3, 4], 4, MemoryOrder::F).unwrap();
         let mixed = Layout::contiguous(&[3, 2, 4], 4, MemoryOrder::C).unwrap().transpose(Some(&[1, 0, 2])).unwrap();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn operand_does_not_decide_order_of_broadcast_axes() {
+    fn operand_does_not_determine_order_of_its_broadcast_axes() {
         let row = Layout::contiguous(&[4], 4, MemoryOrder::C).unwrap();
         let across = Layout::contiguous(&[3, 4], 4, MemoryOrder::F).unwrap();
         assert_eq!(strides(&[3, 4], &[&row, &across]), [8, 24]);

@@ -4,13 +4,13 @@
 //! and every message matches NumPy. This crate must not depend on pointers, devices or Python: the owner of the
 //! memory checks with [`Layout::extent`] whether a layout fits.
 //!
-//! Every view takes a few nanoseconds, because each `a[i:j]` in Python creates one: no heap allocation up to rank 8,
-//! and errors are built out of line.
+//! Each `a[i:j]` in Python creates a view, so creating one must take only a few nanoseconds. It therefore allocates no
+//! heap memory up to rank 8, and errors are built out of line.
 //!
 //! Invariants of every [`Layout`], on which the submodules rely:
 //! - the rank is at most [`MAX_RANK`], no length is negative, the itemsize is at least 1;
-//! - itemsize times the product of all nonzero lengths fits in `i64` (NumPy's rule, so that any part of an empty
-//!   array fits too);
+//! - itemsize times the product of all nonzero lengths fits in `i64` (NumPy's rule, which ensures that the size of any
+//!   part of an empty array fits too);
 //! - if there are elements, the addresses of their bytes and the distance between any two of them fit in `i64`.
 //!   Strides of axes of length 1, and all strides of an empty layout, have no meaning and may have any value:
 //!   arithmetic on them wraps.
@@ -50,12 +50,12 @@ pub use reshape::resolve_shape;
 /// Maximum rank, as in NumPy.
 pub const MAX_RANK: usize = 64;
 
-/// An axis of an array: its length, and the distance in bytes between neighbouring elements.
+/// An axis of an array: its length, and the distance in bytes between consecutive elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Axis {
     /// Number of elements along the axis.
     pub len: i64,
-    /// Distance from an element to its next neighbour in bytes; may be negative.
+    /// Distance from an element to the next element along the axis in bytes; may be negative.
     pub stride: i64,
 }
 
@@ -65,7 +65,7 @@ pub type Axes = SmallVec<[Axis; 8]>;
 /// The lengths of the axes of a layout, outermost first.
 pub type Dims = SmallVec<[i64; 8]>;
 
-/// In which order a dense layout stores its elements.
+/// The order in which a dense layout stores its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum MemoryOrder {
     /// The last axis varies fastest in memory.
@@ -74,7 +74,7 @@ pub enum MemoryOrder {
     F,
 }
 
-/// Where the elements of an array are, relative to the start of its allocation.
+/// Positions of the elements of an array, relative to the start of its allocation.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     axes: Axes,
@@ -83,8 +83,8 @@ pub struct Layout {
 }
 
 // Implemented manually: the derived clone builds the axes separately and then moves them. Moving axes that were just
-// written dominates the cost of a view (wide loads wait for the narrow stores). The whole layer therefore writes axes
-// in place, with `extend` into a binding instead of `collect`, and moves them once.
+// written dominates the cost of a view, because wide loads wait for the preceding narrow stores. The whole crate
+// therefore writes axes in place, with `extend` into a variable instead of `collect`, and moves them once.
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
@@ -115,7 +115,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Like [`Layout::contiguous`], but overwrites this layout.
+    /// Overwrites this layout with that of a new array without gaps, as [`Layout::contiguous`] returns it.
     #[inline(always)]
     pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: MemoryOrder) -> Result<()> {
         self.set_dense(Dense::of(shape, itemsize)?, order);
@@ -135,18 +135,18 @@ impl Layout {
         (self.offset, self.itemsize) = (0, itemsize);
     }
 
-    /// Returns a layout with any signed strides. Fails if the address of an element overflows.
+    /// Returns a layout with arbitrary signed strides. Fails if the address of an element overflows.
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         if shape.len() != strides.len() {
-            check_size(shape, itemsize)?; // an invalid shape is reported first
+            check_size(shape, itemsize)?; // so that an invalid shape is reported before a wrong number of strides
             return Err(errors::strides_rank(shape.len(), strides.len()));
         }
         let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride });
         Self::over_axes(axes, offset, itemsize)
     }
 
-    /// As [`Layout::strided`], with the axes as lengths and strides.
+    /// Does the same as [`Layout::strided`], but takes each axis as a pair of length and stride.
     #[inline]
     pub fn over_axes(axes: impl Iterator<Item = Axis>, offset: i64, itemsize: i64) -> Result<Self> {
         let layout = Self { axes: axes.collect(), offset, itemsize };
@@ -176,7 +176,7 @@ impl Layout {
         layout.within_address_space()
     }
 
-    /// Builds a layout without checks: the caller guarantees the invariants of the crate documentation.
+    /// Builds a layout without checks. The caller guarantees the invariants that the crate documentation lists.
     #[inline]
     const fn from_parts(axes: Axes, offset: i64, itemsize: i64) -> Self {
         Self { axes, offset, itemsize }
@@ -212,7 +212,7 @@ impl Layout {
         self.axes.iter().fold(1, |size, axis| size * axis.len)
     }
 
-    /// Returns the size in bytes of all elements without gaps. A broadcast layout covers fewer bytes.
+    /// Returns the number of elements times the itemsize. A broadcast layout covers fewer bytes.
     #[inline]
     pub fn nbytes(&self) -> i64 {
         self.size() * self.itemsize
@@ -254,7 +254,7 @@ impl Layout {
         self.checked_extent().flatten()
     }
 
-    /// Computes the extent. `None`: an address overflows. `Some(None)`: there are no elements.
+    /// Computes the extent. Returns `None` if an address overflows, and `Some(None)` if there are no elements.
     fn checked_extent(&self) -> Option<Option<(i64, i64)>> {
         if self.is_empty() {
             return Some(None);
@@ -337,7 +337,7 @@ fn check_rank(rank: usize) -> Result<()> {
     if rank > MAX_RANK { Err(errors::rank(rank)) } else { Ok(()) }
 }
 
-/// Returns the index of an axis that may be negative, in which case it counts from the end.
+/// Returns the index of an axis. A negative `axis` counts from the end.
 #[inline]
 pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
     // `ndim` is at most `MAX_RANK`, so neither the cast nor the sum can overflow.
@@ -350,7 +350,7 @@ pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
 struct AxisSet(u64);
 
 impl AxisSet {
-    /// Builds the set of these axes; `None` if an axis is repeated.
+    /// Builds a set from a list of axes; `None` if an axis is repeated.
     #[inline]
     fn of_distinct(axes: &[usize]) -> Option<Self> {
         let mut set = Self::default();

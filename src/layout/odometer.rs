@@ -1,4 +1,5 @@
-//! Iteration over the parts of one or two layouts: an odometer over byte offsets, for copies on the host.
+//! Iteration over the byte offsets of one or two layouts, for copies on the host. The indices advance like the digits
+//! of an odometer.
 
 use smallvec::SmallVec;
 
@@ -15,7 +16,7 @@ pub struct Odometer<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Odometer<'a, N> {
-    /// Creates an iterator that begins at the given byte offsets.
+    /// Creates an iterator that begins at `offsets`, in bytes.
     pub fn new(axes: &'a [SharedAxis<N>], offsets: [i64; N]) -> Self {
         let left = axes.iter().map(|axis| axis.len).product();
         Self { axes, indices: SmallVec::from_elem(0, axes.len()), offsets, left }
@@ -85,14 +86,14 @@ pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, 
     Ok(())
 }
 
-/// Calls `visit` for every row of such ranges along the innermost axis, as a [`Line`]. The visitor can then choose a
-/// loop once for many pieces.
+/// Calls `visit` with a [`Line`] for every row of contiguous ranges along the innermost axis. Compared with
+/// [`for_each_run`], the visitor can choose its copy loop once for many ranges.
 pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Result<()> {
     for_each_line_of(&ContiguousRuns::of(dst, src)?, visit);
     Ok(())
 }
 
-/// Like [`for_each_line`], for a caller that has already decomposed the layouts into pieces.
+/// Does the same as [`for_each_line`], for a caller that has already decomposed the layouts into pieces.
 pub fn for_each_line_of(pieces: &ContiguousRuns, mut visit: impl FnMut(Line)) {
     let width = pieces.width;
     match pieces.axes.split_last() {

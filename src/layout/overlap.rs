@@ -1,15 +1,16 @@
 //! Overlap checks of layouts in one allocation. They may report an overlap that does not exist, which costs a temporary
-//! copy, but never miss one.
+//! copy, but they never miss an overlap.
 
 use super::{ContiguousRuns, Layout};
 
 /// Returns whether two layouts of the same allocation may share a byte.
 ///
-/// `false` is certain. `true` can be wrong for interleaved elements that differ neither in extent nor in position
-/// modulo the common divisor of all strides. (That second test separates even from odd elements, and left from right
-/// halves of rows.) An exact answer would solve an NP-hard problem. NumPy bounds that search; here it is not worth the
-/// cost. A layout overlaps itself, yet `a[...] = a` is safe: code that copies element to element compares the layouts
-/// first.
+/// `false` is always correct. `true` can be wrong for layouts with interleaved elements. The function compares the
+/// extents of the layouts, and then the positions of their elements modulo the greatest common divisor of all strides.
+/// (The second comparison separates even from odd elements, and left from right halves of rows.) An exact answer would
+/// solve an NP-hard problem. NumPy searches for it with a bounded effort; here the search is not worth its cost. A
+/// layout overlaps itself, yet `a[...] = a` is safe, because code that copies element to element first checks whether
+/// the layouts are equal.
 pub fn overlap(a: &Layout, b: &Layout) -> bool {
     let (Some((a_low, a_high)), Some((b_low, b_high))) = (a.extent(), b.extent()) else { return false };
     a_low < b_high && b_low < a_high && !apart_in_every_period(a, b)
@@ -39,10 +40,10 @@ const fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
 }
 
 impl Layout {
-    /// Returns whether two indices may refer to the same byte, as along an axis of stride 0, which makes writing
-    /// ambiguous.
+    /// Returns whether elements of two different indices may share a byte, as along an axis of stride 0. The result of
+    /// writing into such a layout is ambiguous.
     ///
-    /// `false` is certain. `true` is wrong for a few layouts whose axes interleave without overlapping.
+    /// `false` is always correct. `true` is wrong for a few layouts whose axes interleave without overlapping.
     pub fn has_internal_overlap(&self) -> bool {
         let Ok(pieces) = ContiguousRuns::of(self, self) else { return true };
         if pieces.axes.iter().any(|axis| axis.len == 0) {
@@ -52,7 +53,7 @@ impl Layout {
         pieces.axes.iter().rev().any(|axis| {
             let [stride, _] = axis.strides;
             let meets = stride < reach;
-            // The sum cannot overflow, because it is at most the whole extent.
+            // The sum cannot overflow, because it is at most the extent of the layout.
             reach += (axis.len - 1) * stride;
             meets
         })

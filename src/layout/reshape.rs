@@ -9,7 +9,8 @@ pub fn resolve_shape(size: i64, wanted: &[i64]) -> Result<Dims> {
     Ok(wanted.iter().map(|&len| if len < 0 { unknown } else { len }).collect())
 }
 
-/// Returns the value of the unknown length in `wanted`; any value if every length is given.
+/// Returns the value of the unknown (negative) length in `wanted`. If no length is unknown, the returned value has no
+/// meaning.
 #[inline]
 fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
     check_rank(wanted.len())?;
@@ -31,22 +32,23 @@ fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
 }
 
 impl Layout {
-    /// Returns a view with another shape, with elements read and placed in `order`; `None` if a copy is needed. One
-    /// length may be negative, meaning unknown. The decision is exactly NumPy's.
+    /// Returns a view with another shape; `None` if a copy is needed, which is the case exactly if NumPy copies. The
+    /// elements are read from this layout and arranged in the new shape in `order`. One length may be negative, meaning
+    /// unknown.
     #[inline]
     pub fn reshape(&self, wanted: &[i64], order: MemoryOrder) -> Result<Option<Self>> {
         let mut view = Self::scalar(self.itemsize);
         Ok(if self.reshape_into(&mut view, wanted, order)? { Some(view) } else { None })
     }
 
-    /// Like [`Layout::reshape`], but writes into `view`; returns `false` if a copy is needed.
+    /// Does the same as [`Layout::reshape`], but writes into `view`; returns `false` if a copy is needed.
     #[inline]
     pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: MemoryOrder) -> Result<bool> {
         let size = self.size();
         let unknown = unknown_length(size, wanted)?;
         let len = |&len: &i64| if len < 0 { unknown } else { len };
-        // Only if every length is given: for an unknown length, NumPy gives axes of length 1 new strides even if the
-        // shape is unchanged.
+        // This shortcut requires that no length is unknown: if one is, NumPy sets new strides for axes of length 1 even
+        // if the shape is unchanged.
         if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
             view.assign(self);
             return Ok(true);
@@ -56,7 +58,7 @@ impl Layout {
         axes.clear();
         axes.extend(wanted.iter().map(|wanted| Axis { len: len(wanted), stride: 0 }));
         if size == 0 {
-            // For an empty array the product of the other lengths may differ from before.
+            // In the new shape of an empty array, the product of the nonzero lengths may be larger than before.
             check_size(&resolve_shape(size, wanted)?, self.itemsize)?;
         }
         let packed = match order {
@@ -70,14 +72,14 @@ impl Layout {
         Ok(split_and_merge(&self.axes, axes, order))
     }
 
-    /// Returns a view of all elements along one axis, in `order`; `None` if a copy is needed.
+    /// Returns a view with one axis that contains all elements in `order`; `None` if a copy is needed.
     #[inline]
     pub fn ravel(&self, order: MemoryOrder) -> Result<Option<Self>> {
         self.reshape(&[-1], order)
     }
 }
 
-/// NumPy's `_attempt_nocopy_reshape`: sets the strides of `new`; returns `false` if no strides are possible.
+/// Sets the strides of `new` as NumPy's `_attempt_nocopy_reshape` does; returns `false` if no strides are possible.
 ///
 /// Traverses both shapes in groups of axes with equal products. The old axes of a group must form one evenly spaced
 /// run of elements, which the new axes of the group divide. Both shapes have the same number of elements, at least
@@ -113,7 +115,7 @@ fn split_and_merge(old: &[Axis], new: &mut [Axis], order: MemoryOrder) -> bool {
         (old_start, new_start) = (old_end, new_end);
     }
     let Some(last) = new_start.checked_sub(1).map(|last| new[last]) else { return true };
-    // All remaining axes have length 1; their stride has no meaning and is the same as NumPy's.
+    // All remaining axes have length 1. Their strides have no meaning, but are equal to NumPy's.
     let stride = match order {
         MemoryOrder::C => last.stride,
         MemoryOrder::F => last.stride.wrapping_mul(last.len),

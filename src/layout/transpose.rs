@@ -6,7 +6,7 @@ use super::{Axes, AxisSet, Layout, MemoryOrder, check_rank, errors, normalize_ax
 use pygpu_base::error::{Error, Result};
 
 impl Layout {
-    /// Returns the view with its axes in the given order; reversed for `None`.
+    /// Returns the view with the axes in the order `axes`; for `None`, in reverse order.
     #[inline]
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         match axes {
@@ -54,7 +54,7 @@ impl Layout {
         Ok(self.with_axes(axes))
     }
 
-    /// Returns the view in which the axes `source` are at the positions `destination`; the others keep their order.
+    /// Returns the view in which the axes `source` are at the positions `destination`; the other axes keep their order.
     pub fn move_axis(&self, source: &[i64], destination: &[i64]) -> Result<Self> {
         let from = self.distinct_axes("source", source)?;
         let to = self.distinct_axes("destination", destination)?;
@@ -70,7 +70,7 @@ impl Layout {
         Ok(self.with_axes(axes.collect()))
     }
 
-    /// Returns the view without the given axes, which must have length 1; for `None`, without all axes of length 1.
+    /// Returns the view without the axes `axes`, which must have length 1; for `None`, without any axis of length 1.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         let Some(axes) = axes else {
             return Ok(self.with_axes(self.axes.iter().copied().filter(|axis| axis.len != 1).collect()));
@@ -95,11 +95,11 @@ impl Layout {
         let mut old = self.shape();
         let shape: super::Dims =
             (0..rank).map(|axis| if added.contains(axis) { 1 } else { old.next().unwrap_or(1) }).collect();
-        // The axes are added by a reshape, as in NumPy, so that they have NumPy's strides. It never needs a copy.
+        // As in NumPy, a reshape adds the axes, so that they have NumPy's strides. This reshape never needs a copy.
         Ok(self.reshape(&shape, MemoryOrder::C)?.unwrap_or_else(|| self.clone()))
     }
 
-    /// Returns the view in which the given axes are reversed; all axes for `None`.
+    /// Returns the view in which the axes `axes` are reversed; for `None`, all axes.
     pub fn flip(&self, axes: Option<&[i64]>) -> Result<Self> {
         let flipped = match axes {
             Some(axes) => axis_set(axes, self.ndim(), "repeated axis")?,
@@ -108,7 +108,8 @@ impl Layout {
         let mut view = self.clone();
         for (place, axis) in view.axes.iter_mut().enumerate() {
             if flipped.contains(place) && axis.len > 0 {
-                // Both operations wrap only for values without meaning: in an empty array, or on an axis of length 1.
+                // The sum and the negation wrap only for values without meaning: in an empty array, or on an axis of
+                // length 1.
                 view.offset = view.offset.wrapping_add((axis.len - 1).wrapping_mul(axis.stride));
                 axis.stride = axis.stride.wrapping_neg();
             }

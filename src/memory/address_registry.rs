@@ -1,8 +1,8 @@
-//! Registry of blocks whose addresses escaped as integers. Maps an address to the block that contains it, and so to the
-//! block's extent, write permission and recorded uses. The registry keeps no block alive.
+//! Registry of blocks whose addresses escaped as integers. It maps an address to the block that contains the address,
+//! and thereby to the block's extent, write permission and recorded uses. The registry keeps no block alive.
 //!
-//! An array's block is registered when its address is first requested, because registering every block would cost more
-//! than creating it.
+//! An array's block is registered when its address is first requested, because registering a block costs more than
+//! creating an array.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -18,11 +18,11 @@ use pygpu_device::Device;
 /// Kind of memory that the addresses in a block refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressedMemory {
-    /// Device memory that PyGPU allocated, or imported as a whole allocation. Addresses past its end are invalid.
+    /// Memory that PyGPU allocated, or imported as a whole allocation. Addresses past the end of the block are invalid.
     Own,
     /// Pinned host memory.
     Pinned,
-    /// Imported memory, possibly part of a larger allocation; addresses past its end may be valid or not.
+    /// Imported memory, possibly part of a larger allocation. Addresses past the end of the block may be valid.
     Lent {
         /// Whether writes to the memory are forbidden.
         readonly: bool,
@@ -34,8 +34,8 @@ struct AddressEntry {
     device: Device,
     bytes: usize,
     nature: AddressedMemory,
-    /// Memory that the user freed explicitly. Arrays may still keep the block alive, but its addresses are no longer
-    /// valid.
+    /// Whether the user freed the memory explicitly. Arrays may still keep the block alive, but its addresses are no
+    /// longer valid.
     freed: bool,
 }
 
@@ -43,7 +43,8 @@ struct AddressTable {
     /// Registered blocks by their first address. Of several blocks with the same first address, the most recent is
     /// last.
     entries: BTreeMap<Address, SmallVec<[AddressEntry; 1]>>,
-    /// Length in bytes of the longest registered block. A search for an address goes no further back than this.
+    /// Length in bytes of the longest registered block. A search ignores blocks that begin further than this before the
+    /// address.
     longest: usize,
     /// Number of entries at which the entries of freed blocks are removed.
     sweep_at: usize,
@@ -54,8 +55,8 @@ const FIRST_SWEEP: usize = 64;
 static TABLE: ForkSafeMutex<AddressTable> =
     ForkSafeMutex::new(AddressTable { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
-/// Live blocks that contain an address: inner blocks before the blocks that contain them, and PyGPU's own before
-/// imported ones.
+/// Live blocks that contain an address: PyGPU's own blocks before imported ones; among these, blocks that begin nearer
+/// to the address first.
 pub type ContainingBlocks = SmallVec<[(Arc<Allocation>, AddressedMemory); 1]>;
 
 /// Result of looking up an address.
@@ -68,13 +69,13 @@ pub enum AddressLookup {
     Unknown,
 }
 
-/// Locks the registry. The lock is held briefly. No block may be dropped while it is held, because freeing a block may
-/// call a driver.
+/// Locks the registry. The caller holds the lock for a few instructions only, and drops no block meanwhile, because
+/// freeing a block may call a driver.
 fn registry() -> ForkSafeGuard<AddressTable> {
     TABLE.lock()
 }
 
-/// Registers a block. Does nothing if it is registered already.
+/// Registers a block. Does nothing if the block is already registered.
 pub fn register(block: &Arc<Allocation>, nature: AddressedMemory) {
     if block.bytes() == 0 {
         return;
@@ -112,10 +113,11 @@ pub fn find(address: Address) -> Option<Arc<Allocation>> {
     blocks.into_iter().find_map(|(block, nature)| (nature == AddressedMemory::Own).then_some(block))
 }
 
-/// Returns the live blocks that contain an address, or reports that they were freed or never registered.
+/// Returns the live blocks that contain an address; if there are none, returns whether the address was in a block that
+/// has been freed.
 pub fn lookup(address: Address) -> AddressLookup {
-    // The references are dropped only after the lock is released: each may have become the last owner, and its drop may
-    // call a driver.
+    // The references in `blocks` are dropped after the lock is released, because each may have become the last owner of
+    // its block, whose drop may call a driver.
     let mut blocks = ContainingBlocks::new();
     let (mut freed, mut ended) = (false, None);
     for (first, entry) in registry().reaching(address) {
@@ -148,8 +150,8 @@ pub fn lookup(address: Address) -> AddressLookup {
     }
 }
 
-/// Whether the driver no longer recognizes an address that was in a freed block. For a host address this cannot be
-/// detected: other memory may have it now.
+/// Returns whether the driver no longer recognizes an address that was in a freed block. Returns `false` for a host
+/// address, because other memory may have this address now.
 fn is_unknown_to_driver(device: Device, address: Address) -> bool {
     !device.is_cpu() && matches!(device.backend().pointer_kind(address), Ok(PointerKind::Unregistered))
 }
@@ -165,7 +167,8 @@ impl AddressEntry {
 }
 
 impl AddressTable {
-    /// The entries whose block begins at most `longest` bytes before an address. The nearest first address comes first.
+    /// Returns the entries whose block begins at or at most `longest` bytes before an address, in the order of
+    /// descending first addresses.
     fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &AddressEntry)> {
         let least = address.saturating_sub(self.longest);
         // The tree is searched for the upper bound only. Few entries lie between the bounds, so scanning them costs less than a
@@ -174,7 +177,8 @@ impl AddressTable {
         near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))
     }
 
-    /// Removes the entries of freed blocks. Runs whenever the number of entries has doubled since its last run.
+    /// Removes the entries of freed blocks. Does nothing unless the number of entries has doubled since the last
+    /// removal.
     fn sweep(&mut self) {
         if self.entries.len() < self.sweep_at {
             return;
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn address_of_each_byte_finds_live_block() {
+    fn lookup_of_any_byte_finds_live_block() {
         let own = block(100);
         assert!(!finds(own.address(), &own));
         register(&own, AddressedMemory::Own);
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn forgotten_block_is_reported_freed_while_array_keeps_it() {
+    fn explicitly_freed_block_is_reported_freed_while_array_keeps_it() {
         let own = block(64);
         register(&own, AddressedMemory::Own);
         forget(&own);
@@ -224,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn lent_part_is_found_unless_own_block_contains_it() {
+    fn lookup_finds_imported_block_unless_own_block_contains_it() {
         let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
         // SAFETY: `own` keeps the memory alive.
         let part = Arc::new(unsafe { Allocation::unowned(own.address() + 16, 8, stream) });
@@ -235,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn registry_sweeps_dropped_blocks() {
+    fn registry_removes_entries_of_dropped_blocks() {
         for _ in 0..1000 {
             register(&block(32), AddressedMemory::Own);
         }

@@ -1,4 +1,4 @@
-//! A block of memory: its owner, its uses, and its release after the last use.
+//! A block of memory: the owner of the memory, the recorded uses, and the release after the last use.
 
 mod deferred;
 mod exports;
@@ -42,11 +42,11 @@ pub struct Allocation {
     origin: BlockOrigin,
     /// The recorded uses of the block, and its allocation stream, in whose order pool memory is allocated and freed.
     hazards: HazardTracker<Stream>,
-    /// Whether the block is untracked: other code uses its address, and the end of this use is never reported. The free
-    /// therefore waits for all work on the device.
+    /// Whether the block is untracked: other code uses the block's address, and the end of this use is never reported.
+    /// The free therefore waits for all work on the device.
     untracked: Escape,
-    /// Whether the address escaped. Operations on such a block are not deferred, because PyGPU does not see accesses by
-    /// other code.
+    /// Whether the address escaped. Operations on such a block are not deferred, because PyGPU does not detect accesses
+    /// by other code.
     escaped: Escape,
     /// Number of exports to other libraries that have not ended.
     exports: AtomicU32,
@@ -66,15 +66,15 @@ impl Allocation {
         Self::on(bytes, stream)
     }
 
-    /// Allocates like [`Self::new`] for a borrowed or capturing stream, on another stream: memory allocated on `stream`
-    /// itself would be lost with the stream or the capture.
+    /// Allocates a block for a borrowed or capturing stream in the order of another stream, because memory allocated on
+    /// `stream` itself would be lost with the stream or the capture.
     #[cold]
     fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
         if bytes > 0 && capture::number_of(&stream)?.is_some() {
             return Self::on(bytes, capture::alloc_stream(device)?);
         }
-        // A borrowed stream may be destroyed before the block is freed; the default stream never is.
+        // A borrowed stream may be destroyed before the block is freed; the default stream is never destroyed.
         Self::on(bytes, if stream.is_foreign() { Stream::default_of(device) } else { stream })
     }
 
@@ -94,7 +94,7 @@ impl Allocation {
     /// Allocates a block of `bytes` bytes, not 0, by a custom allocator, in the order of `stream`.
     ///
     /// # Errors
-    /// The allocator's; `OutOfMemory` beyond the device's limit.
+    /// Errors of the allocator; `OutOfMemory` beyond the device's limit.
     #[cold]
     pub fn from_allocator(allocator: &dyn Allocator, bytes: usize, stream: &Stream) -> Result<Self> {
         let device = stream.device();
@@ -119,11 +119,11 @@ impl Allocation {
         let (address, bytes) = pool::allocate_by(device, ask)?;
         let location = BlockLocation::new(address, BlockSource::Plain);
         let block = Self::with(location, bytes, epoch, BlockOrigin::Pool, Stream::default_of(device));
-        block.mark_escaped(); // the host or other processes may access it
+        block.mark_escaped(); // the host or other processes may access the memory
         Ok(block)
     }
 
-    /// Wraps memory owned by the caller, who must keep it alive. It is usable in the order of `stream`.
+    /// Wraps memory that the caller owns and keeps alive. The memory is usable in the order of `stream`.
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address while anything uses the block.
@@ -159,14 +159,14 @@ impl Allocation {
         Self { location, bytes, epoch, origin, hazards: HazardTracker::new(stream), untracked, escaped, exports }
     }
 
-    /// The device of the memory; for pinned memory, the device it was pinned for.
+    /// Returns the device of the memory; for pinned memory, the device for which it was pinned.
     #[inline]
     pub fn device(&self) -> Device {
         self.hazards.alloc_stream().device()
     }
 
-    /// The address of the first byte; for imported memory, of element zero. 0 until a deferred operation's block gets
-    /// its memory.
+    /// Returns the address of the first byte; for imported memory, that of element 0. The address is 0 while the memory
+    /// of a deferred result is not allocated.
     #[inline]
     pub fn address(&self) -> Address {
         self.location.address()
@@ -178,14 +178,14 @@ impl Allocation {
         self.bytes
     }
 
-    /// Whether the device has not been reset since the allocation.
+    /// Returns whether the device was not reset since the allocation, so that the memory still exists.
     #[inline]
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device().epoch()
     }
 
-    /// Minimum number of bytes written past the end of the block; each overrun is reported once. 0 if unknown: only
-    /// host memory allocated by PyGPU has a red zone.
+    /// Returns the minimum number of bytes that were written past the end of the block. Each overrun is reported once.
+    /// Returns 0 for memory without a red zone: only host memory allocated by PyGPU has one.
     #[inline]
     pub fn overrun(&self) -> usize {
         if self.address() == 0 || !self.is_plain() || !self.device().is_cpu() {
@@ -195,32 +195,34 @@ impl Allocation {
         unsafe { overrun_of_block(self.address(), self.bytes) }
     }
 
-    /// Whether another library owns the memory.
+    /// Returns whether another library owns the memory.
     #[inline]
     pub fn is_imported(&self) -> bool {
         matches!(self.origin, BlockOrigin::Imported(_))
     }
 
-    /// Whether the block is PyGPU's own device memory. Such memory is accessible from every device that can access the
-    /// block's device.
+    /// Returns whether the block is PyGPU's own device memory. Such memory is accessible from every device that can
+    /// access the block's device.
     #[inline]
     pub fn is_from_pool(&self) -> bool {
         matches!(self.origin, BlockOrigin::Pool)
     }
 
-    /// Whether the block is PyGPU's own device memory, allocated outside of any pool.
+    /// Returns whether the block is PyGPU's own device memory, allocated outside of any pool.
     #[inline]
     fn is_plain(&self) -> bool {
         self.is_from_pool() && self.location.source() == BlockSource::Plain
     }
 
-    /// Whether the memory has an owner, another library's or a custom allocator's, that is dropped to free it.
+    /// Returns whether the memory has an owner, from another library or a custom allocator, whose drop frees the
+    /// memory.
     #[inline]
     fn has_owner(&self) -> bool {
         matches!(self.origin, BlockOrigin::Imported(_) | BlockOrigin::Custom(_))
     }
 
-    /// The owner of imported memory; `None` also if dropping it requires waiting for work on other streams.
+    /// Returns the owner of memory from another library or a custom allocator. Returns `None` if a stream other than
+    /// the allocation stream has used the block, because the drop of the owner must then wait.
     #[inline]
     pub fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         let (BlockOrigin::Imported(owner) | BlockOrigin::Custom(owner)) = &self.origin else { return None };
@@ -235,20 +237,20 @@ impl Allocation {
         }
     }
 
-    /// Whether a use on `stream` needs no wait because no other stream has ever used the block.
+    /// Returns whether a use on `stream` needs no wait because only this stream has ever used the block.
     #[inline]
     pub(super) fn is_only_used_on(&self, stream: StreamId) -> bool {
         self.hazards.is_only_used_on(stream) && self.is_alive()
     }
 
-    /// Whether no stream other than its allocation stream has ever used the block.
+    /// Returns whether no stream other than its allocation stream has ever used the block.
     #[inline]
     pub(super) fn has_no_other_stream(&self) -> bool {
         self.hazards.has_no_other_stream()
     }
 
-    /// Makes `stream` wait for all uses that conflict with an access. Called by [`super::ordered`] only, which also
-    /// ends the use.
+    /// Begins a use: makes `stream` wait for all uses that conflict with it. Only [`super::ordered`] may call this,
+    /// because it also ends the use.
     ///
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
@@ -273,7 +275,8 @@ impl Allocation {
         }
     }
 
-    /// Begins a use on the CPU backend, where work is complete when its call returns, unless it is captured.
+    /// Begins a use on the CPU backend. It needs no wait, because work there is complete when its call returns; work on
+    /// a capturing stream is recorded in the capture.
     #[inline]
     fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
         if let Some(capture) = capture::of(stream)? {
@@ -291,15 +294,15 @@ impl Allocation {
         self.hazards.begin(access, stream)
     }
 
-    /// Blocks the host until no work uses the block. Required before another library captures a use of the block,
-    /// because PyGPU does not see launches of that graph.
+    /// Blocks the host until no work uses the block. Required before a use of the block enters another library's
+    /// capture, because PyGPU does not detect the launches of its graph.
     #[cold]
     fn settle(&self) -> Result<()> {
         self.mark_untracked();
         self.synchronize()
     }
 
-    /// Records a use whose work was enqueued, or may have been.
+    /// Records a use whose work was enqueued or may have been enqueued.
     ///
     /// # Errors
     /// Driver errors.
@@ -313,7 +316,7 @@ impl Allocation {
         self.hazards.cancel(ticket);
     }
 
-    /// Records a use on `stream` by work that PyGPU did not enqueue: later uses and the free wait for it.
+    /// Records a use on `stream` by work that PyGPU did not enqueue. Later uses and the free wait for this work.
     ///
     /// # Errors
     /// Driver errors.
@@ -324,19 +327,21 @@ impl Allocation {
         self.hazards.record(Access::Write, stream)
     }
 
-    /// Whether work on `stream` is ordered after every recorded use already, so that it needs no wait or driver call.
+    /// Returns whether new work on `stream` is already ordered after every recorded use, so that it needs no wait and
+    /// no driver call.
     #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
         self.epoch == self.device().epoch() && self.hazards.needs_no_wait_on(stream) && !capture::is_any()
     }
 
-    /// Returns a stream of the block's device that is ordered after all uses that conflict with `access`, and exists as
-    /// long as the block.
+    /// Returns a stream of the block's device, after making it wait for all uses that conflict with `access`. The
+    /// stream exists at least as long as the block.
     ///
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
     pub fn ordered_stream(self: &Arc<Self>, access: Access) -> Result<Stream> {
-        // A copy between devices runs on the source device's stream, which is useless to a consumer on this device.
+        // The latest writer may be a copy between devices, which runs on a stream of the source device. A consumer on
+        // this device cannot use that stream.
         let own = self.hazards.latest_writer().filter(|stream| stream.device() == self.device());
         let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
         self.order_before(access, &stream)?;
@@ -360,8 +365,8 @@ impl Allocation {
         if self.device().is_cpu() { Ok(()) } else { self.hazards.synchronize() }
     }
 
-    /// To be called after a wait for the block: returns errors of other devices that wrote the block, because its own
-    /// device does not report them.
+    /// Returns errors of other devices that wrote the block, because the block's own device does not report them. The
+    /// caller has waited for the block before.
     ///
     /// # Errors
     /// Driver errors.

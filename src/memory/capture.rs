@@ -1,11 +1,12 @@
 //! Active stream captures: the resources that their graphs need, and objects whose drop must wait for the end of the
 //! captures.
 //!
-//! Work enqueued on a capturing stream does not run, and many otherwise harmless calls invalidate the capture: waiting
-//! for other streams' work, stream-ordered allocation, an event over all streams. Within a PyGPU capture a block's use
-//! is therefore recorded in the capture instead of being waited for, and ordered when the graph is launched (`graph`).
-//! Memory freed meanwhile is freed after the capture. A capture begun by another library does not report its launches:
-//! there the host waits until a block is idle before the block is captured.
+//! Work enqueued on a capturing stream does not run, and many calls that are valid elsewhere invalidate the capture:
+//! waits for other streams' work, stream-ordered allocation, events over all streams. A use of a block within a PyGPU
+//! capture therefore waits for no earlier use. It is recorded in the capture, and each launch of the graph waits for
+//! conflicting uses (`graph`). Memory that is released during a capture is freed after the capture. The launches of
+//! another library's graph are unknown to PyGPU. Before a use of a block enters another library's capture, the host
+//! therefore waits until the block is idle.
 //!
 //! Outside of captures the overhead is one atomic load.
 
@@ -22,10 +23,10 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// A resource that must stay alive as long as a graph, and is not accessed otherwise.
+/// A resource that is kept alive as long as a graph. PyGPU does not access it through this value.
 pub type GraphResource = Box<dyn Any + Send>;
 
-/// As [`GraphResource`], for a resource that several graphs may share.
+/// A resource that is kept alive as long as one of the graphs that share it.
 pub type SharedResource = Arc<dyn Any + Send + Sync>;
 
 /// A block that captured work uses, and the kind of access.
@@ -47,12 +48,12 @@ pub struct Capture {
     device: Device,
     number: u64,
     contents: Mutex<GraphContents>,
-    /// For the capture of a conditional node's body: the capture that contains the node, and the stream of that
-    /// capture.
+    /// Only for the capture of a conditional node's body: the capture that contains the conditional node, and the
+    /// stream on which the node was captured.
     enclosing: Option<(Arc<Capture>, Stream)>,
     /// Number of conditional bodies inside this capture that are being captured.
     bodies: AtomicUsize,
-    /// Number of block uses recorded in this capture, without those of its conditional bodies.
+    /// Number of block uses recorded in this capture, not counting those of its conditional bodies.
     recorded: AtomicUsize,
 }
 
@@ -66,16 +67,16 @@ pub struct CapturedBlock {
     uses: SmallVec<[(Stream, Access); 1]>,
 }
 
-/// The resources that a captured graph needs, and its operations.
+/// The operations of a captured graph, and the resources that they need.
 #[derive(Default)]
 pub struct GraphContents {
-    /// The blocks, each once.
+    /// The blocks that captured operations use, each once.
     pub blocks: Vec<CapturedBlock>,
-    /// Other resources that must stay alive while the graph may run.
+    /// Resources other than blocks that must stay alive while the graph may run.
     pub things: Vec<GraphResource>,
-    /// The captured operations that PyGPU can attribute resources to.
+    /// The captured operations whose resources are known individually.
     pub made: Vec<CapturedNode>,
-    /// Blocks whose uses cannot be attributed to one operation.
+    /// Uses of blocks that cannot be attributed to a single operation.
     pub shared: Vec<UsedBlock>,
     /// Number of operations that were captured on the stream when the current work began.
     seen: usize,
@@ -107,7 +108,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a PyGPU capture is active.
+/// Returns whether a PyGPU capture is active.
 #[inline]
 pub fn is_any() -> bool {
     ACTIVE.load(Ordering::Acquire) > 0
@@ -146,8 +147,8 @@ fn find(stream: &Stream) -> Result<Option<Arc<Capture>>> {
     Ok(found)
 }
 
-/// Whether a stream takes part in any capture. For streams that PyGPU created the driver is queried only while a PyGPU
-/// capture is active.
+/// Returns whether a stream takes part in any capture. For streams that PyGPU created, this queries the driver only
+/// while a PyGPU capture is active.
 ///
 /// # Errors
 /// Driver errors.
@@ -165,12 +166,13 @@ pub fn refuse(what: &str, stream: &Stream) -> Result<()> {
     if is_capturing(stream)? { Err(refusal(what)) } else { Ok(()) }
 }
 
-/// Checks that a copy on `stream` may use host memory; every use of host memory by a copy calls this function. A
-/// captured graph accesses the memory at each launch, so in a capture the memory must be `lasting`, which is evaluated
-/// only then. The caller must keep such memory alive as long as the graph ([`Capture::retain`]).
+/// Checks that a copy on `stream` may use host memory. Every copy that uses host memory calls this function. A captured
+/// graph accesses the memory at each launch, so on a capturing stream the memory must exist as long as the graph.
+/// Whether the caller ensures this ([`Capture::retain`]) is the result of `lasting`, which is called only for a
+/// capturing stream.
 ///
 /// # Errors
-/// `NotSupported` for memory that is not lasting, on a capturing stream; driver errors.
+/// `NotSupported` if the stream is capturing and `lasting` returns `false`; driver errors.
 #[inline]
 pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bool>) -> Result<HostUse> {
     if is_capturing(stream)? && !lasting()? {
@@ -181,7 +183,8 @@ pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bo
     Ok(unsafe { HostUse::promised() })
 }
 
-/// Returns the error for work that cannot be captured. It is raised before the driver would invalidate the capture.
+/// Returns the error for work that cannot be captured. The error is raised before a driver call that would invalidate
+/// the capture.
 #[cold]
 pub fn refusal(what: &str) -> Error {
     Error::not_supported(format!(
@@ -190,8 +193,8 @@ pub fn refusal(what: &str) -> Error {
     ))
 }
 
-/// Returns the stream in whose order memory for captured work is allocated. It takes no part in the capture, because
-/// memory allocated inside a capture exists only while the graph runs.
+/// Returns the stream in whose order memory for captured work is allocated. This stream takes part in no capture,
+/// because memory allocated inside a capture exists only while the graph runs.
 ///
 /// # Errors
 /// Driver errors.
@@ -213,7 +216,7 @@ pub(super) fn alloc_stream(device: Device) -> Result<Stream> {
     Ok(stream)
 }
 
-/// Drops an object now if no PyGPU capture is active, otherwise when the last one ends.
+/// Drops an object now if no PyGPU capture is active, otherwise when the last active capture ends.
 pub fn drop_afterwards(thing: GraphResource) {
     let mut table = TABLE.lock();
     if is_any() {
@@ -228,7 +231,7 @@ impl Capture {
     /// Begins a capture.
     ///
     /// # Errors
-    /// Driver errors, e.g. for a default stream or one that is already capturing.
+    /// Driver errors, e.g. for a default stream or a stream that is already capturing.
     pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<Arc<Self>> {
         let device = stream.device();
         let graphs = device.backend().graphs()?;
@@ -274,7 +277,8 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Ends the capture of a body. Its resources are added to those of the enclosing graph; compare [`Capture::close`].
+    /// Ends the capture of a body. The resources of the body are added to those of the enclosing graph, whereas
+    /// [`Capture::close`] returns them.
     pub fn close_body(&self) {
         let GraphContents { things, made, shared, .. } = self.close();
         let Some((enclosing, _)) = &self.enclosing else { return };
@@ -288,19 +292,19 @@ impl Capture {
         }
     }
 
-    /// Returns the enclosing capture, for the capture of a conditional body.
+    /// Returns the enclosing capture if this is the capture of a conditional body.
     pub fn enclosing(&self) -> Option<&Arc<Self>> {
         self.enclosing.as_ref().map(|(enclosing, _)| enclosing)
     }
 
-    /// Returns the number of block uses recorded in this capture itself. Comparing two calls shows whether uses were
-    /// recorded between them.
+    /// Returns the number of block uses recorded in this capture, not counting those of its conditional bodies. If two
+    /// calls return different numbers, uses were recorded in between.
     pub fn recorded_count(&self) -> usize {
         self.recorded.load(Ordering::Acquire)
     }
 
-    /// Makes a stream of the capture depend on every operation captured so far, so that a conditional body may use any
-    /// block.
+    /// Makes a stream of the capture wait for every operation captured so far, so that a conditional body captured next
+    /// may use any block.
     ///
     /// # Errors
     /// Driver errors.
@@ -332,7 +336,7 @@ impl Capture {
     /// Records a use of a block on a stream of the capture, after conflicting uses on other streams of the capture.
     pub(super) fn record_block(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         self.check_open()?;
-        block.mark_escaped(); // code with the graph's handle can access the block from now on
+        block.mark_escaped(); // code that has the graph's handle can access the block from now on
         self.recorded.fetch_add(1, Ordering::AcqRel);
         self.record_use(block, access, stream)
     }
@@ -378,7 +382,8 @@ impl Capture {
         before.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Records how many operations the stream has captured before work that should become one operation.
+    /// Begins work that should become one operation: records the number of operations that the stream has captured so
+    /// far.
     pub(super) fn begin_work(&self, stream: &Stream) -> Result<()> {
         let device = self.device;
         // SAFETY: the borrow of `stream` keeps its handle valid.
@@ -387,8 +392,8 @@ impl Capture {
         Ok(())
     }
 
-    /// Ends work that began with `begin_work`. If exactly one operation was captured meanwhile, the uses are attributed
-    /// to it.
+    /// Ends work that began with `begin_work`. If exactly one operation was captured since then, the uses are
+    /// attributed to this operation.
     pub(super) fn end_work(&self, uses: &[(&Arc<Allocation>, Access)], stream: &Stream) -> Result<()> {
         let device = self.device;
         // SAFETY: the borrow of `stream` keeps its handle valid.
@@ -409,7 +414,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Records the resource from which the next operation is created.
+    /// Records the resource, e.g. a kernel, from which the next captured operation is created.
     pub fn made_of(&self, part: SharedResource) {
         let before = lock(&self.contents).part.replace(part);
         drop(before); // not under the lock

@@ -11,7 +11,7 @@ use pygpu_base::flush;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 
-/// Owner of memory that PyGPU did not allocate; dropped with the last array that uses the memory.
+/// Owner of memory that PyGPU did not allocate. It is dropped with the last array that uses the memory.
 pub type OwnerBox = Box<dyn Any + Send + Sync>;
 
 /// Memory returned by a custom allocator.
@@ -29,7 +29,7 @@ pub trait Allocator: Any + Send + Sync {
     /// Allocates `bytes` bytes (not 0) on the stream's device, which is current, preferably in the order of the stream.
     ///
     /// # Errors
-    /// The allocator's.
+    /// Errors of the allocator.
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock>;
 }
 
@@ -43,31 +43,32 @@ pub enum AllocatorChoice {
     Plugged(Arc<dyn Allocator>),
 }
 
-/// Whether a custom allocator was ever selected in this process. Until then each allocation checks only this flag.
+/// Whether a custom allocator was ever selected in this process. Until the first selection, each allocation checks only
+/// this flag.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 static PROCESS: ForkSafeMutex<AllocatorChoice> = ForkSafeMutex::new(AllocatorChoice::Pool);
 thread_local! {
     static THREAD: RefCell<Option<AllocatorChoice>> = const { RefCell::new(None) };
 }
 
-/// Whether a custom allocator may be called for the next array.
+/// Returns whether a custom allocator may be called for the next array.
 #[inline]
 pub fn is_in_use() -> bool {
     IN_USE.load(Ordering::Relaxed)
 }
 
-/// Enables custom allocators for results: an operation on arrays from a custom allocator may then use it, even if none
-/// was selected explicitly.
+/// Records that results may use custom allocators: an operation on arrays from a custom allocator may use this
+/// allocator for its result, even if no allocator was selected explicitly.
 pub fn use_for_results() {
     IN_USE.store(true, Ordering::Relaxed);
 }
 
-/// Whether an allocator was selected for this thread, as opposed to the whole process.
+/// Returns whether an allocator was selected for this thread, as opposed to the whole process.
 pub fn is_chosen_for_thread() -> bool {
     THREAD.with_borrow(Option::is_some)
 }
 
-/// The allocator of this thread's new arrays; `None` for the pool.
+/// Returns the custom allocator of this thread's new arrays; `None` for the pool.
 #[inline]
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     // A flush always uses the pool, because a custom allocator may run Python code.
@@ -80,21 +81,22 @@ pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     }
 }
 
-/// Returns the selection in effect for this thread.
+/// Returns the allocator in effect for this thread: the thread's selection, or else that of the process.
 pub fn choice() -> AllocatorChoice {
     let own = THREAD.with_borrow(Clone::clone);
     own.unwrap_or_else(|| PROCESS.lock().clone())
 }
 
-/// Selects the allocator for all threads that have selected none.
+/// Selects the allocator of the process, which all threads use that have selected none themselves.
 pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
-    // The previous selection is dropped after the lock is released: it may own Python objects.
+    // The previous selection is dropped after the lock is released: because it may own Python objects.
     let before = std::mem::replace(&mut *PROCESS.lock(), choice);
     drop(before);
 }
 
-/// Selects the allocator for this thread; `None` for that of the process. Returns the thread's previous selection.
+/// Selects the allocator for this thread. `None` selects the allocator of the process. Returns the thread's previous
+/// selection.
 pub fn choose_for_thread(choice: Option<AllocatorChoice>) -> Option<AllocatorChoice> {
     IN_USE.store(true, Ordering::Relaxed);
     THREAD.replace(choice)

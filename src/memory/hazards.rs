@@ -5,16 +5,16 @@
 //! 1. A use has three steps: `begin` waits for all conflicting uses, the work is enqueued, `end` records the use. No
 //!    use is recorded before its work is enqueued. Once work may have been enqueued, the use is recorded even if a
 //!    later step fails.
-//! 2. A use is removed from the list only if a newer use implies it: a write that waited for it in `begin`, or later
-//!    work on the same queue whose event is recorded lazily. The end of a write never removes uses recorded after its
-//!    begin.
+//! 2. A use is removed from the list only if waiting for a newer use suffices. The newer use is a write that waited for
+//!    the older use in `begin`, or later work on the same queue whose event is recorded lazily. The end of a write
+//!    never removes uses that were recorded after the begin of this write.
 //! 3. A waiter announces itself before it requests an event from the driver. An operation that began uncontended checks
-//!    for announcements in `end` and records itself if it finds one. Otherwise its work was enqueued before the
-//!    waiter's event.
-//! 4. Events on persistent queues are recorded when the first waiter needs one, and then cover all work enqueued by
-//!    that time. Events on borrowed queues, which may be destroyed or denote another queue in another thread, are
-//!    recorded together with the use.
-//! 5. The lock is never held during a driver call or a drop.
+//!    in `end` whether a waiter has announced itself, and records its use if so. If none has, the operation's work was
+//!    enqueued before any later waiter requests an event, so that the event covers this work.
+//! 4. An event on a persistent queue is recorded when the first waiter needs it, and covers all work enqueued by that
+//!    time. An event on a borrowed queue is recorded together with the use, because such a queue may be destroyed, or
+//!    its handle may denote another queue in another thread.
+//! 5. The lock of the recorded uses is never held during a driver call or a drop.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use pygpu_base::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 pub enum Access {
     /// Read only.
     Read,
-    /// Write, possibly with reads.
+    /// Write, or both read and write.
     Write,
 }
 
@@ -40,10 +40,10 @@ pub trait Queue: Clone {
     /// Error type of the driver's calls.
     type Error;
 
-    /// The queue's identity as seen by the calling thread: some stream handles denote a different stream in each
+    /// Returns the queue's identity for the calling thread. Some stream handles denote a different stream in each
     /// thread.
     fn identity(&self) -> Self::Identity;
-    /// Whether the queue is persistent: an event may be recorded on it at any later time, from any thread.
+    /// Returns whether the queue is persistent: any thread may record an event on the queue at any later time.
     fn lasts(&self) -> bool;
     /// Records an event after all work enqueued so far.
     fn mark(&self) -> Result<Self::Mark, Self::Error>;
@@ -53,7 +53,7 @@ pub trait Queue: Clone {
     fn synchronize(&self) -> Result<(), Self::Error>;
     /// Blocks the host until all work on the device is complete.
     fn synchronize_device(&self) -> Result<(), Self::Error>;
-    /// Whether all work before an event is complete; `false` if the driver cannot tell.
+    /// Returns whether all work before an event is complete; `false` if the driver's query fails.
     fn is_passed(mark: &Self::Mark) -> bool;
     /// Blocks the host until all work before an event is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
@@ -61,7 +61,7 @@ pub trait Queue: Clone {
 
 /// Point of a queue at which a recorded use has ended.
 enum UseEnd<Mark> {
-    /// The end of the queue at the time when the first waiter needs it: no event has been recorded yet.
+    /// The end of the queue at the time when the first waiter needs an event. No event is recorded yet.
     Lazy,
     Event(Arc<Mark>),
     /// Unknown, because the driver failed to record an event.
@@ -86,8 +86,9 @@ impl<Q: Queue> Clone for SyncPoint<Q> {
 }
 
 impl<Q: Queue> SyncPoint<Q> {
-    /// Returns the current end of a queue, together with the driver's error if no event could be recorded. Returns
-    /// `None` for the point if this function has waited for the queue instead.
+    /// Returns the current end of a queue as a point, and the driver's error if no event could be recorded. After such
+    /// an error this function waits for the queue on the host. If that succeeds, no point is needed and `None` is
+    /// returned for it.
     fn of(queue: &Q) -> (Option<Self>, Result<(), Q::Error>) {
         let point = |until| Some(Self { queue: queue.clone(), until });
         if queue.lasts() {
@@ -128,13 +129,14 @@ struct RecordedUse<Q: Queue> {
     access: Access,
     /// Sequence number of this use among the uses of the block.
     number: u64,
-    /// Sequence number of a write: the queue had waited for this and every earlier write.
+    /// Sequence number of a use: this queue had waited for that use and for every earlier use that conflicts with this
+    /// access.
     behind: u64,
 }
 
 type Few<T> = SmallVec<[T; 2]>;
 
-/// The uses that later operations may have to wait for.
+/// The uses for which later operations may have to wait.
 struct UseList<Q: Queue> {
     list: Few<RecordedUse<Q>>,
     /// Sequence number of the latest use.
@@ -144,15 +146,15 @@ struct UseList<Q: Queue> {
 }
 
 impl<Q: Queue> UseList<Q> {
-    /// Whether all recorded uses are on the persistent queue `identity`. Work on that queue then neither waits nor is
-    /// recorded.
+    /// Returns whether all recorded uses are on the persistent queue `identity`. If so, new work on that queue need not
+    /// wait and need not be recorded.
     fn are_all_of(&self, identity: Q::Identity) -> bool {
         self.under_way == 0
             && self.list.iter().all(|one| one.identity == identity && one.point.is_late())
             && self.list.iter().any(|one| one.access == Access::Write)
     }
 
-    /// Returns the points that an operation with this access must wait for.
+    /// Returns the points for which an operation with this access on the queue `identity` must wait.
     fn before(&self, access: Access, identity: Q::Identity) -> Few<SyncPoint<Q>> {
         let own = self.list.iter().filter(|one| one.identity == identity);
         let behind = own.map(|one| one.behind).max().unwrap_or(0);
@@ -165,8 +167,8 @@ impl<Q: Queue> UseList<Q> {
         self.list.iter().filter(is_before).map(|one| one.point.clone()).collect()
     }
 
-    /// Adds a use whose queue has waited for all conflicting uses up to number `seen`. Returns the older uses that it
-    /// makes redundant, which were removed.
+    /// Adds a use whose queue has waited for all conflicting uses up to number `seen`. Removes and returns the older
+    /// uses that the new use makes redundant.
     fn add(&mut self, identity: Q::Identity, access: Access, point: SyncPoint<Q>, seen: u64) -> Few<RecordedUse<Q>> {
         self.latest += 1;
         let new = RecordedUse { point, identity, access, number: self.latest, behind: seen };
@@ -189,18 +191,19 @@ impl<Q: Queue> UseList<Q> {
     }
 }
 
-/// Returned by `begin`, and required to end the operation.
+/// State of an operation that has begun. `begin` returns the token, and ending the operation requires it.
 #[must_use]
 #[derive(Clone, Copy)]
 pub struct UseToken {
-    /// Number of the latest use when the operation began. All conflicting uses up to it were waited for.
+    /// Number of the latest use when the operation began. The operation's queue has waited for all conflicting uses up
+    /// to this number.
     seen: u64,
     kind: UseTokenKind,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// The operation is ordered by other means.
+    /// Other means than the hazard tracker order the operation.
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,
@@ -209,28 +212,28 @@ enum UseTokenKind {
 }
 
 impl UseToken {
-    /// Token for operations that are ordered by other means: on the host, and in captures, which track their own
-    /// dependencies.
+    /// Token for operations that the hazard tracker does not order: operations on the host, and operations in captures,
+    /// which track dependencies themselves.
     pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::OrderedElsewhere };
     /// The token that [`HazardTracker::begin_uncontended`] returns if [`HazardTracker::is_only_used_on`] is true for
     /// the operation's queue.
     pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Uncontended };
 }
 
-/// The uses of one block by queues, and the queue in whose order it is freed.
+/// The uses of one block by queues, and the queue in whose order the block is freed.
 pub struct HazardTracker<Q: Queue> {
     /// The queue in whose order the block is allocated and freed.
     alloc_stream: Q,
-    /// The recorded uses. Not created while only `alloc_stream` has used the block, which holds for most blocks until
-    /// they are freed.
+    /// The recorded uses. The list is not created while only `alloc_stream` has used the block. Most blocks are freed
+    /// before another queue uses them.
     uses: OnceLock<Box<Mutex<UseList<Q>>>>,
 }
 
 /// The sequence number of the block's allocation, which counts as its first use.
 const MADE: u64 = 1;
 
-/// Number of recorded uses above which completed ones are searched for and removed. Only reads on handles of unknown
-/// identity can accumulate that far.
+/// Number of recorded uses above which completed uses are searched for and removed. Only reads on stream handles of
+/// unknown identity can accumulate to this number.
 const MANY: usize = 32;
 
 impl<Q: Queue> HazardTracker<Q> {
@@ -241,31 +244,32 @@ impl<Q: Queue> HazardTracker<Q> {
         Self { alloc_stream, uses: OnceLock::new() }
     }
 
-    /// The queue in whose order the block is allocated and freed.
+    /// Returns the queue in whose order the block is allocated and freed.
     #[inline]
     pub fn alloc_stream(&self) -> &Q {
         &self.alloc_stream
     }
 
-    /// Whether no queue other than `alloc_stream` has used the block.
+    /// Returns whether no queue other than `alloc_stream` has used the block.
     #[inline]
     pub fn has_no_other_stream(&self) -> bool {
         self.uses.get().is_none()
     }
 
-    /// Whether `alloc_stream` has the given identity, and no other queue has used the block.
+    /// Returns whether only `alloc_stream` has used the block, and its identity is `identity`.
     #[inline]
     pub fn is_only_used_on(&self, identity: Q::Identity) -> bool {
         self.has_no_other_stream() && self.alloc_stream.identity() == identity
     }
 
-    /// Whether every recorded use is ordered before new work on `queue`. Such work neither waits nor is recorded.
+    /// Returns whether every recorded use is ordered before new work on `queue`. Such work need not wait and need not
+    /// be recorded.
     #[inline]
     pub fn needs_no_wait_on(&self, queue: &Q) -> bool {
         self.seen_alone(queue).is_some()
     }
 
-    /// Begins an operation without an announcement, if it has nothing to wait for.
+    /// Begins an operation without announcing it, if the operation has nothing to wait for.
     #[inline]
     pub fn begin_uncontended(&self, queue: &Q) -> Option<UseToken> {
         self.seen_alone(queue).map(|seen| UseToken { seen, kind: UseTokenKind::Uncontended })
@@ -286,7 +290,7 @@ impl<Q: Queue> HazardTracker<Q> {
     /// Begins an operation: makes `queue` wait for all conflicting uses.
     ///
     /// # Errors
-    /// Driver errors; the operation has not begun then.
+    /// Driver errors. The operation then has not begun.
     pub fn begin(&self, access: Access, queue: &Q) -> Result<UseToken, Q::Error> {
         let identity = queue.identity();
         let (before, seen) = {
@@ -345,7 +349,7 @@ impl<Q: Queue> HazardTracker<Q> {
             };
             (covered, uses.list.len() > MANY)
         };
-        drop(covered); // not under the lock: streams of other libraries may be kept alive by Python objects
+        drop(covered); // not under the lock, because a use may own a Python object (a borrowed stream)
         if is_long {
             self.forget_passed();
         }
@@ -378,7 +382,7 @@ impl<Q: Queue> HazardTracker<Q> {
         before.iter().try_for_each(|point| point.let_wait(&self.alloc_stream))
     }
 
-    /// Moves all recorded uses into the result, whose owner frees the block. `self` keeps no uses.
+    /// Moves all recorded uses into a new tracker, whose owner frees the block. `self` contains no uses afterwards.
     #[must_use]
     pub fn take(&mut self) -> Self {
         Self { alloc_stream: self.alloc_stream.clone(), uses: std::mem::take(&mut self.uses) }
@@ -400,7 +404,7 @@ impl<Q: Queue> HazardTracker<Q> {
         self.synchronize_where(|_, _| true)
     }
 
-    /// Blocks the host until all uses are complete for which `concerns` returns true.
+    /// Blocks the host until all uses for which `concerns` returns `true` are complete.
     ///
     /// # Errors
     /// Driver errors.

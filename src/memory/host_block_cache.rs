@@ -1,11 +1,11 @@
 //! Cache of large blocks of ordinary host memory for the results of copies to the host.
 //!
-//! The first access to new memory costs more than a copy into it, because the system clears every page. Cached memory
-//! is bounded (`set_limit`) and offered to the system meanwhile (`MADV_FREE`): the system takes the pages if it runs
-//! short of memory; otherwise reuse causes no page faults.
+//! The first access to new memory costs more than a copy into it, because the system clears every page. The cached
+//! memory is bounded (`set_limit`) and offered to the system (`MADV_FREE`): if the system runs short of memory, it
+//! takes the pages of cached blocks; otherwise their reuse causes no page faults.
 //!
-//! Handles large blocks of whole huge pages only; smaller memory comes from the C library. Depends on neither devices
-//! nor Python.
+//! The cache contains only large blocks, each of whole huge pages; smaller blocks come from the C library. This module
+//! depends on neither devices nor Python.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pygpu_backend::Address;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Size of a huge page in bytes. The size of each block is a multiple of it.
+/// Size of a huge page in bytes. The size of each block is a multiple of this size.
 const HUGE: usize = 2 << 20;
 /// Minimum size in bytes of blocks from this cache.
 pub const LEAST: usize = HUGE;
@@ -21,10 +21,10 @@ pub const LEAST: usize = HUGE;
 const PART: usize = 16;
 
 struct FreeBlocks {
-    /// Address and size of the most recently freed block, whose pages are kept: a loop that drops each result reuses it
-    /// immediately.
+    /// Address and size of the most recently freed block. Its pages are not offered to the system, because a loop that
+    /// drops each result reuses the block immediately.
     latest: Option<(Address, usize)>,
-    /// Address and size of the other cached blocks, whose pages the system may take.
+    /// Addresses and sizes of the other cached blocks, whose pages the system may take.
     kept: Vec<(Address, usize)>,
     /// Total size of the cached blocks in bytes.
     kept_bytes: usize,
@@ -43,8 +43,8 @@ fn blocks() -> ForkSafeGuard<FreeBlocks> {
 }
 
 impl FreeBlocks {
-    /// Takes a cached block of at least `bytes` bytes: the most recently freed one if it fits, otherwise the smallest
-    /// that fits.
+    /// Takes a cached block of at least `bytes` bytes: the most recently freed block if it fits, otherwise the smallest
+    /// block that fits.
     fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
         // A block may exceed the requested size by at most a quarter.
         let fits = |size: usize| size >= bytes && size - bytes <= bytes / 4;
@@ -100,7 +100,7 @@ pub unsafe fn free(address: Address) {
     };
     if let Some((address, size)) = before {
         // SAFETY: the block is mapped and in no list, so no thread can use it, and its contents are not needed. Older
-        // systems reject the call, which is harmless.
+        // systems reject the call; the pages then stay allocated.
         unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(address), size, libc::MADV_FREE) };
         blocks().kept.push((address, size));
     }
@@ -131,7 +131,7 @@ pub fn trim(keep: usize) {
     }
 }
 
-/// Limit of the cached memory in bytes.
+/// Returns the limit of the cached memory in bytes.
 pub fn limit() -> usize {
     match BOUND.load(Ordering::Relaxed) {
         UNSET => {
@@ -142,24 +142,24 @@ pub fn limit() -> usize {
     }
 }
 
-/// Sets the limit of the cached memory in bytes, and returns memory beyond it to the system.
+/// Sets the limit of the cached memory in bytes, and returns cached memory beyond the new limit to the system.
 pub fn set_limit(bytes: usize) {
     BOUND.store(bytes.min(UNSET - 1), Ordering::Relaxed);
     trim(bytes);
 }
 
-/// Size of the cached memory in bytes.
+/// Returns the total size of the cached blocks in bytes.
 pub fn kept() -> usize {
     blocks().kept_bytes
 }
 
-/// Usable size in bytes of a block in use; 0 for other addresses.
+/// Returns the usable size in bytes of a block in use; 0 for other addresses.
 pub fn size(address: Address) -> usize {
     blocks().held.get(&address).copied().unwrap_or(0)
 }
 
-/// Sets whether forked children inherit a block. Memory that a device writes must not be shared: the first process that
-/// writes a shared page gets a copy, and the device would continue with the other copy.
+/// Sets whether forked children inherit a block. Memory that a device writes must not be inherited: after a fork, the
+/// first process that writes a page gets a copy of the page, and the device would continue to write the original.
 pub fn set_inherited(address: Address, inherited: bool) {
     #[cfg(target_os = "linux")]
     // SAFETY: the block is mapped, or its size is 0; the call does not change its contents.
@@ -199,7 +199,7 @@ unsafe fn map(bytes: usize) -> Option<Address> {
     unsafe {
         unmap(start, address - start);
         unmap(address + bytes, start + HUGE - address);
-        // Fails on systems without huge pages, which then use small ones.
+        // The call fails on systems without huge pages, which then use small pages.
         #[cfg(target_os = "linux")]
         libc::madvise(std::ptr::with_exposed_provenance_mut(address), bytes, libc::MADV_HUGEPAGE);
     }
@@ -209,10 +209,10 @@ unsafe fn map(bytes: usize) -> Option<Address> {
 /// Unmaps a range of memory.
 ///
 /// # Safety
-/// The range must be empty, or memory mapped here that is not used any more.
+/// The range must be empty, or memory that this module mapped and that is not used any more.
 unsafe fn unmap(address: Address, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: the caller guarantees that the range is empty, or unused memory that was mapped here.
+        // SAFETY: the caller guarantees that the range is empty, or unused memory that this module mapped.
         unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(address), bytes) };
     }
 }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_block_is_reused() {
+    fn freed_host_block_is_reused() {
         let _turn = turn();
         let first = allocate(5 << 20).unwrap();
         assert_eq!((first % HUGE, size(first)), (0, 6 << 20));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn live_blocks_do_not_overlap() {
+    fn live_host_blocks_do_not_overlap() {
         let _turn = turn();
         let (one, two) = (allocate(HUGE).unwrap(), allocate(HUGE).unwrap());
         assert!(one.abs_diff(two) >= HUGE);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_size_beyond_address_space() {
+    fn allocate_rejects_size_beyond_address_space() {
         let _turn = turn();
         assert_eq!(allocate(usize::MAX), None);
         assert_eq!(allocate(usize::MAX / 2), None);

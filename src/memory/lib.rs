@@ -1,16 +1,16 @@
-//! Memory: blocks that track their uses and are freed after the last one.
+//! Memory: blocks that track their uses and are freed after the last use.
 //!
 //! - [`Allocation`] owns one block and frees it in stream order.
-//! - [`hazards`] tracks the uses of a block on streams and makes conflicting ones wait; [`submission`] applies it to
-//!   submitted work.
+//! - [`hazards`] tracks the uses of a block on streams and makes a use wait for conflicting ones; [`submission`] does
+//!   so for work that is submitted to a stream.
 //! - [`address_registry`] maps raw addresses to blocks, for blocks whose address escaped.
-//! - [`pool`] allocates blocks and counts them per device; [`pinned_cache`] caches pinned host memory.
+//! - [`pool`] allocates device memory and counts it per device; [`pinned_cache`] caches pinned host memory.
 //! - [`custom_allocator`] contains custom allocators chosen by the user.
 //! - [`host_block_cache`] caches host memory of results.
 //! - [`capture`] tracks active captures.
 //! - [`retired`] keeps objects alive until a stream has completed the work that uses them.
 //! - [`texture`] contains driver arrays, textures and surfaces, whose uses are tracked like those of blocks.
-//! - [`readback`] is a number that kernels report to the host.
+//! - [`readback`] contains 64-bit values that kernels write and the host reads.
 
 pub mod address_registry;
 mod allocation;

@@ -1,9 +1,9 @@
 //! Cache of pinned host memory.
 //!
-//! A driver frees pinned memory only when the whole device is idle, and waits for that. Dropping a pinned array during
-//! asynchronous work would therefore block the host. The memory of dropped arrays is cached instead, up to `LIMIT`
-//! bytes per device, and reused for requests of the same size and flags. It is reused only after the device has
-//! completed all work enqueued before the drop, because the raw address may have been used elsewhere.
+//! A driver frees pinned memory only when the whole device is idle, and blocks the host until then. Dropping a pinned
+//! array during asynchronous work would therefore block the host. The memory of dropped arrays is cached instead, up to
+//! `LIMIT` bytes per device, and reused for requests of the same size and flags. Cached memory is reused only after the
+//! device has completed all work enqueued before the drop, because work unknown to PyGPU may use the raw address.
 
 use pygpu_backend::{Address, HostFlags};
 use pygpu_base::error::Result;
@@ -22,13 +22,13 @@ struct PinnedCache {
     /// Event over all streams of the device at the time when the block was freed; `None` if the driver does not support
     /// such events.
     dropped_at: Option<PooledEvent>,
-    /// Counter value at the time when the block was freed. Once the host has waited for the whole device after it, the
-    /// block is idle.
+    /// Value of `Device::now` when the block was freed. The block is idle after the host has waited for the whole
+    /// device since then.
     dropped_when: u64,
 }
 
 impl PinnedCache {
-    /// Whether all work that was in progress when the block was freed is complete.
+    /// Returns whether all work that was in progress when the block was freed is complete.
     fn is_idle(&self, device: Device) -> bool {
         device.was_waited_for_since(self.dropped_when)
             || self.dropped_at.as_ref().is_some_and(|mark| mark.event().query().unwrap_or(false))
@@ -50,16 +50,16 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
     }
 }
 
-/// Takes all cached blocks of this size and flags out of the cache, oldest first. Other threads cannot use them until
-/// they are put back.
+/// Removes all cached blocks of this size and flags from the cache and returns them, oldest first. Other threads cannot
+/// use the blocks until they are put back.
 fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<PinnedCache> {
     let epoch = device.epoch();
     let alike = |kept: &mut PinnedCache| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
     kept(device).extract_if(.., alike).collect()
 }
 
-/// Returns the most recently freed block that is idle, and puts the others back. The driver is queried without the
-/// lock.
+/// Returns the most recently freed block that is idle, and puts the other blocks back into the cache. The driver is
+/// queried without the lock of the cache.
 fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
     let place = alike.iter().rposition(|kept| kept.is_idle(device));
     let found = place.map(|place| alike.remove(place));
@@ -75,7 +75,8 @@ fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
 /// The address must come from `allocate` with the same size and flags.
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
     let dropped_when = device.now();
-    // The memory is cached even if no event can be recorded. It is then reused only after a wait for the whole device.
+    // The memory is cached even if no event can be recorded. In that case it is reused only after a wait for the whole
+    // device.
     let marked = if device.is_cpu() { Ok(None) } else { PooledEvent::record_device(device) };
     let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {
@@ -95,7 +96,8 @@ pub fn trim(device: Device) -> Result<()> {
     give_back(device, all)
 }
 
-/// Removes the oldest blocks from the list until the rest is within the limit, and returns them.
+/// Removes the oldest blocks from `kept` until the size of the rest is within the limit, and returns the removed
+/// blocks.
 fn take_surplus(kept: &mut Vec<PinnedCache>, limit: usize) -> Vec<PinnedCache> {
     let mut total: usize = kept.iter().map(|kept| kept.bytes).sum();
     let mut count = 0;

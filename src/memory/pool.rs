@@ -29,7 +29,7 @@ struct Accounts {
 
 static ACCOUNTS: PerDevice<Accounts> = per_device!(Accounts::new());
 
-/// PyGPU's live allocations on one device. For the CPU backend, only those of arrays.
+/// PyGPU's live allocations on one device. For the CPU backend, only allocations of arrays are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemoryUsage {
     /// Size of the live allocations in bytes.
@@ -38,7 +38,7 @@ pub struct MemoryUsage {
     pub peak: usize,
     /// Number of live allocations.
     pub count: usize,
-    /// Statistics of the driver's pool; all zero without a pool.
+    /// Statistics of the driver's pool; all zero if the driver has no pools.
     pub pool: PoolStatistics,
     /// Size in bytes of the small blocks in the caches of the device's streams. The driver's pool counts them as used.
     pub recycled: usize,
@@ -72,7 +72,7 @@ fn accounts(device: Device) -> &'static Accounts {
     ACCOUNTS.of(device)
 }
 
-/// The device's pool, created on first use; `None` if the driver has no pools.
+/// Returns the device's pool, which is created on first use; `None` if the driver has no pools.
 fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     if device.is_cpu() {
         return Ok(None);
@@ -84,8 +84,8 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     if let Some((_, pool)) = known(&slot()) {
         return Ok(pool);
     }
-    // The pool is created without holding the lock. If two threads do so concurrently, the second pool stays empty and
-    // unused.
+    // The pool is created without holding the lock. If two threads create a pool concurrently, the second pool stays
+    // empty and unused.
     let made = device.backend().create_pool(device.index(), accounts.threshold.load(Ordering::Relaxed))?;
     let mut slot = slot();
     let kept = known(&slot).unwrap_or((epoch, made));
@@ -97,11 +97,11 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum BlockSource {
-    /// By a plain driver call; on the CPU backend, as host memory.
+    /// The block is freed by a plain driver call, or on the CPU backend as host memory.
     Plain,
-    /// To the driver's pool, in the order of a stream.
+    /// The block is returned to the driver's pool, in the order of a stream.
     Pool,
-    /// To the driver's pool or to the stream's block cache: the size is one that the cache accepts.
+    /// The block is returned to the driver's pool or to the stream's block cache, which accepts blocks of this size.
     Recyclable,
 }
 
@@ -134,8 +134,8 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, BlockS
     Ok((address, source))
 }
 
-/// Returns the maximum number of bytes in a stream's block cache. 0 for a stream that takes part in any capture,
-/// because the driver makes memory allocated there part of the graph.
+/// Returns the maximum number of bytes in a stream's block cache. The maximum is 0 for a stream that takes part in any
+/// capture, because memory that is allocated on such a stream becomes part of the graph.
 #[inline]
 fn most_kept(stream: &Stream) -> Result<usize> {
     const MOST: u64 = 32 << 20;
@@ -148,7 +148,7 @@ fn most_kept(stream: &Stream) -> Result<usize> {
     Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
 }
 
-/// Allocates like [`allocate`], but only from the stream's cache and without a driver call; `None` if a call is needed.
+/// Takes a block from the stream's cache without a driver call; `None` if a driver call is needed.
 #[inline]
 pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     if !is_never_captured(stream) || most_kept(stream).unwrap_or(0) == 0 || stream::spare_size(bytes).is_none() {
@@ -166,7 +166,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     found
 }
 
-/// Returns a block to the stream's cache without a driver call; `false` if a call is needed.
+/// Puts a block into the stream's cache without a driver call; returns `false` if a driver call is needed.
 ///
 /// # Safety
 /// As for [`free`], for a recyclable block.
@@ -181,20 +181,21 @@ pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bo
     is_kept
 }
 
-/// Whether this is the legacy default stream. It can never be capturing, so no driver call is needed to check.
+/// Returns whether this is the legacy default stream. This stream can never be capturing, so no driver call is needed
+/// to check.
 #[inline]
 fn is_never_captured(stream: &Stream) -> bool {
     stream.handle() == StreamHandle::DEFAULT
 }
 
-/// Frees a block to the pool. All its uses must be in the order of `stream`.
+/// Returns a block to the pool. All uses of the block must be in the order of `stream`.
 ///
 /// # Errors
 /// Driver errors.
 ///
 /// # Safety
-/// The block must come from [`allocate`] with this size and stream, and be [`BlockSource::Recyclable`] if `is_recyclable` is
-/// set. It must not be used any more.
+/// The block must come from [`allocate`] with this size and stream, and be [`BlockSource::Recyclable`] if
+/// `is_recyclable` is set. The block must not be used any more.
 #[inline]
 pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_recyclable: bool) -> Result<()> {
     let device = stream.device();
@@ -207,8 +208,8 @@ pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_re
     unsafe { device.backend().free_to_pool(device.index(), address, stream.handle()) }
 }
 
-/// Allocates host memory without the bookkeeping of the general path, at little more than the cost of the memory
-/// itself; `None` if memory is not available immediately.
+/// Allocates host memory without the retries of the general path, so that the call costs little more than the system's
+/// allocation. Returns `None` if the limit would be exceeded or the system has no memory.
 #[inline]
 fn on_host(device: Device, bytes: usize) -> Option<Address> {
     let accounts = accounts(device);
@@ -228,8 +229,8 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
 }
 
 /// Frees memory that is no longer needed: flushes pending operations, which may free their operands, and drops retired
-/// objects after waiting for their streams. During a flush, which allocates its results through here too, it waits for
-/// no stream.
+/// objects after waiting for the device. Does nothing while this thread launches a batch: the launch allocates results
+/// through this module too, but must not wait.
 #[cold]
 fn give_way(device: Device) -> Result<()> {
     if flush::is_in_batch() {
@@ -239,11 +240,12 @@ fn give_way(device: Device) -> Result<()> {
     retired::synchronize(device)
 }
 
-/// Calls `ask`. After an out-of-memory error it drops retired objects, trims the pool, and calls `ask` once more.
+/// Calls `ask`. After an out-of-memory error, drops retired objects, trims the pool, and calls `ask` once more.
 #[inline]
 pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
-        // Waiting for the device would invalidate a capture.
+        // While a capture is active the call is not repeated, because waiting for the device would invalidate the
+        // capture.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
             give_way(device)?;
             trim(device, 0)?;
@@ -275,14 +277,14 @@ pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usi
 }
 
 /// Bytes that are counted before they are allocated, so that two threads together cannot exceed the limit. Dropping the
-/// value without `keep` returns them.
+/// value without a call of `keep` subtracts the bytes again.
 pub(super) struct ReservedBytes {
     device: Device,
     bytes: usize,
 }
 
 impl ReservedBytes {
-    /// Keeps the bytes counted, after the allocation succeeded.
+    /// Leaves the bytes counted, because the allocation succeeded.
     pub(super) fn keep(self) {
         accounts(self.device).keep();
         std::mem::forget(self);
@@ -342,13 +344,15 @@ fn beyond_limit(device: Device, bytes: usize) -> Error {
     }))
 }
 
-/// Sets the maximum size in bytes of PyGPU's live blocks on a device. Existing blocks stay, even beyond the limit.
+/// Sets the maximum size in bytes of PyGPU's live blocks on a device. Existing blocks stay, even if they exceed the
+/// limit.
 pub fn set_limit(device: Device, limit: Option<usize>) {
     accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
 }
 
-/// Whether an allocation of `bytes` would exceed the limit of a device. Results of deferred operations count before
-/// they have memory, so that a flush has as much memory available as eager operations would.
+/// Returns whether an allocation of `bytes` would exceed the limit of a device. Callers include the results of deferred
+/// operations before their memory is allocated, so that a flush has as much memory available as eager operations would
+/// have.
 #[inline]
 pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     let accounts = accounts(device);
@@ -402,7 +406,7 @@ pub(super) fn account_for_free(device: Device, bytes: usize) {
     accounts.count.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Statistics of PyGPU's memory on a device.
+/// Returns statistics of PyGPU's memory on a device.
 ///
 /// # Errors
 /// Driver errors.
@@ -434,7 +438,7 @@ pub fn set_release_threshold(device: Device, bytes: u64) -> Result<()> {
     }
 }
 
-/// The number of freed bytes that the pool keeps for later allocations.
+/// Returns the number of freed bytes that the pool keeps for later allocations.
 pub fn release_threshold(device: Device) -> u64 {
     accounts(device).threshold.load(Ordering::Relaxed)
 }
@@ -451,7 +455,7 @@ pub fn trim(device: Device, keep: usize) -> Result<()> {
     }
 }
 
-/// Resets the statistics of a device after a device reset, which destroys all its memory.
+/// Resets the statistics of a device after a device reset, which destroys all memory of the device.
 pub fn forget(device: Device) {
     let accounts = accounts(device);
     accounts.bytes.store(0, Ordering::Relaxed);

@@ -9,11 +9,11 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Idle readbacks per device, kept for reuse after their value was read.
+/// Idle readbacks per device, whose value was read and which can be reused.
 static SPARE: PerDevice<ForkSafeMutex<Vec<Readback>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 /// Maximum number of idle readbacks kept for reuse per device.
 const MOST: usize = 64;
-/// Size in bytes of a readback's memory: a separate cache line.
+/// Size in bytes of a readback's memory, so that each value has its own cache line.
 const BYTES: usize = 128;
 
 /// A 64-bit value in pinned memory that a kernel may write and the host reads; 0 until it is written.
@@ -40,7 +40,7 @@ impl Readback {
         Ok(word)
     }
 
-    /// The address of the value, valid on the host and on the device.
+    /// Returns the address of the value, which is valid on the host and on the device.
     pub fn address(&self) -> u64 {
         self.block.address() as u64
     }
@@ -57,7 +57,7 @@ impl Readback {
     /// Waits for an event recorded after the kernel that writes the value, and returns the value.
     ///
     /// # Errors
-    /// As [`Self::read_behind`].
+    /// Driver errors, possibly of earlier work.
     pub fn read_at(self, mark: &PooledEvent) -> Result<u64> {
         mark.event().synchronize()?;
         Ok(self.take())

@@ -1,5 +1,5 @@
-//! Retired objects: objects whose drop is postponed until a stream has completed its present work (e.g. the host array
-//! of an asynchronous copy), or until the device is idle (e.g. a module).
+//! Retired objects: objects whose drop is postponed until a stream has completed the work enqueued so far (e.g. the
+//! host array of an asynchronous copy), or until the device is idle (e.g. a module).
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -13,8 +13,8 @@ use pygpu_device::{Device, PerDevice, per_device};
 
 type Retired = (PooledEvent, Box<dyn Any + Send>);
 
-/// Retired objects of one stream, oldest first. While the stream's work before the first one is incomplete, the driver
-/// is not queried for the others.
+/// Retired objects of one stream, oldest first. While the stream's work before the oldest object is incomplete, the
+/// driver is not queried for the other objects.
 struct RetiredQueue {
     handle: StreamHandle,
     kept: VecDeque<Retired>,
@@ -24,8 +24,8 @@ type Lists<T> = PerDevice<ForkSafeMutex<Vec<T>>>;
 
 static PENDING: Lists<RetiredQueue> = per_device!(ForkSafeMutex::new(Vec::new()));
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(ForkSafeMutex::new(Vec::new()));
-/// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device. A module
-/// takes several hundred KB.
+/// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device, because a
+/// module takes several hundred KB.
 const MOST_WAITING: usize = 64;
 
 /// Keeps `thing` alive until the stream has completed all work enqueued so far.
@@ -40,7 +40,7 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
     if stream.is_foreign() && capture::number_of(stream)?.is_some() {
         // The object is leaked: the stream is part of another library's capture, whose graph may be launched at any
-        // time, unknown to PyGPU.
+        // time, without PyGPU being informed.
         std::mem::forget(thing);
         return Ok(());
     }
@@ -67,7 +67,7 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
 /// for the device itself if there are too many such objects.
 ///
 /// # Errors
-/// Driver errors while waiting; all objects are kept then.
+/// Driver errors while waiting. All objects then stay alive.
 pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()> {
     if device.is_cpu() {
         return Ok(()); // the CPU backend has no work in progress
@@ -76,17 +76,18 @@ pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()>
     waiting.push(thing);
     let are_too_many = waiting.len() > MOST_WAITING;
     drop(waiting);
-    // Waiting for the device would invalidate a capture.
+    // Waiting for the device during a capture would invalidate the capture.
     if are_too_many && !capture::is_any() { synchronize(device) } else { Ok(()) }
 }
 
 /// Waits until the device is idle, and drops all objects that were retired before.
 ///
 /// # Errors
-/// Driver errors; all objects are kept then.
+/// Driver errors. All objects then stay alive.
 pub fn synchronize(device: Device) -> Result<()> {
     let slot = WAITING_FOR_IDLE.of(device);
-    // A dropped object may have been the last owner of a module, which is then retired too: repeat once.
+    // The wait is repeated once, because a dropped object may have been the last owner of a module, which is then
+    // retired too.
     for _ in 0..2 {
         let mut waiting = std::mem::take(&mut *lock(slot));
         if let Err(error) = device.synchronize() {
@@ -102,8 +103,8 @@ pub fn synchronize(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// Drops all objects whose stream has completed the work before them, or was reset. Objects whose state cannot be
-/// queried are kept: a leak is better than a use after free.
+/// Drops all objects whose stream has completed the work enqueued before the object was retired, or whose device was
+/// reset. If a query fails, the object stays alive, because a leak is better than a use after free.
 pub fn sweep(device: Device) {
     let is_over = |mark: &PooledEvent| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
     // The lock is released while the driver is queried and while objects are dropped.
@@ -120,7 +121,7 @@ pub fn sweep(device: Device) {
     }
 }
 
-/// Removes and returns the oldest object of each stream for which `is_asked` returns true.
+/// Removes and returns the oldest object of each stream for which `is_asked` returns `true`.
 fn pop_fronts(queues: &mut Vec<RetiredQueue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Retired)> {
     let pop = |queue: &mut RetiredQueue| Some((queue.handle, queue.kept.pop_front()?));
     let fronts = queues.iter_mut().filter(|queue| is_asked(queue.handle)).filter_map(pop).collect();

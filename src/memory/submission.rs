@@ -1,4 +1,5 @@
-//! Submission of work to a stream: waits for conflicting uses of the blocks, enqueues the work, and records its uses.
+//! Submission of work to a stream: makes the stream wait for conflicting uses of the blocks, enqueues the work, and
+//! records the uses by this work.
 
 use std::sync::Arc;
 
@@ -21,13 +22,13 @@ const USUAL: usize = 8;
 enum BegunUses {
     /// No use has begun, or all have ended.
     Nothing,
-    /// All uses have begun, of blocks that only this stream has ever used. This is the most common case.
+    /// All uses have begun, and only this stream has ever used the blocks. This is the most common case.
     SingleStream,
-    /// The first uses in order have begun; one token for each.
+    /// As many uses as there are tokens have begun, in the order of the list of uses.
     Each(SmallVec<[UseToken; USUAL]>),
 }
 
-/// A submission in progress. If its work may have been enqueued, its uses are recorded even if a later step fails.
+/// A submission in progress. If the work may have been enqueued, the uses are recorded even if a later step fails.
 struct Submission<'a> {
     uses: &'a [BlockUse<'a>],
     stream: &'a Stream,
@@ -118,7 +119,7 @@ impl Drop for Submission<'_> {
 /// meanwhile.
 ///
 /// # Errors
-/// Those of deferred operations that write one of the blocks.
+/// Errors of deferred operations that write one of the blocks.
 #[cold]
 #[inline(never)]
 fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
@@ -132,11 +133,11 @@ fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
     uses.iter().try_for_each(|(block, _)| block.check())
 }
 
-/// Waits for conflicting uses, runs `work`, and records the uses. `work` enqueues work on the stream, and may have done
-/// so even if it fails. All work that uses blocks must be submitted through this function.
+/// Makes the stream wait for conflicting uses, runs `work`, which enqueues work on the stream, and records the uses.
+/// Even if `work` fails, it may have enqueued work. All work that uses blocks must be submitted through this function.
 ///
 /// # Errors
-/// `ValueError` for memory destroyed by a device reset; driver errors; those of `work`.
+/// `ValueError` for memory destroyed by a device reset; driver errors; errors of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[BlockUse<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if flush::has_pending() {

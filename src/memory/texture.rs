@@ -45,8 +45,8 @@ impl Drop for DriverObjectGuard {
     }
 }
 
-/// Owner of the object, as the owner of its block. When the block is freed, its allocation stream has been ordered
-/// after the other streams, but may itself still have work.
+/// Owner of a driver object's block; its drop destroys the object. When the block is freed, its allocation stream is
+/// ordered after all uses on other streams, but may not have completed its work. The object is therefore retired.
 struct DriverObjectOwner {
     alloc_stream: Stream,
     taken: Option<DriverObjectGuard>,
@@ -62,8 +62,8 @@ impl Drop for DriverObjectOwner {
     }
 }
 
-/// Creates the block of zero bytes through which the uses of the object are tracked. In place of a borrowed stream,
-/// which may be destroyed first, it uses the default stream.
+/// Creates the block of zero bytes through which the uses of the object are tracked. If `stream` is borrowed, the block
+/// uses the default stream instead, because a borrowed stream may be destroyed before the block.
 fn block(stream: &Stream, taken: DriverObjectGuard) -> Arc<Allocation> {
     let alloc_stream = if stream.is_foreign() { Stream::default_of(stream.device()) } else { stream.clone() };
     let owner = DriverObjectOwner { alloc_stream: alloc_stream.clone(), taken: Some(taken) };
@@ -119,7 +119,7 @@ impl DriverArray {
     /// `ValueError` for a part that is not inside the array; driver errors.
     ///
     /// # Safety
-    /// The block must contain the bytes of the part, starting at the address.
+    /// The block in memory must contain as many bytes as the part, from the address on.
     pub unsafe fn copy(
         &self,
         part: &ArrayBox,
@@ -169,7 +169,7 @@ impl DriverArray {
 pub enum Texels<'a> {
     /// A driver array.
     Array(&'a DriverArray),
-    /// Memory in a block, described by the resource.
+    /// Memory in a block. The resource describes the address and the form of the elements.
     Memory(&'a Arc<Allocation>, Resource),
 }
 
@@ -190,7 +190,7 @@ impl KernelObject {
     /// Driver errors, e.g. for a source that cannot be sampled.
     ///
     /// # Safety
-    /// A resource in memory must be inside the block.
+    /// If `texels` is memory in a block, the resource must describe a range inside this block.
     pub unsafe fn texture(texels: &Texels<'_>, sampling: &Sampling, stream: &Stream) -> Result<Self> {
         let (memory, resource) = match texels {
             Texels::Array(array) => (&array.block, Resource::Array(array.handle, array.shape)),
@@ -232,7 +232,7 @@ impl KernelObject {
         self.block.device()
     }
 
-    /// The block uses of a kernel that receives the handle.
+    /// Returns the blocks that a kernel uses if it receives the handle, with the kinds of access.
     pub fn uses(&self) -> [BlockUse<'_>; 2] {
         [(&self.block, Access::Read), (&self.resource, self.access)]
     }

@@ -17,7 +17,7 @@ struct CaptureSession {
     capture: Option<Arc<Capture>>,
 }
 
-/// All active captures. The caller identifies a capture by its stream.
+/// All captures that this module began and that are active, each identified by its stream.
 static OPEN: ForkSafeMutex<Vec<CaptureSession>> = ForkSafeMutex::new(Vec::new());
 
 fn open() -> ForkSafeGuard<Vec<CaptureSession>> {
@@ -38,7 +38,7 @@ pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<()> {
     Ok(())
 }
 
-/// Ends the capture of a stream, even if an error is returned.
+/// Ends the capture of a stream and returns the graph. The capture is ended even if an error is returned.
 ///
 /// # Errors
 /// `ValueError` if the stream is not capturing; driver errors, e.g. for an invalidated capture.
@@ -46,10 +46,11 @@ pub fn end(stream: &Stream) -> Result<Graph> {
     Graph::new(cut(stream)?)
 }
 
-/// Ends a capture like [`end`]. The captured work will replace a part of another graph, and is not instantiated.
+/// Ends the capture of a stream, but does not instantiate the captured work, because it will replace a part of another
+/// graph.
 ///
 /// # Errors
-/// As [`end`].
+/// `ValueError` if the stream is not capturing; driver errors, e.g. for an invalidated capture.
 pub fn cut(stream: &Stream) -> Result<Fragment> {
     match take(stream) {
         Some(capturing) => capturing.end(),
@@ -68,7 +69,7 @@ fn take(stream: &Stream) -> Option<CaptureSession> {
     Some(open.remove(place))
 }
 
-/// A graph that the driver captured, from which executable graphs are instantiated; destroyed on drop.
+/// A graph that the driver captured, from which executable graphs are instantiated. Its drop destroys the graph.
 pub(super) struct Template {
     pub device: Device,
     pub epoch: u32,
@@ -133,8 +134,8 @@ impl CaptureSession {
         };
         let ended = end();
         if ended.is_err() && capture::number_of(&self.stream).is_ok_and(|number| number.is_some()) {
-            // The capture must be ended, because an active one would make every later synchronization fail. Its work is
-            // discarded because it is incomplete.
+            // The capture must be ended, because an active capture would make every later synchronization fail. The
+            // captured work is incomplete and therefore discarded.
             if let Ok(graph) = end() {
                 drop(Template::new(self.stream.device(), graph));
             }

@@ -1,9 +1,10 @@
-//! Conditional nodes: a number that kernels set while the graph runs decides whether a body runs, or runs again.
+//! Conditional nodes of graphs. Kernels set a number while the graph runs; this number decides whether the body of the
+//! node runs, or runs again.
 //!
 //! A body is a graph that a separate stream captures directly after its conditional node was added. The node therefore
 //! depends on everything captured before it in the enclosing capture, and the body may use any block without further
-//! synchronization. Blocks used by the body count as used by the node. The enclosing capture accepts no work while a
-//! body is being captured.
+//! synchronization. In the enclosing graph, the blocks that the body uses are recorded as used by the node. The
+//! enclosing capture accepts no work while a body is being captured.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,11 +17,11 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture::{self, Capture};
 
-/// The number that kernels set and a conditional node reads.
+/// A condition: the number that kernels set and a conditional node reads.
 pub struct Condition {
     raw: Raw,
     capture: Arc<Capture>,
-    /// Whether a conditional node already uses the condition: drivers allow one node per condition.
+    /// Whether a conditional node already uses the condition. Drivers allow one node per condition.
     decides: AtomicBool,
 }
 
@@ -40,7 +41,7 @@ struct OpenBody {
     capture: Arc<Capture>,
 }
 
-/// All bodies that are being captured. The caller identifies one by its stream.
+/// All bodies that are being captured. Each body is identified by its stream.
 static OPEN: ForkSafeMutex<Vec<OpenBody>> = ForkSafeMutex::new(Vec::new());
 
 fn capture_of(stream: &Stream) -> Result<Arc<Capture>> {
@@ -63,7 +64,7 @@ impl Condition {
         // SAFETY: the borrow keeps the stream alive.
         let raw = unsafe { device.backend().graphs()?.create_condition(device.index(), stream.handle(), default) }?;
         if let Some(owner) = &raw.owner {
-            // The owner is kept as long as the graph, because the graph's kernels use the address of its number.
+            // The graph keeps the owner alive, because the graph's kernels use the address of the number in it.
             capture.retain(Box::new(Arc::clone(owner)));
         }
         Ok(Self { raw, capture, decides: AtomicBool::new(false) })
@@ -82,8 +83,8 @@ impl Condition {
     /// Adds a conditional node with `bodies` bodies to a capturing stream.
     ///
     /// # Errors
-    /// `ValueError` for a condition of another graph or one that is already used by a node; `NotSupported` if the
-    /// driver lacks this kind of node; driver errors.
+    /// `ValueError` for a condition of another graph, or for a condition that a node already uses; `NotSupported` if
+    /// the driver lacks this kind of node; driver errors.
     pub fn put(&self, stream: &Stream, branching: Branching, bodies: usize) -> Result<Vec<ConditionalBody>> {
         let enclosing = capture_of(stream)?;
         if !is_within(&enclosing, &self.capture) {
@@ -111,7 +112,7 @@ impl Condition {
     }
 }
 
-/// Whether the capture `inner` is `outer`, or captures a body inside it.
+/// Returns whether the capture `inner` is `outer`, or captures a body inside it.
 fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
     let mut next = Some(inner);
     while let Some(capture) = next {
@@ -124,10 +125,11 @@ fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
 }
 
 impl ConditionalBody {
-    /// Begins to capture the body on a new stream, which is returned. The capture is ended by [`end`].
+    /// Begins to capture the body on a new stream, which is returned. The caller ends the capture by [`end`].
     ///
     /// # Errors
-    /// `ValueError` if the enclosing capture has ended or has captured other work since; driver errors.
+    /// `ValueError` if the enclosing capture has ended, or has captured other work since the node was added; driver
+    /// errors.
     pub fn begin(&self) -> Result<Stream> {
         let late = "a body of a conditional node is captured right after the node, before the graph goes on";
         if !capture::of(&self.stream)?.is_some_and(|now| Arc::ptr_eq(&now, &self.enclosing)) {
@@ -161,7 +163,8 @@ fn take(is_wanted: impl Fn(&OpenBody) -> bool) -> Option<OpenBody> {
     Some(open.remove(place))
 }
 
-/// Ends the bodies that are still being captured inside a capture, innermost first. Returns whether there were any.
+/// Ends the captures of all bodies inside a capture that are still active, innermost first. Returns whether there were
+/// any.
 pub(super) fn end_within(capture: &Arc<Capture>) -> bool {
     let mut any = false;
     while let Some(open) = take(|open| is_within(&open.capture, capture)) {

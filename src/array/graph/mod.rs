@@ -1,10 +1,11 @@
 //! Graphs: work of a stream that is captured once and launched as a whole repeatedly.
 //!
-//! A graph owns everything it uses: blocks, kernels, and the host memory of its copies. A launch counts as one use of
-//! each block for hazard tracking. It costs one driver call if the blocks are used on a single stream only.
+//! A graph owns everything it uses: blocks, kernels, and the host memory of its copies. For hazard tracking, a launch
+//! is one use of each block. If only one stream uses the blocks, a launch costs one driver call.
 //!
-//! - `capture` begins and ends captures, [`conditional`] those of the bodies of conditional nodes.
-//! - `resources` lists the resources of a graph; `update` replaces them together with the executable graph.
+//! - `capture` begins and ends captures of streams, [`conditional`] captures of the bodies of conditional nodes.
+//! - `resources` lists the resources of a graph; `update` changes the parameters of operations in the executable graph,
+//!   and replaces the resources accordingly.
 
 mod capture;
 pub mod conditional;
@@ -31,7 +32,7 @@ pub struct Graph {
     parts: Arc<GraphState>,
     /// PyGPU streams on which launches of the graph may still be running.
     launched: Mutex<Vec<Stream>>,
-    /// An idle stream, kept for the captures that update the graph.
+    /// An idle stream that the next update of the graph reuses for its capture.
     spare: Mutex<Option<Stream>>,
 }
 
@@ -42,8 +43,8 @@ struct GraphState {
     executable: ExecutableHandle,
     /// The graph from which the executable graph was instantiated. Updates identify operations by its handles.
     template: Template,
-    /// The resources of the executable graph. Locked for writing while that is updated, so that a launch and the memory
-    /// it uses always match.
+    /// The resources of the executable graph. The lock is held for writing while the executable graph is updated, so
+    /// that the resources always belong to the parameters with which a launch runs.
     held: RwLock<Arc<GraphResources>>,
 }
 
@@ -109,7 +110,7 @@ impl Graph {
         self.hold_on(stream, &held)
     }
 
-    /// Launches the graph on a stream, after all conflicting uses of its blocks. Later users of the blocks wait for the
+    /// Launches the graph on a stream, after all conflicting uses of its blocks. Later uses of the blocks wait for the
     /// launch.
     ///
     /// # Errors
@@ -131,7 +132,8 @@ impl Graph {
         self.check_ends(&held)
     }
 
-    /// Checks the red zone after each written block, as after a kernel launch on the CPU.
+    /// Checks the red zone after each block that the graph writes. Runs on the CPU only, where a launch of a kernel is
+    /// checked likewise.
     fn check_ends(&self, held: &GraphResources) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {
@@ -149,8 +151,9 @@ impl Graph {
         Ok(())
     }
 
-    /// Keeps the graph's resources alive until the stream has completed the launch. For a stream that may be destroyed
-    /// before the graph this is arranged immediately, otherwise when the graph is dropped.
+    /// Keeps the graph's resources alive until the stream has completed the launch. For a borrowed stream, which may be
+    /// destroyed before the graph, an event is recorded immediately. For other streams this is done when the graph is
+    /// dropped.
     fn hold_on(&self, stream: &Stream, held: &Arc<GraphResources>) -> Result<()> {
         if stream.is_foreign() {
             return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
@@ -178,7 +181,7 @@ impl Drop for Graph {
 impl Drop for GraphState {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // At process exit the resources are leaked, like all others.
+            // At process exit the resources are leaked, because nothing is freed then.
             std::mem::forget(Arc::clone(self.held.get_mut().unwrap_or_else(PoisonError::into_inner)));
             return;
         }

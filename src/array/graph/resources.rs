@@ -1,4 +1,4 @@
-//! Resources of a graph: the blocks that a launch uses, and other objects it needs.
+//! Resources of a graph: the blocks that a launch uses, and other objects that the launch needs.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use pygpu_base::error::Result;
 use pygpu_memory::Access;
 use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
-/// Resources that must stay alive and are not accessed otherwise. After an update several graphs share them.
+/// Resources other than blocks that are only kept alive. After an update, several graphs share them.
 type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 
 /// An operation of a graph, with the resources that it uses.
@@ -20,7 +20,8 @@ pub struct GraphOperation {
     pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, if known.
     pub part: Option<SharedResource>,
-    /// Other resources that the operation uses since its last update.
+    /// Resources other than `uses` and `part` that the last update of this operation added. `None` if it was not
+    /// updated.
     pub(super) things: Option<GraphLeases>,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct GraphResources {
     pub uses: Vec<UsedBlock>,
     /// The operations, in the order of their capture.
     pub nodes: Vec<GraphOperation>,
-    /// Blocks that cannot be attributed to one operation.
+    /// Uses of blocks that cannot be attributed to a single operation.
     shared: Vec<UsedBlock>,
     things: Vec<GraphLeases>,
 }
@@ -69,7 +70,7 @@ impl GraphResources {
     }
 
     /// Returns the resources of another graph with the same operations. The driver decides which operation replaces
-    /// which, so that no block can be attributed to one operation any more.
+    /// which, so no block can be attributed to a single operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,
@@ -88,7 +89,7 @@ impl GraphResources {
     fn sum_up(&mut self) {
         let mut uses: Vec<UsedBlock> =
             self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
-        // Each block once, a write before reads.
+        // Keeps one use per block: a write if there is one, otherwise a read.
         uses.sort_by_key(|(block, access)| (Arc::as_ptr(block).addr(), *access != Access::Write));
         uses.dedup_by(|later, first| Arc::ptr_eq(&later.0, &first.0));
         self.uses = uses;

@@ -1,8 +1,8 @@
-//! Updates of the parameters of an instantiated graph, for one operation or for all.
+//! Updates of the parameters of an instantiated graph, for one operation or for all operations.
 //!
-//! The replacement is captured separately by the calls that would normally enqueue it. This validates it, records its
-//! resources and yields the driver's description of it, which is passed to the executable graph. The previous resources
-//! are released after the launches that use them.
+//! The replacement of an operation is captured on a separate stream by the same calls that normally enqueue the
+//! operation. The capture validates the replacement, records its resources and yields the driver's description of it,
+//! which is passed to the executable graph. The previous resources are released after the launches that use them.
 
 use std::sync::{Arc, MutexGuard, PoisonError, RwLockWriteGuard, TryLockError};
 
@@ -44,15 +44,15 @@ impl Graph {
         begin(&stream, CaptureMode::Relaxed).map(|()| stream)
     }
 
-    /// Ends the capture of a replacement, and updates the operation at index `place` with it.
+    /// Ends the capture of a replacement, and updates the operation at index `place` with the captured operation.
     ///
     /// # Errors
-    /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is unchanged
-    /// then.
+    /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is then
+    /// unchanged.
     pub fn end_part(&self, stream: Stream, place: usize) -> Result<()> {
         let fragment = cut(&stream)?;
         let before = self.spare().replace(stream);
-        drop(before); // not under the lock: destroys a stream
+        drop(before); // not under the lock, because the drop destroys a stream
         self.replace(place, fragment)
     }
 
@@ -64,8 +64,8 @@ impl Graph {
     /// Launches in progress keep the old parameters.
     ///
     /// # Errors
-    /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is unchanged
-    /// then.
+    /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is then
+    /// unchanged.
     fn replace(&self, place: usize, fragment: Fragment) -> Result<()> {
         self.check_epoch()?;
         let graphs = self.device().backend().graphs()?;
@@ -101,7 +101,7 @@ impl Graph {
     ///
     /// # Errors
     /// `ValueError` for a graph of another device; the driver's error with its reason if more than parameters differ.
-    /// The graph is unchanged then.
+    /// The graph is then unchanged.
     pub fn update(&self, other: &Self) -> Result<()> {
         if std::ptr::eq(self, other) {
             return Ok(());
@@ -134,8 +134,8 @@ impl Graph {
         )
     }
 
-    /// Updates the executable graph by the driver call `call`, and replaces its resources by the result of `after`,
-    /// both under the write lock.
+    /// Updates the executable graph by the driver call `call`, and replaces the graph's resources by the result of
+    /// `after`. Both happen under the write lock of the resources.
     fn exchange(
         &self,
         graphs: &dyn Graphs,
@@ -159,8 +159,8 @@ impl Graph {
         if !self.device().is_cpu() {
             return Ok(self.parts.held.write().unwrap_or_else(PoisonError::into_inner));
         }
-        // Only tried on the CPU backend: there a launch holds the lock while the work runs, and this call may come from
-        // that work, so that waiting would deadlock.
+        // On the CPU backend the lock is only tried. A launch holds the lock while its work runs there, and this call
+        // may come from that work, so waiting could deadlock.
         match self.parts.held.try_write() {
             Ok(held) => Ok(held),
             Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
@@ -171,7 +171,7 @@ impl Graph {
     }
 }
 
-/// Returns the only operation of a capture; an error if there is not exactly one.
+/// Returns the only operation of a capture; an error if the capture does not contain exactly one operation.
 fn sole(fragment: &Fragment) -> Result<NodeHandle> {
     match fragment.template.nodes()?[..] {
         [node] => Ok(node),

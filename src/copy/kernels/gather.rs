@@ -82,7 +82,7 @@ impl Selection {
         self.shape.iter().product()
     }
 
-    /// Whether each element is certainly selected at most once, because all index arrays come from one mask.
+    /// Returns whether each element is certainly selected at most once, because all index arrays come from one mask.
     fn is_distinct(&self) -> bool {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }

@@ -71,7 +71,7 @@ fn overrides() -> &'static CopyOverrides {
     })
 }
 
-/// Whether a kernel is the fastest way to copy these blocks.
+/// Returns whether a kernel is the fastest way to copy these blocks.
 pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
         _ if overrides().driver => false,

@@ -88,7 +88,7 @@ struct SlotSnapshot {
 }
 
 impl SlotSnapshot {
-    /// Whether no copy uses the slot. May return false although the copy is complete.
+    /// Returns whether no copy uses the slot. May return false although the copy is complete.
     fn is_over(&self) -> bool {
         self.mark.as_ref().is_none_or(|mark| mark.event().query().unwrap_or(false))
     }

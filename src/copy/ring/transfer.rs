@@ -88,7 +88,7 @@ impl RingTransfer<'_> {
         self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// Whether chunks are left that no thread has begun, so that another slot is useful.
+    /// Returns whether chunks are left that no thread has begun, so that another slot is useful.
     fn has_more(&self) -> bool {
         self.progress.next.load(Ordering::Relaxed) < self.plan.count()
     }

@@ -1,9 +1,9 @@
 //! Cache of small freed blocks, one per stream.
 //!
 //! Why: a pool allocation and its free take half a microsecond in the driver, a large part of the cost of a small
-//! array. A cached block is only reused by the stream that freed it. The new use follows all earlier uses in stream
-//! order, so no synchronization and no driver call is needed. Each stream owns its cache, so that no block outlives the
-//! stream order in which it was freed.
+//! array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new use
+//! follows all earlier uses in stream order, so no synchronization and no driver call is needed. Each stream owns its
+//! cache, so that no block outlives the stream order in which it was freed.
 //!
 //! This module handles addresses and sizes only; the crate `memory` decides which blocks may be cached.
 
@@ -19,7 +19,7 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 /// Smallest cached block size in bytes.
 const LEAST: usize = 512;
 const MOST: usize = 1 << 20;
-/// Number of different block sizes: two per power of two. A request uses the next larger size.
+/// Number of different block sizes: two per power of two. A request is rounded up to the next size.
 const SIZES: usize = 23;
 
 /// The cached blocks of one stream.
@@ -42,7 +42,7 @@ fn size_of(bytes: usize) -> Option<(usize, usize)> {
         return None;
     }
     let bytes = bytes.max(LEAST);
-    let below = (bytes - 1).ilog2(); // exponent of the power of two below
+    let below = (bytes - 1).ilog2(); // exponent of the largest power of two below `bytes`
     let place = 2 * (below - (LEAST.ilog2() - 1)) as usize;
     let three_halves = 3 << (below - 1);
     Some(if bytes <= three_halves { (three_halves, place - 1) } else { (2 << below, place) })
@@ -53,8 +53,7 @@ impl StreamBlockCache {
         Self { epoch: 0, bytes: 0, blocks: [const { Vec::new() }; SIZES] }
     }
 
-    /// If the device was reset since the blocks were cached, removes all of them, because their memory no longer
-    /// exists.
+    /// Removes all blocks if the device was reset since they were cached, because their memory no longer exists.
     #[inline]
     fn forget_before(&mut self, epoch: u32) {
         if self.epoch != epoch {
@@ -71,15 +70,15 @@ impl StreamBlockCache {
 }
 
 /// Returns the size to allocate for a request of `bytes`, so that the block can be cached when it is freed; `None` if
-/// it is too large to be cached.
+/// the request is too large to be cached.
 #[inline]
 pub fn spare_size(bytes: usize) -> Option<usize> {
     size_of(bytes).map(|(size, _)| size)
 }
 
 impl Stream {
-    /// Returns whether blocks freed in this stream's order are cached. False if the handle denotes another stream in
-    /// another thread, or if PyGPU does not see the stream's destruction.
+    /// Returns whether blocks freed in this stream's order are cached. Returns `false` if the handle denotes different
+    /// streams in different threads, or if PyGPU is not informed of the stream's destruction.
     #[inline]
     pub fn has_block_cache(&self) -> bool {
         self.handle() != PER_THREAD && !self.is_foreign() && !self.device.is_cpu()
@@ -163,7 +162,7 @@ pub fn spare_bytes(device: Device) -> usize {
     streams(device).iter().map(|stream| stream.with_spare(|spare| spare.bytes)).sum()
 }
 
-/// Returns all cached blocks of a device's streams to its pool.
+/// Returns all cached blocks of a device's streams to the device's pool.
 ///
 /// # Errors
 /// Errors of the driver; the other blocks are returned nevertheless.
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_size_class_is_distinct_and_covers_request() {
+    fn block_sizes_are_distinct_and_cover_requests() {
         let mut sizes: Vec<(usize, usize)> = (1..=MOST).filter_map(size_of).collect();
         sizes.dedup();
         assert_eq!(sizes.len(), SIZES);

@@ -16,8 +16,8 @@ pub fn current(device: Device) -> Stream {
     top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
 }
 
-/// Returns the current stream like [`current`], but the default stream if the current one belongs to another library,
-/// because that stream may be destroyed before the memory is used again. For records that outlive a call.
+/// Returns the calling thread's current stream for records that outlive a call. If another library owns the current
+/// stream, returns the default stream, because the other library may destroy its stream before the record is used.
 pub fn own_current(device: Device) -> Stream {
     let current = current(device);
     if current.is_foreign() { Stream::default_of(device) } else { current }

@@ -1,4 +1,4 @@
-//! Events. An event marks a point of a stream; other streams or the host wait for it.
+//! Events. An event marks a point of a stream, for which other streams or the host can wait.
 
 use super::{Stream, reset_error};
 use crate::Device;
@@ -122,7 +122,8 @@ impl Drop for Event {
 }
 
 impl Stream {
-    /// Makes all work enqueued on the stream from now on wait for an event, which may belong to another device.
+    /// Makes all work that is enqueued on the stream from now on wait for an event. The event may belong to another
+    /// device.
     ///
     /// # Errors
     /// Errors of the driver.

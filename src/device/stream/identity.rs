@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::Device;
 use pygpu_backend::StreamHandle;
 
-/// Identity of a stream. Two streams with equal identities are known to execute in one order.
+/// Identity of a stream. Streams with equal identities are the same stream, and thus execute their work in one order.
 ///
 /// | stream | handle | serial |
 /// |---|---|---|
@@ -21,11 +21,11 @@ pub struct StreamId {
     pub(super) serial: u64,
 }
 
-/// Handle of the legacy default stream in CUDA and HIP; `PER_THREAD` is that of the per-thread default stream.
+/// Handle of the legacy default stream in CUDA and HIP; `PER_THREAD` is the handle of the per-thread default stream.
 pub(super) const LEGACY: StreamHandle = StreamHandle(1);
 pub(super) const PER_THREAD: StreamHandle = StreamHandle(2);
 
-/// Returns a number that no other stream and no other thread has.
+/// Returns a new number, which no other stream and no other thread has.
 pub(super) fn new_serial() -> u64 {
     static LATEST: AtomicU64 = AtomicU64::new(0);
     LATEST.fetch_add(1, Ordering::Relaxed) + 1
@@ -35,7 +35,8 @@ pub(super) fn serial_of_thread() -> u64 {
     thread_local! {
         static SERIAL: u64 = new_serial();
     }
-    // A terminating thread gets a new number at each query, which costs one unnecessary wait.
+    // A terminating thread gets a new number at each call. Its per-thread stream then seems to be a new stream, which
+    // costs an unnecessary wait.
     SERIAL.try_with(|serial| *serial).unwrap_or_else(|_| new_serial())
 }
 

@@ -1,10 +1,10 @@
 //! Streams and events: execution order and synchronization.
 //!
-//! Work goes to the thread's current stream of the device: the legacy default stream, or the one set by
-//! `push_current`. A stream waits for another one through an event, without blocking the host. An opaque owner keeps
-//! another library's stream alive; after that owner is dropped the handle may become invalid at any time. Therefore
-//! no event is recorded on a borrowed stream after the call that received it. [`StreamId`] determines whether two
-//! handles denote one stream.
+//! Work goes to the thread's current stream of the device: the legacy default stream, or the stream set by
+//! `push_current`. A stream waits for another stream through an event, without blocking the host. An opaque owner keeps
+//! another library's stream alive; after that owner is dropped, the handle may become invalid at any time. Therefore no
+//! event is recorded on a borrowed stream after the call that received the stream has returned. [`StreamId`] determines
+//! whether two handles denote one stream.
 
 mod block_cache;
 mod current_stream;
@@ -33,7 +33,7 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
-    /// The stream's data. `None` for the legacy default stream, which needs no owner, so that cloning it is free.
+    /// The stream's data. `None` for the legacy default stream: it needs no owner, and cloning is free without one.
     inner: Option<Arc<StreamInner>>,
 }
 
@@ -90,8 +90,8 @@ impl Stream {
         Ok(Self { device, inner: Some(inner) })
     }
 
-    /// Returns the stream of a handle that another library passed. If a live PyGPU stream has the handle, that stream
-    /// is returned. `owner` keeps another library's stream alive as long as this object.
+    /// Returns the stream of a handle that another library passed. If a live PyGPU stream has the handle, the returned
+    /// stream denotes the PyGPU stream. The returned stream keeps `owner`, which keeps another library's stream alive.
     pub fn foreign(device: Device, handle: StreamHandle, owner: Option<StreamOwner>) -> Self {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Self::default_of(device);
@@ -162,15 +162,15 @@ impl Stream {
         StreamId { device: self.device, handle: self.handle(), serial }
     }
 
-    /// Returns whether two streams have the same handle. The handle denotes the same stream only while both are known
-    /// to be alive.
+    /// Returns whether two streams have the same handle. Equal handles denote the same stream only while both streams
+    /// are known to be alive.
     #[inline]
     pub fn has_handle_of(&self, other: &Self) -> bool {
         self.handle() == other.handle() && self.device == other.device
     }
 
     /// Returns whether the stream is borrowed from another library or has no owner, so that its handle may be invalid,
-    /// or denote another stream in another thread.
+    /// or may denote a different stream in another thread.
     #[inline]
     pub fn is_foreign(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, HandleOwner::Foreign { .. }))
@@ -205,7 +205,7 @@ impl Stream {
     }
 }
 
-/// The live PyGPU streams of each backend, by handle. No two live streams share a handle.
+/// The live PyGPU streams of each kind of backend, by handle. No two live streams share a handle.
 static OURS: [ForkSafeMutex<BTreeMap<usize, Weak<StreamInner>>>; 3] =
     [const { ForkSafeMutex::new(BTreeMap::new()) }; 3];
 

@@ -14,8 +14,8 @@ static SPARE: PerDevice<ForkSafeMutex<Vec<Event>>> = per_device!(ForkSafeMutex::
 /// Maximum number of idle events that are kept per device.
 const MAX_SPARE: usize = 64;
 
-/// A recorded event, which returns to the pool when dropped. A stream that already waits for it keeps waiting for the
-/// original point, even if the event is recorded again.
+/// A recorded event, which returns to the pool when dropped. A stream that already waits for the event keeps waiting
+/// for the original point, even if the event is recorded again.
 pub struct PooledEvent {
     event: ManuallyDrop<Event>,
 }
@@ -68,7 +68,7 @@ impl Drop for PooledEvent {
             spare.push(event);
             return;
         }
-        drop(spare); // before the event, whose destruction calls the driver
+        drop(spare); // releases the lock before the event is dropped, because its destruction calls the driver
         drop(event);
     }
 }

@@ -18,7 +18,8 @@ use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// A managed tensor and the data it refers to. The tensor is the first field, so that its address is the block's.
+/// A managed tensor and the data to which it refers. The tensor is the first field, so that its address is also the
+/// address of this structure.
 #[repr(C)]
 struct ExportedTensor<M> {
     managed: M,
@@ -28,8 +29,8 @@ struct ExportedTensor<M> {
     consumer: Option<Stream>,
 }
 
-/// Creates a managed tensor of the versioned form. It keeps the array's memory alive until its deleter is called. Work
-/// that is on the consumer's stream at that time precedes later uses of the memory.
+/// Creates a managed tensor of the versioned form. The tensor keeps the array's memory alive until its deleter is
+/// called. Later uses of the memory wait for the work that is on the consumer's stream at that time.
 ///
 /// # Errors
 /// `BufferError` for arrays that DLPack cannot describe.
@@ -52,7 +53,7 @@ pub fn versioned(
 /// Creates a managed tensor of the unversioned form, which has no read-only flag.
 ///
 /// # Errors
-/// `BufferError` for read-only arrays and those that DLPack cannot describe.
+/// `BufferError` for read-only arrays and for arrays that DLPack cannot describe.
 #[inline]
 pub fn legacy(array: &Array, consumer: Option<Stream>) -> Result<NonNull<DLManagedTensor>> {
     if array.readonly() {
@@ -74,12 +75,12 @@ fn boxed<M>(
     consumer: Option<Stream>,
     managed: impl FnOnce(DLTensor, *mut c_void) -> M,
 ) -> Result<NonNull<M>> {
-    // Checked first, because it is the only possible error of `tensor_of`.
+    // The dtype is checked first, because an unsupported dtype is the only possible error of `tensor_of`.
     array.dtype().dlpack()?;
     let mut block: Box<MaybeUninit<ExportedTensor<M>>> = Box::new_uninit();
     let slot = block.as_mut_ptr();
-    // SAFETY: each field is written once, in its final location. Tensor and array are large: moving them would cost
-    // more than the rest of the export.
+    // SAFETY: each field is written once, in its final location. The structure is not built by value, because tensor
+    // and array are large: moving them would cost more than all other steps of the export.
     unsafe {
         (&raw mut (*slot).dimensions).write(Dimensions::new());
         if let Err(error) = write_dimensions(array, &mut (*slot).dimensions) {
@@ -96,7 +97,7 @@ fn boxed<M>(
     }
 }
 
-/// The deleter of the tensor, which the consumer calls.
+/// Deletes an exported tensor. The consumer calls this function through the tensor's `deleter` field.
 unsafe extern "C" fn delete<M>(managed: *mut M) {
     catch_panic((), || {
         // At process exit the driver may be partly shut down, so the memory is leaked.
@@ -115,16 +116,17 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
     });
 }
 
-/// Function that drops an array whose release may call a driver; registered by the Python layer.
+/// Function that drops an array whose release may call a driver. The Python layer registers it.
 static RELEASE: ForkSafeOnce<fn(Array)> = ForkSafeOnce::new();
 
-/// Registers the function that drops such arrays. The Python layer's function releases the GIL if this thread holds it,
-/// because the driver may be blocked by a thread that waits for the GIL.
+/// Registers the function that drops arrays whose release may call a driver. It must release the GIL if the calling
+/// thread holds it, because the driver may wait for a thread that waits for the GIL.
 pub fn set_release(release: fn(Array)) {
     RELEASE.set(release);
 }
 
-/// Whether dropping the array frees memory by a driver call. (Owners of external memory handle this themselves.)
+/// Returns whether dropping the array may free its memory by a driver call, because no other array uses the block.
+/// (Owners of external memory release the GIL themselves.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
     !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1
@@ -151,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Exports an array, returns the dimensions of the tensor, and deletes it.
+    /// Exports an array and deletes the tensor. Returns shape, strides and data address of the tensor.
     fn exported(array: &Array) -> (Vec<i64>, Vec<i64>, usize) {
         let managed = versioned(array, DlpackFlags::empty(), None).unwrap();
         // SAFETY: the tensor was just created and is deleted once.
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn tensor_keeps_memory_until_deleted_once() {
+    fn exported_tensor_keeps_memory_until_it_is_deleted() {
         let array = array(&[2, 3], ScalarType::Float32);
         let managed = legacy(&array, None).unwrap();
         assert_eq!(Arc::strong_count(array.allocation()), 2);
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn exports_every_named_dtype_and_rejects_opaque_items() {
+    fn export_accepts_every_named_dtype_and_rejects_opaque_items() {
         for row in &TABLE {
             let managed = versioned(&array(&[2], row.kind), DlpackFlags::empty(), None).unwrap();
             // SAFETY: the tensor was just created and is deleted once.
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn strides_are_canonical_without_gaps_and_signed_with_them() {
+    fn exported_strides_follow_shape_for_dense_arrays_and_layout_for_others() {
         let base = array(&[4, 1, 6], ScalarType::Int16);
         assert_eq!(exported(&base).1, [6, 6, 1]);
         let reversed = Index::Slice { start: None, stop: None, step: Some(-2) };
@@ -212,21 +214,21 @@ mod tests {
     }
 
     #[test]
-    fn empty_array_exports_null_pointer_and_scalar_no_dimensions() {
+    fn exported_empty_array_has_null_pointer_and_scalar_has_no_dimensions() {
         assert_eq!(exported(&array(&[3, 0, 2], ScalarType::Int8)), (vec![3, 0, 2], vec![2, 2, 1], 0));
         let (shape, strides, data) = exported(&array(&[], ScalarType::Int8));
         assert!(shape.is_empty() && strides.is_empty() && data != 0);
     }
 
     #[test]
-    fn rejects_stride_that_is_no_multiple_of_itemsize() {
+    fn export_rejects_stride_that_is_no_multiple_of_itemsize() {
         let base = array(&[12], ScalarType::Int8);
         let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(ScalarType::Int32)).unwrap();
         assert!(matches!(legacy(&view, None), Err(Error::Buffer(text)) if text.contains("6 bytes")));
     }
 
     #[test]
-    fn read_only_export_requires_version() {
+    fn export_of_read_only_array_requires_versioned_tensor() {
         let readonly = array(&[2], ScalarType::Int8).as_readonly();
         assert!(matches!(legacy(&readonly, None), Err(Error::Buffer(text)) if text.contains("max_version")));
         let managed = versioned(&readonly, DlpackFlags::IS_COPIED, None).unwrap();
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn more_dimensions_than_inline_capacity_are_exported() {
+    fn export_of_20_dimensions_exceeds_inline_capacity_and_succeeds() {
         let array = array(&[1; 20], ScalarType::Int8);
         assert_eq!(exported(&array).0, [1; 20]);
     }

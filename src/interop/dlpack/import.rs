@@ -20,10 +20,10 @@ enum ManagedTensor {
     Versioned(NonNull<DLManagedTensorVersioned>),
 }
 
-/// A managed tensor of another library, which PyGPU must delete.
+/// A managed tensor of another library. PyGPU must call its deleter.
 pub struct ImportedTensor {
     managed: ManagedTensor,
-    /// The PyGPU stream on which the data is used, if other work of the device must wait for it after the deletion.
+    /// The PyGPU stream on which the data is used. `None` if the producer's later work need not wait for this stream.
     used_on: Option<Stream>,
 }
 
@@ -35,14 +35,14 @@ unsafe impl Sync for ImportedTensor {}
 impl Drop for ImportedTensor {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            return; // the producer may already be unloaded
+            return; // at process exit, the producer's library may already be unloaded
         }
         if let Some(stream) = self.used_on.take() {
             // DLPack does not inform the producer about the stream of the last use. Most producers assume the legacy
-            // default stream, so this stream is made to wait here.
+            // default stream, so the default stream is made to wait for `stream`.
             shutdown::defer(Stream::default_of(stream.device()).wait_for(&stream));
         }
-        // The tensor may own an array that owns a tensor, and so on, so the chain is dropped without recursion.
+        // The tensor may own an array that owns another tensor, and so on. This chain is dropped without recursion.
         iterative_drop::drop_iteratively(self.managed, ManagedTensor::delete, ManagedTensor::delete);
     }
 }
@@ -75,7 +75,7 @@ impl ImportedTensor {
     /// Takes ownership of an unversioned tensor.
     ///
     /// # Safety
-    /// The producer transferred the pointer, and no other code deletes it.
+    /// The producer transferred the pointer, and no other code deletes the tensor.
     pub const unsafe fn legacy(tensor: NonNull<DLManagedTensor>) -> Self {
         Self { managed: ManagedTensor::Legacy(tensor), used_on: None }
     }
@@ -83,10 +83,10 @@ impl ImportedTensor {
     /// Takes ownership of a versioned tensor.
     ///
     /// # Errors
-    /// `BufferError` for another major version, of which only the deleter may be used.
+    /// `BufferError` for a tensor of another major version of DLPack. Of such a tensor only the deleter may be used.
     ///
     /// # Safety
-    /// As [`Self::legacy`].
+    /// The producer transferred the pointer, and no other code deletes the tensor.
     pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Result<Self> {
         let owned = Self { managed: ManagedTensor::Versioned(tensor), used_on: None };
         // SAFETY: in every version the structure begins with its version.
@@ -128,7 +128,7 @@ impl ImportedTensor {
         device_of(device.device_type.0.into(), device.device_id.into())
     }
 
-    /// Whether the producer made a copy of its data for this import.
+    /// Returns whether the producer made a copy of its data for this import.
     pub fn is_copied(&self) -> bool {
         self.flags().contains(DlpackFlags::IS_COPIED)
     }
@@ -137,7 +137,7 @@ impl ImportedTensor {
     /// usable.
     ///
     /// # Errors
-    /// `BufferError` for every invalid part of the tensor, which is deleted then.
+    /// `BufferError` if any part of the tensor is invalid. The tensor is then deleted.
     pub fn into_array(mut self, ready: Stream) -> Result<Array> {
         let description = self.describe()?;
         description.check_alignment(ready.device().is_cpu()).map_err(refused)?;
@@ -167,7 +167,7 @@ impl ImportedTensor {
     }
 }
 
-/// Returns dtype and shape of a tensor or of a prototype.
+/// Returns dtype and shape of a tensor, or of the prototype for an allocation.
 fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
     let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
         Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))
@@ -180,12 +180,12 @@ fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
 }
 
 fn read(at: *const i64, len: usize) -> Dims {
-    // SAFETY: the producer guarantees arrays of `ndim` elements. They may be unaligned; without dimensions they may be
-    // null and are not read.
+    // SAFETY: the producer guarantees arrays of `ndim` elements. The arrays may be unaligned. If `ndim` is 0, their
+    // pointers may be null, and nothing is read.
     (0..len).map(|axis| unsafe { at.wrapping_add(axis).read_unaligned() }).collect()
 }
 
-/// Allocates memory for a tensor with the dtype, shape and device of a prototype.
+/// Allocates an uninitialized tensor with the dtype, shape and device of a prototype.
 ///
 /// # Errors
 /// `BufferError` for a prototype that no array can have; `OutOfMemory`; driver errors.
@@ -197,7 +197,8 @@ pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVers
     export::versioned(&array, DlpackFlags::empty(), Some(consumer))
 }
 
-/// Returns the address of element zero. For a null pointer it is null, whatever the byte offset is.
+/// Returns the address of element zero. If the tensor's data pointer is null, the address is 0, regardless of the
+/// tensor's byte offset.
 fn address_of(tensor: &DLTensor, shape: &[i64]) -> Result<usize> {
     let data = tensor.data as usize;
     if data == 0 || shape.contains(&0) {
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn export_reimports_as_same_memory() {
+    fn exported_tensor_is_imported_as_same_memory() {
         let array = Array::empty(&[4, 6], DType::new(ScalarType::Complex64), MemoryOrder::C, cpu()).unwrap();
         let reversed = Index::Slice { start: None, stop: None, step: Some(-1) };
         let view = array.view(array.layout().index(&[reversed, reversed]).unwrap()).unwrap();
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_every_invalid_tensor_with_buffer_error_and_deletes_once() {
+    fn import_rejects_invalid_tensors_with_buffer_error_and_deletes_them_once() {
         static NEGATIVE: [i64; 2] = [2, -3];
         static HUGE: [i64; 2] = [i64::MAX, i64::MAX];
         static WIDE: [i64; 2] = [i64::MAX / 2, 1];
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_strides_are_c_order_and_offset_is_added() {
+    fn import_assumes_c_order_without_strides_and_adds_byte_offset() {
         assert!(forge(|managed| managed.dl_tensor.strides = std::ptr::null_mut()).is_ok());
         assert!(forge(|managed| managed.dl_tensor.byte_offset = 8).is_ok());
         assert!(matches!(forge(|managed| managed.dl_tensor.byte_offset = 2), Err(Error::Buffer(_))));

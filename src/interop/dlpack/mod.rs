@@ -1,7 +1,7 @@
-//! DLPack 1.3. The structures are those of the crate dlpark; filling and reading them is implemented here.
+//! DLPack 1.3. The structures are those of the crate dlpark; this module fills and reads them itself.
 //!
-//! dlpark's own conversions need three allocations instead of one, and reject copies to the host, which the standard
-//! requires.
+//! The reason is that dlpark's conversions need three allocations instead of one, and reject copies to the host, which
+//! the standard requires.
 
 pub mod export;
 pub mod import;
@@ -34,7 +34,8 @@ pub fn code_of(device: Device) -> (u32, i32) {
     }
 }
 
-/// Whether the host can read the memory of a device type directly. Managed memory counts as the GPU's.
+/// Returns whether the host can read the memory of a device type directly. Managed memory is not host memory in this
+/// sense.
 pub fn is_host(device_type: i64) -> bool {
     [DLDeviceType::CPU, DLDeviceType::CUDAHOST, DLDeviceType::ROCMHOST]
         .iter()
@@ -67,11 +68,11 @@ pub fn device_of(device_type: i64, id: i64) -> Result<Device> {
     }
 }
 
-/// Shape and then strides of an array, contiguous as a DLPack tensor refers to them.
+/// The shape of an array followed by its strides in elements. A DLPack tensor points to both parts.
 type Dimensions = SmallVec<[i64; 16]>;
 
-/// Writes the shape, then the strides in elements. A contiguous array gets the strides that its shape implies, because
-/// consumers interpret arbitrary strides of axes of length one as gaps.
+/// Writes the shape, then the strides in elements. For a contiguous array, the strides are computed from the shape,
+/// because consumers interpret arbitrary strides of axes of length one as gaps.
 #[inline]
 fn write_dimensions(array: &Array, into: &mut Dimensions) -> Result<()> {
     let layout = array.layout();
@@ -94,7 +95,7 @@ fn canonical<'a>(innermost_first: impl Iterator<Item = (&'a i64, &'a mut i64)>) 
     let mut next = 1_i64;
     for (&len, stride) in innermost_first {
         *stride = next;
-        // The product does not overflow: that of the nonzero lengths fits for every layout.
+        // The product does not overflow, because for every layout the product of the nonzero lengths fits in 64 bits.
         next = next.wrapping_mul(len.max(1));
     }
 }
@@ -136,20 +137,21 @@ fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
     })
 }
 
-/// Shape and strides of an array, to which tensors refer without owning them; valid while this value lives.
+/// Shape and strides of an array for tensors that refer to them without owning them. Such a tensor is valid as long as
+/// this value exists.
 ///
 /// The functions of DLPack's exchange table return tensors whose shape the producer keeps alive. Few arrays are
-/// exported this way, so this is a pointer that stays null until then.
+/// exported in this way, so the value is a pointer that stays null until the first such export.
 pub struct LentDimensions(OnceBox<Dimensions>);
 
 impl LentDimensions {
-    /// Creates a value that refers to no dimensions yet.
+    /// Creates a value without shape and strides.
     pub const fn new() -> Self {
         Self(OnceBox::new())
     }
 
-    /// Returns a tensor that describes `array`, which must be the same array on every call. The tensor is valid while
-    /// `self` lives.
+    /// Returns a tensor that describes `array`, which must be the same array on every call. The tensor is valid as long
+    /// as `self` exists.
     ///
     /// # Errors
     /// `BufferError` for arrays that DLPack cannot describe.
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host_types_map_to_cpu_and_unknown_types_are_rejected_by_number() {
+    fn device_of_maps_host_types_to_cpu_and_rejects_unknown_types() {
         for host in [1, 3, 11] {
             assert!(is_host(host) && device_of(host, 0).unwrap().is_cpu());
         }

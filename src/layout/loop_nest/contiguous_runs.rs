@@ -1,4 +1,5 @@
-//! Decomposes a pair of arrays into pieces of equal size that are contiguous in both: the unit of a copy.
+//! Decomposes a pair of arrays into pieces of equal size that are contiguous in both arrays. A copy moves piece by
+//! piece.
 
 use smallvec::SmallVec;
 
@@ -11,7 +12,7 @@ use pygpu_base::error::Result;
 pub struct SharedAxis<const N: usize> {
     /// Number of elements along the axis.
     pub len: i64,
-    /// Distance between neighbouring elements in each layout, in bytes; may be negative.
+    /// Distance between consecutive elements in each layout, in bytes; may be negative.
     pub strides: [i64; N],
 }
 
@@ -21,7 +22,8 @@ pub type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 /// A pair of layouts, described as pieces that are contiguous in both, and the axes along which the pieces repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContiguousRuns {
-    /// Axes along which pieces repeat, outermost first; strides in the order (destination, source).
+    /// Axes along which pieces repeat, outermost first. The strides of an axis are those of the destination and the
+    /// source.
     pub axes: SharedAxes<2>,
     /// Byte offset of the first piece in the destination.
     pub dst: i64,
@@ -40,7 +42,7 @@ impl ContiguousRuns {
         if dst.itemsize != src.itemsize {
             return Err(errors::itemsizes_differ(dst.itemsize, src.itemsize));
         }
-        // Shortcut for the most common copy, which needs no loop nest.
+        // Shortcut for the most common copy, between contiguous layouts with equal axes, which needs no loop nest.
         if dst.axes == src.axes && dst.size() > 0 && (dst.is_c_contiguous() || dst.is_f_contiguous()) {
             return Ok(Self { axes: SharedAxes::new(), dst: dst.offset, src: src.offset, width: dst.nbytes() });
         }

@@ -2,11 +2,11 @@
 //! of the first elements.
 //!
 //! The arrays are broadcast to one shape, and axes of length 1 are dropped. If the order of the elements does not
-//! matter, axes are reversed so that the leading array has positive strides, and sorted by its strides. Neighbouring
-//! axes that form one evenly spaced run in every array are merged. Reduced axes follow the kept axes and are merged
-//! only among themselves.
+//! matter, axes are reversed so that the leading array has positive strides, and sorted by the strides of the leading
+//! array. Neighbouring axes that form one evenly spaced run in every array are merged. Reduced axes follow the other
+//! axes and are merged only among themselves.
 //!
-//! Copies, elementwise kernels, gathers, reductions and scans use this loop nest, each in its own way.
+//! Copies, elementwise kernels, gathers, reductions and scans use this loop nest.
 
 mod contiguous_runs;
 
@@ -23,10 +23,11 @@ pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 /// two axes of three arrays.
 const INLINE: usize = 14;
 
-/// Length of the table that is stored without heap allocation while a loop nest is built, when axes are not yet merged.
+/// Length of the table that is stored without heap allocation while a loop nest is built. It is longer than `INLINE`
+/// because axes are not merged yet.
 const SCRATCH: usize = 40;
 
-/// Number of elements below which a 32-bit index suffices.
+/// Number of elements below which 32-bit indices of elements suffice.
 pub const NARROW: i64 = 1 << 31;
 
 /// How the axes of a loop nest may be reordered, and which axes are reduced.
@@ -44,7 +45,7 @@ pub struct LoopNestRules {
 pub enum StridePattern {
     /// The elements are contiguous in loop order.
     Contiguous,
-    /// The same element is used everywhere.
+    /// All strides are 0: every iteration uses the same element.
     Broadcast,
     /// Any other pattern.
     Strided,
@@ -52,12 +53,13 @@ pub enum StridePattern {
 
 /// A loop nest over arrays that were broadcast to one shape.
 ///
-/// No axis has length 1. Zero axes mean one element. Without elements there is one axis of length 0.
+/// No axis has length 1. A loop nest over one element has no axes; a loop nest without elements has one axis of length
+/// 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopNest {
-    /// Table of entries, each with one number more than there are arrays. The first entry has the number of elements
-    /// and the offset of each array's first element. Each further entry describes an axis, outermost first: its
-    /// length and its stride in each array.
+    /// Table of entries. An entry has one number more than there are arrays. The first entry has the number of elements
+    /// and the offset of each array's first element. Each further entry describes an axis, outermost first: its length
+    /// and its stride in each array.
     table: SmallVec<[i64; INLINE]>,
     sides: u32,
     kept: u32,
@@ -73,7 +75,7 @@ impl LoopNest {
     /// `ValueError` for shapes that do not broadcast, or whose common shape is too large.
     pub fn plan(sides: &[&Layout], rules: LoopNestRules) -> Result<Self> {
         let mut scratch = Scratch::new();
-        // For the most common numbers of arrays the entry width is a compile-time constant.
+        // For the most common numbers of arrays, the length of an entry is a compile-time constant.
         match sides.len() {
             1 => Ok(LoopNestBuilder::<2>::of(&mut scratch, sides, rules)?.walk()),
             2 => Ok(LoopNestBuilder::<3>::of(&mut scratch, sides, rules)?.walk()),
@@ -82,13 +84,14 @@ impl LoopNest {
         }
     }
 
-    /// Plans a loop nest over one array in C order, which always succeeds.
+    /// Plans a loop nest over one array in C order. This always succeeds.
     pub fn c_order(side: &Layout) -> Self {
         // Planning cannot fail for a single array.
         Self::plan(&[side], LoopNestRules::default()).unwrap_or_else(|_| Self::flat(0))
     }
 
-    /// Creates a loop nest over `size` elements of arrays that are all contiguous; their strides are not stored.
+    /// Creates a loop nest over `size` elements of arrays that are all contiguous. The strides of the arrays are not
+    /// stored.
     #[inline]
     pub fn flat(size: i64) -> Self {
         let mut table = SmallVec::new();
@@ -119,7 +122,7 @@ impl LoopNest {
         self.table.len() / self.width() - 1
     }
 
-    /// Returns the number of axes that are not reduced; the reduced axes follow them.
+    /// Returns the number of axes that are not reduced. These axes precede the reduced axes.
     #[inline]
     pub fn unreduced_rank(&self) -> usize {
         self.kept as usize
@@ -167,7 +170,7 @@ impl LoopNest {
         }
     }
 
-    /// Whether the strides of an array fit in 32 bits.
+    /// Returns whether the strides of an array fit in 32 bits.
     pub fn has_short_strides(&self, side: usize) -> bool {
         self.strides(side).all(|stride| i32::try_from(stride).is_ok())
     }
@@ -212,14 +215,14 @@ pub fn paired(dst: &Layout, src: &Layout) -> Result<(SharedAxes<2>, [i64; 2])> {
     Ok((axes, [draft.table[1], draft.table[2]]))
 }
 
-/// Returns the axis with the smallest nonzero stride of an array; `None` if all strides are 0. If it is not the
-/// innermost axis, the loop nest is transposed for this array.
+/// Returns the axis with the smallest nonzero stride of an array; `None` if all strides are 0. If the returned axis is
+/// not the innermost, the loop nest is transposed for this array.
 pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<usize> {
     let moving = (0..axes.len()).filter(|&place| axes[place].strides[side] != 0);
     moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
 }
 
-/// Zeroed memory for building a loop nest. It is on the heap only if it exceeds `SCRATCH` numbers.
+/// Zeroed memory for building a loop nest. The memory is on the heap only if more than `SCRATCH` numbers are needed.
 struct Scratch([i64; SCRATCH], Vec<i64>);
 
 impl Scratch {
@@ -238,8 +241,8 @@ impl Scratch {
     }
 }
 
-/// A loop nest under construction: entries as in [`LoopNest`], the first `rows` of which are final. `WIDTH` is the
-/// length of an entry; 0 if it is known only at run time.
+/// A loop nest under construction: a table of entries like that of [`LoopNest`], whose first `rows` entries are final.
+/// `WIDTH` is the length of an entry, or 0 if this length is known only at run time.
 struct LoopNestBuilder<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
@@ -263,7 +266,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         for axis in 0..rank {
             let len = draft.table[(1 + axis) * width];
             if len != 1 {
-                // As in NumPy, the other axes of an empty array count too.
+                // As in NumPy, the size limit applies to the product of the nonzero lengths, also for an empty array.
                 bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
                 draft.settle(1 + axis, rules.lead, rules.reduced >> axis & 1 == 1);
             }
@@ -281,7 +284,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         if WIDTH > 0 { WIDTH } else { self.width }
     }
 
-    /// Fills the entries of all axes, in their original order, into a table of zeroes.
+    /// Writes the entries of all axes, in the original order of the axes, into a table of zeroes.
     #[inline(always)]
     fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
         let width = if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
@@ -319,7 +322,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         LoopNest { table, sides: width as u32 - 1, kept: self.kept as u32 }
     }
 
-    /// Moves a later entry to its final position and direction.
+    /// Moves the entry at `from` to its final position, and reverses the axis if necessary.
     #[inline(always)]
     fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
         let (width, end) = (self.width(), self.rows);
@@ -355,7 +358,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
             let (before, inner) = self.table.split_at_mut(row * width);
             let (into, inner) = (&mut before[outer * width..(outer + 1) * width], &inner[..width]);
             if !begins && are_even(into, inner) {
-                into[0] *= inner[0]; // cannot overflow: at most the number of elements
+                into[0] *= inner[0]; // cannot overflow: the product is at most the number of elements
                 into[1..].copy_from_slice(&inner[1..]);
             } else {
                 outer += 1;
@@ -371,8 +374,8 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
     }
 }
 
-/// Reverses an axis if the leading array has a negative stride along it. If that stride is 0, the first array with a
-/// nonzero stride decides.
+/// Reverses an axis if the leading array has a negative stride along this axis. If the leading array's stride is 0, the
+/// sign of the first nonzero stride decides.
 #[inline(always)]
 fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     let decides = match row[1 + lead] {
@@ -390,8 +393,8 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     }
 }
 
-/// Returns whether the arrays have smaller strides along `axis` than along `other`, comparing the leading array
-/// first.
+/// Returns whether `axis` has smaller strides than `other`. The strides of the leading array are compared first, and
+/// those of the other arrays if they are equal.
 #[inline(always)]
 fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
     let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());

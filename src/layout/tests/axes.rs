@@ -12,7 +12,7 @@ mod transposing {
     }
 
     #[test]
-    fn rejects_transpose_with_wrong_axes() {
+    fn transpose_rejects_wrong_axes() {
         let layout = fresh(&[3, 4]);
         value_error(layout.transpose(Some(&[0])), "axes don't match array");
         value_error(layout.transpose(Some(&[1, -1])), "repeated axis in transpose");
@@ -26,7 +26,7 @@ mod transposing {
     }
 
     #[test]
-    fn moved_axes_must_pair_up() {
+    fn move_axis_rejects_invalid_axes_with_numpy_message() {
         let layout = fresh(&[3, 4]);
         value_error(layout.move_axis(&[0, -2], &[0, 1]), "repeated axis in `source` argument");
         value_error(layout.move_axis(&[0, 1], &[0, 0]), "repeated axis in `destination` argument");
@@ -51,7 +51,7 @@ mod transposing {
     }
 
     #[test]
-    fn expanded_axes_have_numpy_strides() {
+    fn expand_dims_has_numpy_strides() {
         let layout = fresh(&[3, 4]);
         assert_eq!(strides(&layout.expand_dims(&[0, -1]).unwrap()), [48, 16, 4, 4]);
         value_error(layout.expand_dims(&[0, -4]), "repeated axis");
@@ -63,7 +63,7 @@ mod transposing {
     }
 
     #[test]
-    fn flip_starts_at_the_other_end() {
+    fn flip_negates_strides_and_starts_at_last_element() {
         let layout = fresh(&[3, 4]);
         let view = layout.flip(None).unwrap();
         assert_eq!((strides(&view), view.offset()), (vec![-16, -4], 44));
@@ -73,7 +73,7 @@ mod transposing {
     }
 
     #[test]
-    fn diagonal_steps_along_both_axes() {
+    fn diagonal_adds_strides_of_both_axes() {
         let layout = fresh(&[2, 3, 4]);
         let view = layout.diagonal(1, -1, 0).unwrap();
         assert_eq!((shape(&view), strides(&view), view.offset()), (vec![3, 1], vec![16, 52], 48));
@@ -99,7 +99,7 @@ mod broadcasting {
     }
 
     #[test]
-    fn rejects_incompatible_broadcast_shape() {
+    fn broadcast_to_rejects_incompatible_shape() {
         let layout = fresh(&[3, 4]);
         value_error(
             layout.broadcast_to(&[3, 5]),

@@ -16,12 +16,12 @@ mod building {
     }
 
     #[test]
-    fn rejects_negative_length_even_in_empty_array() {
+    fn layout_rejects_negative_length_even_if_empty() {
         value_error(Layout::contiguous(&[0, -1], 4, MemoryOrder::C), "negative dimensions are not allowed");
     }
 
     #[test]
-    fn rejects_size_overflow_regardless_of_zero_lengths() {
+    fn layout_rejects_size_overflow_regardless_of_zero_lengths() {
         let huge = 1 << 62;
         for shape in [&[huge, huge][..], &[0, huge, huge], &[huge, 0, huge], &[0, huge]] {
             value_error(Layout::contiguous(shape, 8, MemoryOrder::C), TOO_BIG);
@@ -32,7 +32,7 @@ mod building {
     }
 
     #[test]
-    fn rejects_rank_above_64() {
+    fn layout_rejects_rank_above_64() {
         assert!(Layout::contiguous(&[1; 64], 4, MemoryOrder::C).is_ok());
         value_error(
             Layout::contiguous(&[1; 65], 4, MemoryOrder::C),
@@ -41,12 +41,12 @@ mod building {
     }
 
     #[test]
-    fn rejects_itemsize_below_one() {
+    fn layout_rejects_itemsize_below_1() {
         value_error(Layout::contiguous(&[2], 0, MemoryOrder::C), "itemsize must be at least 1 byte, not 0");
     }
 
     #[test]
-    fn rejects_strides_whose_extent_overflows() {
+    fn layout_rejects_strides_whose_extent_overflows() {
         let huge = 1 << 62;
         value_error(
             Layout::strided(&[2, 2], &[huge, huge], 0, 1),
@@ -67,7 +67,7 @@ mod building {
     }
 
     #[test]
-    fn extent_covers_negative_strides_and_last_element() {
+    fn extent_includes_negative_strides_and_last_element() {
         let layout = Layout::strided(&[3, 2], &[-8, 4], 100, 4).unwrap();
         assert_eq!(layout.extent(), Some((84, 108)));
         assert_eq!(fresh(&[]).extent(), Some((0, 4)));
@@ -75,7 +75,7 @@ mod building {
     }
 
     #[test]
-    fn layout_of_rank_8_needs_no_heap() {
+    fn layout_of_rank_8_uses_no_heap_memory() {
         assert!(!fresh(&[1, 2, 1, 2, 1, 2, 1, 2]).axes.spilled());
     }
 }

@@ -12,7 +12,7 @@ fn part(layout: &Layout, key: &[Index]) -> Layout {
 }
 
 #[test]
-fn layouts_reversed_alike_are_one_copy_block() {
+fn copy_between_equal_dense_layouts_is_one_block() {
     let layout = fresh(&[3, 4]);
     for both in [layout.flip(None).unwrap(), layout.transpose(None).unwrap(), layout.flip(Some(&[0])).unwrap()] {
         assert_eq!(CopyBlocks::of(&both, &both).unwrap(), CopyBlocks::One { dst: 0, src: 0, bytes: 48 });
@@ -23,7 +23,7 @@ fn layouts_reversed_alike_are_one_copy_block() {
 }
 
 #[test]
-fn rows_of_larger_array_are_a_pitched_block() {
+fn copy_of_rows_of_larger_array_is_one_2d_block() {
     let all = slice(None, None, None);
     let large = fresh(&[6, 10]);
     let rows = part(&large, &[slice(1, 4, None), slice(2, 7, None)]);
@@ -36,7 +36,7 @@ fn rows_of_larger_array_are_a_pitched_block() {
 }
 
 #[test]
-fn box_of_larger_array_is_a_3d_block() {
+fn copy_of_box_of_larger_array_is_one_3d_block() {
     let middle = [slice(1, 3, None), slice(1, 4, None), slice(2, 5, None)];
     let block = uniform(CopyBlocks::of(&fresh(&[2, 3, 3]), &part(&fresh(&[4, 5, 6]), &middle)).unwrap());
     assert_eq!((block.width, block.height, block.depth), (12, 3, 2));
@@ -44,7 +44,7 @@ fn box_of_larger_array_is_a_3d_block() {
 }
 
 #[test]
-fn slices_off_the_pitch_are_copied_individually() {
+fn slices_at_no_multiple_of_pitch_are_separate_copy_blocks() {
     let src = Layout::strided(&[2, 3, 3], &[100, 24, 4], 0, 4).unwrap();
     let CopyBlocks::Many(many) = CopyBlocks::of(&fresh(&[2, 3, 3]), &src).unwrap() else { panic!("one block") };
     assert_eq!((many.count(), many.block.height, many.block.depth), (2, 3, 1));
@@ -52,7 +52,7 @@ fn slices_off_the_pitch_are_copied_individually() {
 }
 
 #[test]
-fn broadcast_and_reversed_sources_are_many_blocks() {
+fn copy_from_broadcast_or_reversed_source_is_many_blocks() {
     let dst = fresh(&[3, 4]);
     for src in [fresh(&[4]).broadcast_to(&[3, 4]).unwrap(), dst.flip(None).unwrap()] {
         assert!(matches!(CopyBlocks::of(&dst, &src).unwrap(), CopyBlocks::Many(_)));
@@ -60,7 +60,7 @@ fn broadcast_and_reversed_sources_are_many_blocks() {
 }
 
 #[test]
-fn transposed_copy_visits_destination_in_order() {
+fn copy_of_transposed_source_visits_destination_in_order() {
     let mut lines = vec![];
     let src = fresh(&[4, 3]).transpose(None).unwrap();
     for_each_line(&fresh(&[3, 4]), &src, |line| lines.push(line)).unwrap();
@@ -69,7 +69,7 @@ fn transposed_copy_visits_destination_in_order() {
 }
 
 #[test]
-fn rejects_copy_between_different_shapes_or_itemsizes() {
+fn copy_rejects_different_shapes_or_itemsizes() {
     value_error(
         CopyBlocks::of(&fresh(&[3, 4]), &fresh(&[4])),
         "shapes differ: (3,4) to write, (4,) to read; broadcast the source first",

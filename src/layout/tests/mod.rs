@@ -1,4 +1,5 @@
-//! Tests behaviour, exact values and exact messages; the expected ones come from NumPy 2.4.
+//! Tests of layouts: shapes, strides, offsets and exact error messages. The expected values and messages are those of
+//! NumPy 2.4.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use super::*;

@@ -49,7 +49,7 @@ mod indexing {
     }
 
     #[test]
-    fn accepts_clipped_slice_only_within_axis() {
+    fn slice_clipped_rejects_slice_that_leaves_axis() {
         let layout = fresh(&[5]);
         let take = |start, step, len| {
             let mut view = Layout::scalar(1);
@@ -113,7 +113,7 @@ mod reshaping {
     }
 
     #[test]
-    fn reshape_requires_copy_where_numpy_copies() {
+    fn reshape_requires_copy_if_numpy_copies() {
         let layout = fresh(&[3, 4]);
         assert_eq!(layout.reshape(&[12], MemoryOrder::F).unwrap(), None);
         let every_other = layout.index(&[slice(None, None, None), slice(None, None, 2)]).unwrap();
@@ -126,7 +126,7 @@ mod reshaping {
     }
 
     #[test]
-    fn single_negative_length_is_inferred() {
+    fn reshape_infers_single_negative_length() {
         assert_eq!(resolve_shape(12, &[-2, 3]).unwrap()[..], [4, 3]);
         assert_eq!(resolve_shape(0, &[-1, 5]).unwrap()[..], [0, 5]);
         assert_eq!(resolve_shape(1, &[]).unwrap()[..], [0i64; 0]);
@@ -173,7 +173,7 @@ mod views_as_another_dtype {
     }
 
     #[test]
-    fn rejects_indivisible_view_dtype_with_numpy_message() {
+    fn view_dtype_rejects_indivisible_axis_with_numpy_message() {
         let layout = fresh(&[3, 4]);
         let transposed = layout.transpose(None).unwrap();
         value_error(transposed.view_dtype(2), LAST);

@@ -20,8 +20,8 @@ impl Allocation {
         Self::with(BlockLocation::new(0, BlockSource::Pool), bytes, epoch, BlockOrigin::Pool, stream)
     }
 
-    /// Whether the memory of a new array on a stream may be allocated later: the stream belongs to a GPU, this thread
-    /// uses no custom allocator, no capture is active, and driver calls are allowed here.
+    /// Returns whether the memory of a new array on a stream may be allocated later: the stream is PyGPU's own on a
+    /// GPU, this thread uses no custom allocator, no capture is active, and this thread may call the driver.
     #[inline]
     pub fn is_deferrable(stream: &Stream) -> bool {
         let is_allocators = custom_allocator::is_in_use() && custom_allocator::current().is_some();
@@ -29,31 +29,32 @@ impl Allocation {
         is_ours && !capture::is_any() && !backend::is_forked() && !backend::is_host_call()
     }
 
-    /// Last deferred operation that writes the block.
+    /// Returns the mark of the last deferred operation that writes the block.
     #[inline]
     pub fn written_by(&self) -> &PendingMark {
         &self.location.written_by
     }
 
-    /// Last deferred operations that read the block.
+    /// Returns the mark of the last deferred operations that read the block.
     #[inline]
     pub fn read_by(&self) -> &PendingMark {
         &self.location.read_by
     }
 
-    /// Returns the operation that gives the block its memory or wrote it last, even if it has been launched already.
+    /// Returns the last deferred operation that writes the block, even if this operation has been launched already. Its
+    /// launch allocates the block's memory if the block has none.
     #[inline]
     pub fn producer(&self) -> Option<NodeId> {
         self.location.written_by.latest()
     }
 
-    /// Whether an operation that writes the block is pending.
+    /// Returns whether an operation that writes the block is pending.
     #[inline]
     pub fn is_pending(&self) -> bool {
         self.location.written_by.pending().is_some()
     }
 
-    /// Whether the block has memory, as opposed to waiting for its operation's launch.
+    /// Returns whether the block's memory is allocated. If not, the launch of a deferred operation allocates it.
     #[inline]
     pub fn has_memory(&self) -> bool {
         self.location.address() != 0
@@ -70,18 +71,18 @@ impl Allocation {
     }
 
     /// Flushes the operations that must be launched before other work accesses the block. Other threads may defer
-    /// further ones meanwhile.
+    /// further operations meanwhile.
     pub fn flush(&self, access: Access, cause: FlushReason) {
         if let Some(pending) = self.pending_before(access) {
             flush::flush_pending(pending, cause);
         }
-        // A flush of the queues with pending readers does not cover the queue with the pending writer, nor the reverse.
+        // The readers are flushed separately, because they may be in other queues than the writer.
         if let (Access::Write, Some(readers)) = (access, self.location.read_by.pending()) {
             flush::flush_pending(readers, cause);
         }
     }
 
-    /// Returns the error of a failed operation on the block: on every call for a lost block, once for a block that
+    /// Returns the error of a failed operation on the block: on every call for a lost block, only once for a block that
     /// keeps its previous values.
     ///
     /// # Errors
@@ -112,20 +113,20 @@ impl Allocation {
         Err(error)
     }
 
-    /// Marks the block as lost: the operation that should compute it failed, and each use of the block returns this
-    /// error. Returns whether the block had no error before.
+    /// Marks the block as lost, because the operation that should compute it failed. Each later use of the block
+    /// returns `error`. Returns `false` if the block already had an error.
     pub fn lose(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
         self.location.set_fault(error, batch, true)
     }
 
-    /// Records that a write into the block failed: the next use returns this error once, and the previous values stay.
-    /// Returns whether the block had no error before.
+    /// Records that a write into the block failed and the previous values stay. Only the next use of the block returns
+    /// `error`. Returns `false` if the block already had an error.
     pub fn refuse_write(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
         self.location.set_fault(error, batch, false)
     }
 
-    /// If the block has no memory and its operation is pending, calls `forget` to remove the operation from the queue,
-    /// and returns its result. After `true` the block owns nothing that must be freed.
+    /// Calls `forget` to remove the block's operation from the queue, if the operation is pending and the block has no
+    /// memory. Returns the result of `forget`, or `false`. After `true` the block owns nothing that must be freed.
     #[inline]
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         !self.has_memory() && self.bytes > 0 && self.producer().filter(|id| id.is_pending()).is_some_and(forget)

@@ -21,9 +21,9 @@ impl Allocation {
         self.flush_exposed();
     }
 
-    /// Launches the operations deferred while only PyGPU could access the block, after the block became accessible to
-    /// other code. An operation deferred concurrently either sees that change and stays eager, or is launched here.
-    /// Returns whether no operation is left.
+    /// Launches the pending operations on the block, because other code can access the block from now on. An operation
+    /// that is deferred concurrently either detects this change and is executed eagerly, or is launched here. Returns
+    /// whether no operation is left.
     #[inline]
     fn flush_exposed(&self) -> bool {
         !flush::is_used() || self.flush_exposed_now()
@@ -36,11 +36,12 @@ impl Allocation {
             return true;
         }
         self.flush(Access::Write, FlushReason::Values);
-        self.pending_before(Access::Write).is_none() // some are left in a function that a driver's stream calls
+        self.pending_before(Access::Write).is_none() // false within a host function that a stream calls
     }
 
     /// Ends an export to a library that used the block on the stream `consumer`. Later uses and the free are ordered
-    /// after the work enqueued there. If the stream is unknown or may be destroyed, the free waits for the device.
+    /// after the work enqueued on `consumer`. If this stream is unknown or may be destroyed, the free waits for the
+    /// device.
     ///
     /// # Errors
     /// Driver errors.
@@ -57,7 +58,7 @@ impl Allocation {
         }
     }
 
-    /// Number of exports that have not ended.
+    /// Returns the number of exports that have not ended.
     pub fn exports(&self) -> u32 {
         self.exports.load(Ordering::Relaxed)
     }
@@ -68,7 +69,7 @@ impl Allocation {
         self.escaped.escape(|| self.flush_exposed());
     }
 
-    /// Whether only PyGPU can currently access the block.
+    /// Returns whether only PyGPU can currently access the block.
     #[inline]
     pub fn is_private(&self) -> bool {
         self.is_from_pool() && !self.escaped.is_begun() && !self.untracked.is_begun() && self.exports() == 0

@@ -1,5 +1,5 @@
-//! Location of a block: its address, which may be set only when a deferred operation is launched, the pending
-//! operations that use the block, and their errors.
+//! Location of a block: its address, the marks of the pending operations that use the block, and the error of a failed
+//! operation. The address of a deferred result is set when its operation is launched.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -19,11 +19,11 @@ struct BlockFault {
     batch: NodeId,
 }
 
-/// Errors of blocks, keyed by the address of the [`BlockLocation`] in memory. Not a field of the block, because few
-/// blocks have an error and every field must be initialized for each new array.
+/// Errors of blocks, keyed by the address of the [`BlockLocation`] in memory. They are not stored in the block, because
+/// few blocks have an error and every field must be initialized for each new array.
 static FAULTS: ForkSafeMutex<BTreeMap<usize, BlockFault>> = ForkSafeMutex::new(BTreeMap::new());
 
-/// Whether a block has an error, and of which kind.
+/// Values of a block's error state.
 mod state {
     pub(super) const SOUND: u8 = 0;
     /// A write failed and the old values stay. The first thread that retrieves the error clears it.
@@ -32,7 +32,7 @@ mod state {
     pub(super) const LOST: u8 = 2;
 }
 
-/// Address of a block, and how it must be freed. Both are set later, once, if the allocation is deferred.
+/// Address of a block, and how the block must be freed. If the allocation is deferred, both values are set later, once.
 pub(super) struct BlockLocation {
     address: AtomicUsize,
     pub(super) written_by: PendingMark,
@@ -71,7 +71,8 @@ impl BlockLocation {
         self.address.store(address, Ordering::Release);
     }
 
-    /// Stores the error of a failed operation, unless the block already has an error. Returns whether it was stored.
+    /// Stores the error of a failed operation, unless the block already has an error. Returns whether `error` was
+    /// stored.
     #[cold]
     pub(super) fn set_fault(&self, error: Error, batch: NodeId, is_lost: bool) -> bool {
         let mut faults = FAULTS.lock();
@@ -83,14 +84,14 @@ impl BlockLocation {
         true
     }
 
-    /// Whether the block has an error.
+    /// Returns whether the block has an error.
     #[inline]
     pub(super) fn has_fault(&self) -> bool {
         self.state.load(Ordering::Acquire) != state::SOUND
     }
 
-    /// Returns the block's error. That of a lost block is returned on every call; that of a failed write only once, and
-    /// only if `may_take` is set.
+    /// Returns the block's error. The error of a lost block is returned on every call; the error of a failed write is
+    /// returned only once, and only if `may_take` is set.
     #[cold]
     pub(super) fn fault(&self, may_take: bool) -> Option<(Error, NodeId)> {
         let mut faults = FAULTS.lock();
@@ -100,7 +101,7 @@ impl BlockLocation {
             state::WRITE_REFUSED if may_take => {
                 let fault = faults.remove(&key);
                 self.state.store(state::SOUND, Ordering::Relaxed);
-                drop(faults); // the count has its own lock
+                drop(faults); // releases the lock first, because the count of faults has its own lock
                 flush::count_faults(-1);
                 fault.map(|BlockFault { error, batch }| (error, batch))
             }
@@ -117,7 +118,7 @@ impl BlockLocation {
     fn end_fault(&self) {
         let fault = FAULTS.lock().remove(&ptr::from_ref(self).addr());
         flush::count_faults(-1);
-        drop(fault); // not under a lock: it may be another library's object
+        drop(fault); // not under a lock, because the error may contain another library's object
     }
 }
 

@@ -13,14 +13,15 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::PooledEvent;
 
 impl Allocation {
-    /// Makes the allocation stream wait for every use, recorded or not, before the block is freed in its order.
+    /// Makes the allocation stream wait for every use, recorded or not, before the block is freed in the order of this
+    /// stream.
     fn wait_before_free(&mut self) -> Result<()> {
         self.hazards.wait_before_free()?;
         self.wait_for_untracked()
     }
 
-    /// Waits for the uses of imported memory that its owner does not know: the owner only orders the free after the
-    /// stream on which it provided the memory.
+    /// Waits for the uses of imported memory on other streams than the one on which its owner provided the memory. The
+    /// owner orders the free only after that stream, which is the allocation stream.
     fn wait_before_return(&self) -> Result<()> {
         if self.device().is_cpu() || self.epoch != self.device().epoch() {
             return Ok(()); // no work is in progress
@@ -36,14 +37,15 @@ impl Allocation {
         if self.untracked.is_begun() {
             match PooledEvent::record_device(self.device())? {
                 Some(mark) => self.hazards.alloc_stream().wait_event(mark.event())?,
-                // On HIP no event covers other libraries' streams: only waiting on the host is safe.
+                // On HIP no event covers other libraries' streams, so the host waits for the device.
                 None => self.device().synchronize()?,
             }
         }
         Ok(())
     }
 
-    /// Moves the block into a new value that can be dropped later. `self` owns nothing afterwards.
+    /// Moves the contents of the block into a new value, whose drop frees the memory later. `self` owns nothing
+    /// afterwards.
     fn take(&mut self) -> Self {
         Self {
             location: self.location.take(),
@@ -57,12 +59,13 @@ impl Allocation {
         }
     }
 
-    /// Frees memory in the order of its allocation stream, after every recorded use. The memory may be reused in that
-    /// order.
+    /// Frees memory in the order of its allocation stream, after every recorded use. The memory may then be reused in
+    /// the same order.
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
-            // A leak is better than reuse of memory whose remaining uses could not be ordered before the free.
+            // The memory is leaked, because a leak is better than reuse of memory whose remaining uses could not be
+            // ordered before the free.
             std::mem::forget(free);
             return ordered;
         }
@@ -83,8 +86,8 @@ impl Allocation {
                 Ok(())
             }
             BlockOrigin::Pool => {
-                // Blocks that other libraries used are returned to the driver, because only the driver tracks all
-                // streams of the device.
+                // Blocks that other streams or other libraries used are returned to the driver and not cached, because
+                // only the driver tracks all streams of the device.
                 let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
                 let is_recyclable = is_private && self.location.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
@@ -134,7 +137,7 @@ impl Drop for Allocation {
             flush::discard_result(id);
         }
         if self.is_from_pool() && self.address() == 0 {
-            return; // zero bytes, or never materialized
+            return; // the block has zero bytes, or its memory was never allocated
         }
         let dead = self.epoch != self.device().epoch();
         if (self.bytes == 0 || dead) && !self.has_owner() {

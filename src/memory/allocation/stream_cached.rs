@@ -1,7 +1,7 @@
 //! Small blocks from a stream's cache, taken and returned without a driver call.
 //!
-//! Separate from the general path: callers release the GIL before a driver call, which costs as much as the rest of the
-//! work on a small block.
+//! These functions are separate from the general path, because a caller must release the GIL before a driver call. This
+//! release costs as much as the rest of the work on a small block.
 
 use super::{Allocation, BlockLocation, BlockOrigin};
 use crate::pool::BlockSource;
@@ -36,7 +36,7 @@ impl Allocation {
         if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
             return false;
         }
-        // SAFETY: this is the last owner, and every use is in the order of the allocation stream.
+        // SAFETY: `self` is the last owner, and every use is in the order of the allocation stream.
         let is_kept = unsafe { pool::keep(self.address(), self.bytes, self.hazards.alloc_stream()) };
         if is_kept {
             self.bytes = 0;
