@@ -112,7 +112,7 @@ mod tests {
         section.extend(fatbin(8));
         assert_eq!(fatbins(&section), [0..40, 56..80]);
         section.truncate(76);
-        assert_eq!(fatbins(&section), [0..40, 56..76]); // the range ends with the section; the backend reports that the fatbin is truncated
+        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend reports the truncated fatbin
         assert!(fatbins(b"").is_empty());
     }
 
