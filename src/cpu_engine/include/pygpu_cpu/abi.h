@@ -79,7 +79,7 @@ struct pygpu_cpu_launch {
     char *message;  // buffer for the text of a failure; the next field is its size, including the final zero
     unsigned long long message_bytes;
     unsigned long long seed;
-    unsigned long long *place;          // receives the offset of a failing instruction in the library
+    unsigned long long *place;          // failing instruction's offset, if in the library; otherwise unchanged
     const struct pygpu_cpu_host *host;  // null: no signal handlers, so that a fault ends the process
 };
 
