@@ -1,11 +1,11 @@
-//! Finds the source line of an instruction with the system's tools, after a kernel has failed.
+//! Finds the source line of an instruction with the system's tools, after a kernel has failed at that instruction.
 
 use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::host_environment::HostEnvironment;
 
-/// A library file with debug information about source lines.
+/// A library file that contains debug information about source lines.
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
@@ -13,13 +13,13 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Creates the value for a file, which must not be deleted.
+    /// Creates the value for a file, which must exist while the value is used.
     pub fn of(path: PathBuf, host: &HostEnvironment) -> Self {
         Self { path, host: host.clone() }
     }
 
-    /// Returns the source line, such as `kernel.cu:12`, for an offset in the library; `None` if the tool is missing or
-    /// finds no line.
+    /// Returns the source line, such as `kernel.cu:12`, for an offset in the library. `None` if the system's tool is
+    /// missing or finds no line.
     pub fn find(&self, place: u64) -> Option<String> {
         let tool = std::env::split_paths(&self.host.path)
             .map(|folder| folder.join("addr2line"))

@@ -1,5 +1,5 @@
-//! Checks that an ELF file is complete. The system's loader trusts the headers, and an access beyond the end of a file
-//! or buffer ends the process.
+//! Checks that an ELF file is complete. The system's loader trusts the file's headers, and an access beyond the end of
+//! a file or buffer ends the process.
 
 const PROGRAMS: ElfTable = ElfTable { first: 32, size: 54, count: 56, place: 8, length: 32, absent: None };
 const CLASS_64: u8 = 2;
@@ -7,7 +7,8 @@ const CLASS_64: u8 = 2;
 const NOBITS: u32 = 8;
 const SECTIONS: ElfTable = ElfTable { first: 40, size: 58, count: 60, place: 24, length: 32, absent: Some(NOBITS) };
 
-/// Offsets of fields: of a table's description in the file header, and of position and length in an entry of the table.
+/// Offsets of the fields that describe a table: its position, entry size and entry count in the file header, and the
+/// position and length of the data in an entry.
 struct ElfTable {
     first: usize,
     size: usize,
@@ -17,8 +18,8 @@ struct ElfTable {
     absent: Option<u32>,
 }
 
-/// Returns whether all data that the headers refer to is inside the image. Checks files with 64-bit addresses in native
-/// byte order, the only ones loaded here; returns true for any other file.
+/// Returns whether all data that the ELF headers refer to is inside the image. Checks 64-bit ELF files in native byte
+/// order, the only ones that are loaded here. Returns true for any other file.
 pub fn is_whole(image: &[u8]) -> bool {
     let is_other = !image.starts_with(b"\x7fELF") || image.get(4).is_some_and(|class| *class != CLASS_64);
     is_other || [PROGRAMS, SECTIONS].iter().all(|table| lies_inside(image, table).is_some())

@@ -1,13 +1,14 @@
-//! Process-wide signal handlers for faults inside kernels, and the record of threads that run kernels.
+//! Process-wide signal handlers for faults inside kernels, and a record of the threads that run kernels.
 //!
-//! Compiled libraries install no handlers: handlers belong to the process and stay, while libraries are
-//! unloaded. A thread is recorded from the start of its work on a launch to its end (`enter`, `leave`: one
-//! thread-local and one counter). If the interrupted thread is recorded, the handler calls the library
-//! (`pygpu_cpu/faults.h`), which leaves the kernel or ignores the signal. All other signals are passed to the
-//! previous handler: Python's `faulthandler`, a sanitizer, or the default action, which ends the process.
+//! Compiled libraries install no handlers, because handlers belong to the process and stay installed after a library is
+//! unloaded. A thread is recorded while it works on a launch (`enter`, `leave`: one thread-local and one counter). If
+//! the interrupted thread is recorded, the handler calls the library (`pygpu_cpu/faults.h`), which leaves the kernel or
+//! ignores the signal. All other signals are passed to the previous handler: Python's `faulthandler`, a sanitizer, or
+//! the default action, which ends the process.
 //!
-//! Handlers are installed when an image is loaded, and again with a later image if other code has replaced them. The
-//! SIGINT handler, which programs often replace, is also checked when the main thread launches.
+//! Handlers are installed when the first image is loaded. When a later image is loaded, they are installed again if
+//! other code has replaced them. Programs often replace the SIGINT handler, so it is also checked when the main thread
+//! launches a kernel.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_ulonglong, c_void};
@@ -39,13 +40,13 @@ pub struct RawHost {
     give_stacks: unsafe extern "C" fn(*mut Stacks),
 }
 
-/// Signal that makes a thread check whether its launch was ended. Without a handler the signal is ignored.
+/// Signal that makes a thread check whether its launch was ended. Without a handler, the system ignores this signal.
 const NUDGE: c_int = libc::SIGURG;
 
 const SIGNALS: [c_int; 7] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGINT, NUDGE];
 
-/// The only instance, whose address each library receives.
+/// The only instance of `RawHost`. Each library receives the address.
 pub static HOST: RawHost = RawHost {
     enter,
     leave,
@@ -60,8 +61,8 @@ pub static HOST: RawHost = RawHost {
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Innermost launch on which this thread is working. `enter` accesses it first, so that it is initialized before a
-    /// handler of this thread reads it.
+    /// The innermost launch on which this thread is working. `enter` accesses this variable first, so that it is
+    /// initialized before a signal handler on this thread reads it.
     static CURRENT: Cell<*mut Guarded> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -77,7 +78,7 @@ unsafe extern "C" fn enter(guarded: *mut Guarded) {
     });
 }
 
-/// Returns whether this is the main thread, the only thread on which Python handles Ctrl-C.
+/// Returns whether the calling thread is the main thread, the only thread on which Python handles Ctrl-C.
 #[inline]
 fn is_main_thread() -> bool {
     thread_local! {
@@ -95,8 +96,8 @@ fn is_main_thread() -> bool {
     })
 }
 
-/// Installs the SIGINT handler again if other code, such as `signal.signal`, has replaced it. Checked at the start of
-/// every kernel: the one system call of a launch.
+/// Installs the SIGINT handler again if other code, such as `signal.signal`, has replaced it. This check at the start
+/// of every launch is the only system call of a launch.
 fn keep_ctrl_c() {
     static SETTING: AtomicBool = AtomicBool::new(false);
     if let Some(place) = SIGNALS.iter().position(|&number| number == libc::SIGINT)
@@ -115,12 +116,12 @@ unsafe extern "C" fn leave(guarded: *mut Guarded) {
     });
 }
 
-/// Function that returns whether the calling thread should stop waiting because of Ctrl-C.
+/// Function that returns whether the calling thread should stop waiting because the user pressed Ctrl-C.
 pub type InterruptCheck = fn() -> bool;
 
 static QUESTION: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers the function that checks for Ctrl-C. Without one a kernel continues.
+/// Registers the function that checks for Ctrl-C. Without such a function, a kernel continues after Ctrl-C.
 #[allow(dead_code, reason = "the simulated drivers have nobody to ask")]
 pub fn set_interrupt_check(question: InterruptCheck) {
     QUESTION.store(question as usize, Ordering::Release);
@@ -134,16 +135,16 @@ extern "C" fn interrupted() -> c_int {
     })
 }
 
-/// The handlers that a signal had before: the one that PyGPU's first replaced, and the latest that another library
-/// installed since then.
+/// The previous handlers of a signal: the handler that PyGPU's first replaced, and the latest handler that another
+/// library has installed since then.
 struct PreviousHandler {
     first: UnsafeCell<MaybeUninit<libc::sigaction>>,
     last: UnsafeCell<MaybeUninit<libc::sigaction>>,
     is_set: AtomicBool,
 }
 
-// SAFETY: the value is written only by `install`, which never runs concurrently, and before the handler that reads it
-// is installed.
+// SAFETY: only `install` writes the value. It never runs concurrently, and it writes before it installs the handler
+// that reads the value.
 unsafe impl Sync for PreviousHandler {}
 
 static BEFORE: [PreviousHandler; SIGNALS.len()] = [const {
@@ -158,7 +159,7 @@ fn before(number: c_int) -> Option<&'static PreviousHandler> {
     SIGNALS.iter().position(|&one| one == number).map(|place| &BEFORE[place])
 }
 
-/// Installs the handlers that are missing. Must not be called concurrently.
+/// Installs each handler that is missing. Must not be called concurrently.
 pub fn install() {
     lock_free_functions::learn();
     for (number, before) in SIGNALS.into_iter().zip(&BEFORE) {
@@ -177,8 +178,8 @@ fn set(number: c_int, before: &PreviousHandler) {
     if unsafe { libc::sigaction(number, ptr::null(), &mut old) } != 0 || old.sa_sigaction == address_of_handler() {
         return;
     }
-    // SAFETY: `install` never runs concurrently. A handler that reads `last` meanwhile runs in a process that is about
-    // to end.
+    // SAFETY: `install` never runs concurrently. If a handler reads `last` at the same time, the process is about to
+    // end.
     unsafe {
         (*before.last.get()).write(old);
         if !before.is_set.load(Ordering::Relaxed) {
@@ -189,9 +190,9 @@ fn set(number: c_int, before: &PreviousHandler) {
     // SAFETY: the structure is plain data, for which all zeroes is a valid value.
     let mut new: libc::sigaction = unsafe { std::mem::zeroed() };
     new.sa_sigaction = address_of_handler();
-    // The signal is not blocked, because a kernel is left without returning from the handler. SIGINT is handled on
-    // the kernel's own stack, since the kernel may continue afterwards. A fault is handled on the signal stack, since
-    // the kernel's stack may be full.
+    // The signal is not blocked during the handler, because a kernel is left without returning from the handler. SIGINT
+    // is handled on the kernel's own stack, because the kernel may continue afterwards. A fault is handled on the
+    // signal stack, because the kernel's stack may be full.
     let stack = if number == libc::SIGINT { 0 } else { libc::SA_ONSTACK };
     let restart = if number == libc::SIGINT { old.sa_flags & libc::SA_RESTART } else { libc::SA_RESTART };
     new.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | stack | restart;
@@ -203,15 +204,15 @@ fn address_of_handler() -> usize {
     handler as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize
 }
 
-/// The handler of all signals above. It allocates nothing and takes no lock. The functions it calls may switch to
-/// another stack and not return, so no frame may contain anything to catch or drop.
+/// The handler of all signals in `SIGNALS`. It allocates nothing and takes no lock. The functions that it calls may
+/// switch to another stack and not return, so no frame may contain a value with a drop or code that catches a panic.
 extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let errno = Errno::kept();
     if number == libc::SIGINT {
         // The signal is passed to Python's handler first, because the interrupt check below queries Python.
         pass_on(number, information, context);
     }
-    // If no kernel is running, the thread-local is not accessed, because its first access in a thread allocates memory.
+    // The thread-local is read only while a kernel runs, because the first access in a thread allocates memory.
     if INSIDE.load(Ordering::Relaxed) != 0 {
         let current = CURRENT.get();
         if !current.is_null() {
@@ -231,8 +232,8 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     static PASSING: [AtomicUsize; SIGNALS.len()] = [const { AtomicUsize::new(0) }; SIGNALS.len()];
     let Some(before) = before(number).filter(|before| before.is_set.load(Ordering::Acquire)) else { return };
     let place = SIGNALS.iter().position(|&one| one == number).unwrap_or_default();
-    // A handler that was installed after PyGPU's may pass the signal back to PyGPU's. Then the handler from before both
-    // is called.
+    // A handler that was installed after PyGPU's handler may pass the signal back to PyGPU's handler. In that case the
+    // first previous handler, from before both of these, is called.
     let is_again = PASSING[place].fetch_add(1, Ordering::Relaxed) != 0;
     // SAFETY: both handlers are written before `is_set` is.
     let old = unsafe { (*if is_again { before.first.get() } else { before.last.get() }).assume_init_ref() };
@@ -240,8 +241,8 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
         libc::SIG_IGN if number == libc::SIGINT || number == NUDGE => {}
         libc::SIG_DFL if number == NUDGE => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: the call restores the previous action. A faulting instruction fails again when the handler
-            // returns, and now ends the process; a signal sent by a process is raised again.
+            // SAFETY: the call restores the previous action. A faulting instruction fails again after the handler
+            // returns, and then ends the process. A signal that a process has sent is raised again.
             unsafe {
                 libc::sigaction(number, old, ptr::null_mut());
                 if matches!(number, libc::SIGINT | libc::SIGABRT) || (*information).si_code <= 0 {
@@ -265,7 +266,8 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     PASSING[place].fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Restores `errno` when dropped. Needed for code that was interrupted between a call and its check of `errno`.
+/// Restores `errno` when dropped, because a signal may interrupt code between a system call and the check of its
+/// `errno`.
 struct Errno(c_int);
 
 impl Errno {

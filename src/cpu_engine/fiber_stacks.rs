@@ -1,7 +1,7 @@
-//! Stacks for threads of a block that wait, cached by each OS thread between launches.
+//! Stacks for the waiting threads of a block. Each OS thread caches its stacks between launches.
 //!
-//! Mapping the memory, protecting guard pages and touching it takes longer than most kernels run. A thread's cache is
-//! freed when the thread ends.
+//! Most kernels run for less time than is needed to map a stack's memory, protect its guard pages and touch its pages.
+//! The cache of an OS thread is freed when the thread ends.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_uint, c_ulonglong};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pygpu_base::ffi_guard::catch_panic;
 
-/// Memory for several stacks; the structure is declared in `abi.h`, too.
+/// Memory for the stacks of 32 threads of a block. `abi.h` also declares this structure.
 #[repr(C)]
 pub struct Stacks {
     memory: *mut c_char,
@@ -19,10 +19,10 @@ pub struct Stacks {
     may_guard: c_uint,
 }
 
-/// Maximum number of these structures in a thread's cache: stacks for 256 threads of a block.
+/// Maximum number of `Stacks` in a thread's cache: stacks for 256 threads of a block.
 const MOST_KEPT: usize = 8;
-/// Maximum number of them that have guard pages. Each guard page splits a mapping in two, and the system limits the
-/// number of mappings.
+/// Maximum number of `Stacks` in the process that have guard pages. Each guard page splits a mapping in two, and the
+/// system limits the number of mappings.
 const MOST_GUARDED: usize = 256;
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
@@ -57,7 +57,7 @@ impl Drop for Stacks {
 /// Returns stacks for 32 threads of a block, from the cache or newly mapped; null if memory is exhausted.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     catch_panic(ptr::null_mut(), || {
-        // A terminating thread no longer has a cache.
+        // A terminating OS thread no longer has a cache.
         let kept = KEPT.try_with(|kept| {
             let mut kept = kept.try_borrow_mut().ok()?;
             let place = kept.iter().rposition(|stacks| stacks.bytes == bytes)?;
@@ -68,10 +68,10 @@ pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     })
 }
 
-/// Returns stacks to the cache.
+/// Returns stacks to the cache, or frees them if the cache is full.
 ///
 /// # Safety
-/// They come from `take`, and no fiber uses them.
+/// `stacks` comes from `take`, and no fiber uses the memory any more.
 pub unsafe extern "C" fn give(stacks: *mut Stacks) {
     catch_panic((), || {
         // SAFETY: the caller guarantees that the pointer comes from `take`, which leaks a `Box`.

@@ -1,4 +1,4 @@
-//! Search for a C++ compiler on the machine.
+//! Searches for a C++ compiler on the machine.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use crate::host_environment::HostEnvironment;
 
 const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
 
-/// A C++ compiler that was run successfully.
+/// A C++ compiler that has been run successfully once.
 #[derive(Clone, Debug)]
 pub struct CxxCompiler {
-    /// The environment in which it runs.
+    /// The environment in which the compiler runs.
     pub host: HostEnvironment,
     /// Path of the compiler program.
     pub path: PathBuf,
@@ -19,12 +19,12 @@ pub struct CxxCompiler {
     pub version: String,
 }
 
-/// Environment variable that names the compiler to use, without fallback. `CXX`, which other build tools also read, is
-/// only a preference.
+/// Environment variable that names the only compiler to use. If that compiler cannot be run, no other compiler is
+/// tried. `CXX`, which other build tools also read, names only the first compiler to try.
 const BINDING: &str = "PYGPU_CXX";
 
-/// Returns the compiler that an environment variable names, otherwise the first of the common compilers on the search
-/// path. The error text lists the names that were tried.
+/// Returns the compiler that an environment variable names, or otherwise the first of the common compilers on the
+/// search path. The error text lists the compilers that were tried.
 pub fn find(host: &HostEnvironment) -> Result<CxxCompiler, String> {
     let named = host.named.iter().map(|(variable, program)| (format!("{variable}={program}"), program.clone()));
     let usual = USUAL.iter().map(|&name| (name.to_owned(), name.to_owned()));
@@ -60,7 +60,7 @@ fn probe(program: &str, host: &HostEnvironment) -> Result<CxxCompiler, String> {
     Ok(CxxCompiler { path, version, host: host.clone() })
 }
 
-/// Returns the path of a program, given its path or its name.
+/// Returns the path of a program that is given by its path or by its name.
 fn on_path(program: &str, host: &HostEnvironment) -> Option<PathBuf> {
     if program.contains('/') {
         return Path::new(program).canonicalize().ok();

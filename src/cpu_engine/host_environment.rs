@@ -1,11 +1,11 @@
-//! The environment of the engine, as values. The engine does not read environment variables itself, because it runs on
-//! threads where that is unsafe.
+//! The environment of the engine, passed as values. The engine does not read environment variables itself, because it
+//! runs on threads on which reading them is unsafe.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The order in which blocks, and the threads of a block, start.
+/// The order in which blocks start, and in which the threads of a block start.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum StartOrder {
     /// From the first to the last.
@@ -13,12 +13,13 @@ pub enum StartOrder {
     Plain,
     /// From the last to the first.
     Reversed,
-    /// In a random order that this seed determines.
+    /// In a random order, which this seed determines.
     Shuffled(u64),
 }
 
 impl StartOrder {
-    /// Parses `reversed`, `shuffled` or `shuffled:7`. An empty text means the plain order. `None` for other texts.
+    /// Parses `reversed`, `shuffled` or `shuffled:7`. An empty text means the order from first to last. `None` for
+    /// other texts.
     pub fn named(text: &str) -> Option<Self> {
         match text.split_once(':').unwrap_or((text, "1")) {
             ("", "1") => Some(Self::Plain),
@@ -29,10 +30,10 @@ impl StartOrder {
     }
 }
 
-/// Environment variables, folders and options for the engine, which the caller provides.
+/// Environment variables, folders and options that the caller provides for the engine.
 #[derive(Clone, Default, Debug)]
 pub struct HostEnvironment {
-    /// Environment variables that compilers receive.
+    /// Environment variables of the compiler processes.
     pub environment: Vec<(OsString, OsString)>,
     /// Compilers that environment variables name, each with the variable's name.
     pub named: Vec<(&'static str, String)>,
@@ -40,18 +41,19 @@ pub struct HostEnvironment {
     pub path: OsString,
     /// Folder for temporary files.
     pub temporary: PathBuf,
-    /// Cache folder, if there is one. It is created on first use.
+    /// Cache folder, if the engine may cache files. The engine creates the folder on first use.
     pub kept: Option<PathBuf>,
     /// Order in which blocks and threads of a kernel start.
     pub order: StartOrder,
     /// Compiler options that are added for every kernel.
     pub options: Vec<String>,
-    /// Whether a kernel that fails stops in a debugger.
+    /// Whether a kernel that fails stops in an attached debugger.
     pub breaks: bool,
 }
 
 impl HostEnvironment {
-    /// Returns the command of a program. It receives these environment variables instead of those of the process.
+    /// Returns the command of a program. The program receives the variables in `environment` instead of those of the
+    /// process.
     pub fn command(&self, program: &std::path::Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));

@@ -1,11 +1,12 @@
 //! Compiles kernels with the host's C++ compiler and runs them on the CPU.
 //!
-//! A source becomes a shared library of kernels: preprocess, rewrite, compile, link, load. README.md in this folder
-//! describes the stages; the headers in `include` implement the device language at run time. The simulated drivers of
-//! the tests use this crate too.
+//! A source becomes a shared library of kernels in these stages: preprocess, rewrite, compile, link, load. README.md in
+//! this folder describes the stages. The headers in `include` implement the device language at run time. The tests'
+//! simulated drivers also use this crate.
 //!
-//! The engine does not read environment variables: [`HostEnvironment`] contains them. It leaves files behind in two
-//! cases only: a source needed for debugging information, and the folder of precompiled parts (`build::precompiled`).
+//! The engine does not read environment variables: [`HostEnvironment`] contains them. Only two kinds of files remain
+//! after a build: a source that debugging information refers to, and the folder of precompiled parts
+//! (`build::precompiled`).
 
 mod build;
 mod debug_lines;

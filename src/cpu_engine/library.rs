@@ -1,6 +1,6 @@
-//! A loaded image, its kernels and variables, and launches of its kernels.
+//! Loads an image, finds its kernels and variables, and launches its kernels.
 //!
-//! The declarations match `src/cpu_engine/include/pygpu_cpu/abi.h`.
+//! The structures declared here match those in `src/cpu_engine/include/pygpu_cpu/abi.h`.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;
@@ -72,7 +72,7 @@ struct RawModule {
 
 /// A loaded image, which is a shared library.
 pub struct Library {
-    // Keeps the library open, whose code and tables the fields below refer to.
+    // Keeps the library loaded, because the fields below refer to its code and tables.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,
@@ -89,10 +89,10 @@ pub struct HostKernel {
     pub max_threads: u32,
     /// Size of the static shared memory in bytes.
     pub shared_bytes: u32,
-    /// Size in bytes of the constant memory of the library.
+    /// Size in bytes of all constant memory of the library that contains the kernel.
     pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
-    /// Order in which blocks and threads start at each launch.
+    /// Order in which the blocks and the threads of each block start at a launch.
     order: StartOrder,
     breaks: bool,
     lines: Option<Arc<Lines>>,
@@ -128,14 +128,14 @@ impl Library {
         let handle = unsafe { libloading::Library::new(file.path()) }.map_err(|error| describe(&error))?;
         let mut lines = None;
         if [&b"__asan_init"[..], b".debug_info"].iter().any(|text| contains(image, text)) {
-            // The file is kept, because a debugger, the sanitizer and the search for source lines read it.
+            // The file is not deleted, because a debugger, the sanitizer and the search for source lines read it.
             lines = file.keep().ok().map(|(_, path)| Arc::new(Lines::of(path, host)));
         }
         fault_handlers::install();
         // SAFETY: the symbol, if it exists, points to a `RawModule`.
         let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
         let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
-        // SAFETY: the library is open, and the version is the first field in every version.
+        // SAFETY: the library is open, and the version is the first field in every version of the structure.
         let module = unsafe { &**module };
         if module.abi != ABI {
             return Err(format!("the image was made by another version of PyGPU ({} instead of {ABI})", module.abi));
@@ -145,7 +145,7 @@ impl Library {
         Ok(Self { _handle: handle, kernels, globals })
     }
 
-    /// Returns a kernel by its name in the source or its mangled C++ name.
+    /// Returns the kernel with this name in the source or this mangled C++ name.
     pub fn kernel(&self, name: &str) -> Option<&HostKernel> {
         let named = |name: &str| self.kernels.iter().find(|kernel| kernel.name == name);
         named(name).or_else(|| named(&unmangled(name)?))
@@ -156,24 +156,24 @@ impl Library {
         self.kernels.iter().map(|kernel| kernel.name.clone()).collect()
     }
 
-    /// Returns name, address and size in bytes of each variable.
+    /// Returns the name, address and size in bytes of each variable of the library.
     #[allow(dead_code, reason = "the simulated drivers register them as memory of a device")]
     pub fn globals(&self) -> &[(String, usize, usize)] {
         &self.globals
     }
 
-    /// Returns address and size in bytes of a variable.
+    /// Returns the address and the size in bytes of a variable.
     pub fn global(&self, name: &str) -> Option<(usize, usize)> {
         self.globals.iter().find(|global| global.0 == name).map(|global| (global.1, global.2))
     }
 }
 
 impl HostKernel {
-    /// Runs a kernel until it is complete. If the kernel fails, the error contains the code (`abi.h`) and a text.
+    /// Runs a kernel until it is complete. If the kernel fails, the error contains a code of `abi.h` and a text.
     ///
     /// # Safety
-    /// The library is loaded; `arguments` has one pointer for each parameter, to as many bytes as the parameter has;
-    /// the kernel uses them correctly.
+    /// The library is loaded. For each parameter, `arguments` has one pointer to as many bytes as the parameter has.
+    /// The kernel uses the arguments correctly.
     pub unsafe fn launch(&self, shape: &Shape, arguments: *const *const c_void) -> Result<(), (i32, String)> {
         let mut message = [0u8; MESSAGE_BYTES];
         let mut place = 0;
@@ -216,10 +216,10 @@ impl HostKernel {
     }
 }
 
-/// Returns the number of OS threads that can run in parallel. Cached, because the query reads files, which takes longer
-/// than a small launch.
+/// Returns the number of OS threads that can run in parallel. The number is cached, because the query reads files,
+/// which takes longer than a small launch.
 fn processors() -> u32 {
-    // No lock, which could be left locked in a forked child. At worst the number is queried twice.
+    // A lock could stay locked in a forked child, so none is used. At worst, several threads query the number.
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     match KNOWN.load(Ordering::Relaxed) {
         0 => {
@@ -231,7 +231,7 @@ fn processors() -> u32 {
     }
 }
 
-/// Returns an error for an image that the system's loader would not handle safely.
+/// Returns an error for an image with which the system's loader might end the process.
 fn check(image: &[u8]) -> Result<(), String> {
     if !image.starts_with(b"\x7fELF") && !image.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
         return Err(
@@ -271,8 +271,8 @@ unsafe fn text(pointer: *const c_char) -> String {
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-/// Returns the name in the source of a mangled name: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`. The parameters are
-/// ignored, because kernels are not overloaded here.
+/// Returns the name in the source for a mangled name: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`. Parameter types are
+/// ignored, because the kernels of a library are not overloaded.
 fn unmangled(name: &str) -> Option<String> {
     let mut rest = name.strip_prefix("_Z")?;
     let is_nested = rest.starts_with('N');
@@ -289,7 +289,7 @@ fn unmangled(name: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("::"))
 }
 
-/// Reads a module's table of kernels.
+/// Returns the kernels in a module's table.
 ///
 /// # Safety
 /// The module belongs to an open library of this version.
@@ -299,14 +299,14 @@ unsafe fn kernels(
     host: &HostEnvironment,
     lines: Option<&Arc<Lines>>,
 ) -> Vec<HostKernel> {
-    // SAFETY: the caller guarantees a valid module; its table has one entry more than it counts, so the pointer is
+    // SAFETY: the caller guarantees a valid module. Its table has one entry more than `kernel_count`, so the pointer is
     // valid.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let shared = StaticShared::of(image);
     // SAFETY: the caller guarantees a valid module.
     let constant_bytes = unsafe { constants(module) };
     let read = |row: &RawKernel| {
-        // SAFETY: this table, too, has one entry more than it counts, so the pointer is valid.
+        // SAFETY: this table also has one entry more than `parameter_count`, so the pointer is valid.
         let parameters = unsafe { std::slice::from_raw_parts(row.parameters, row.parameter_count as usize) };
         let parameters = parameters.iter().map(|each| (each.bytes as usize, each.alignment as usize)).collect();
         // SAFETY: names are string literals of the library.
@@ -337,7 +337,7 @@ unsafe fn constants(module: &RawModule) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// Reads a module's table of variables.
+/// Returns the variables in a module's table.
 ///
 /// # Safety
 /// As for `kernels`.

@@ -1,20 +1,21 @@
-//! Recognizes system functions that take no lock. If a kernel faults inside one of them, it may be left without
-//! returning from the function.
+//! Recognizes system functions that take no lock. If a kernel faults inside such a function, the kernel may be left
+//! without returning from the function.
 //!
-//! These are functions that copy and compare bytes, into which compilers turn loops, and mathematics. They are
-//! recognized by address. The copy functions are adjacent in the C library, which selects a variant by processor, far
-//! from its heap and file functions. Mathematics is in a separate library.
+//! The recognized functions copy or compare bytes, or compute mathematical functions; compilers replace loops by the
+//! former. A function is recognized by the address of the instruction. The C library places the variants of the copy
+//! functions, one for each processor type, next to each other and far from its heap and file functions. The
+//! mathematical functions are in a separate library.
 
 use std::ffi::{CStr, c_int, c_ulonglong};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use pygpu_base::ffi_guard::catch_panic;
 
-/// Distance in bytes from a function within which the variants that it jumps to are found.
+/// Distance in bytes from a copy function within which the function's variants for processor types are placed.
 const AROUND: u64 = 4096;
 const MOST: usize = 16;
 
-/// Kinds of functions, with the values of `abi.h`.
+/// Kinds of functions, with the values that `abi.h` defines.
 const COPIES: c_int = 1;
 const COMPUTES: c_int = 2;
 
@@ -38,7 +39,7 @@ fn add(kind: c_int, begin: u64, end: u64) {
     }
 }
 
-/// Determines the addresses of the functions. Must not be called concurrently.
+/// Determines the address ranges of the functions. Must not be called concurrently.
 pub fn learn() {
     if COUNT.load(Ordering::Acquire) != 0 {
         return;
@@ -70,7 +71,7 @@ unsafe extern "C" fn mathematics(library: *mut libc::dl_phdr_info, _: libc::size
     0
 }
 
-/// Records the code range of a library, if it is the one with mathematical functions.
+/// Records the code range of a library if the library is the one with the mathematical functions.
 ///
 /// # Safety
 /// `library` comes from the loader and describes a loaded library.
@@ -93,8 +94,8 @@ unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
     }
 }
 
-/// Returns the kind of the function that contains an instruction; 0 for functions that may take a lock. Called in
-/// signal handlers.
+/// Returns the kind of the function that contains the instruction at this address; 0 for functions that may take a
+/// lock. Signal handlers call this function.
 pub extern "C" fn is_plain(instruction: c_ulonglong) -> c_int {
     catch_panic(0, || {
         let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];

@@ -1,5 +1,5 @@
-//! Tracks the scope at a position in a source (namespace, `extern "C"`, or other braces), and parses the name of a
-//! declaration.
+//! Tracks which scopes enclose a position in a source (namespace, `extern "C"`, or other braces), and parses the name
+//! of a declaration.
 
 use crate::tokens::{Token, TokenKind};
 
@@ -10,14 +10,14 @@ enum Scope {
     Inside,
 }
 
-/// The scopes that are open at a position in a source.
+/// The scopes that enclose a position in a source.
 #[derive(Default)]
 pub struct Scopes {
     open: Vec<Scope>,
 }
 
 impl Scopes {
-    /// Processes a punctuation mark. `statement` contains the tokens since the start of the statement.
+    /// Updates the scopes for a punctuation mark. `statement` contains the tokens since the start of the statement.
     pub fn pass(&mut self, mark: &str, statement: &[&str]) {
         match mark {
             "{" => self.open.push(opened_by(statement)),
@@ -33,7 +33,7 @@ impl Scopes {
         !self.open.contains(&Scope::Inside)
     }
 
-    /// Returns a name qualified by the namespaces that are open.
+    /// Returns a name qualified by the namespaces that enclose the position.
     pub fn qualified(&self, name: &str) -> String {
         let mut parts: Vec<&str> = Vec::new();
         for scope in &self.open {
@@ -55,7 +55,7 @@ fn opened_by(statement: &[&str]) -> Scope {
     }
 }
 
-/// Returns the position after the bracket that closes the one at `open`.
+/// Returns the position after the closing bracket that matches the opening bracket at `open`.
 pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
     let mut depth = 0usize;
     for (position, token) in tokens.iter().enumerate().skip(open) {
@@ -73,16 +73,16 @@ pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// Keywords after which brackets follow that are not a parameter list.
+/// Keywords that are followed by arguments in parentheses, which are not a parameter list.
 const WITH_BRACKETS: [&str; 7] =
     ["__attribute__", "__attribute", "alignas", "decltype", "__launch_bounds__", "__maxnreg__", "__declspec"];
 
-/// Returns whether a word is one of these keywords.
+/// Returns whether a word is one of the keywords in `WITH_BRACKETS`.
 pub fn has_brackets(word: &str) -> bool {
     WITH_BRACKETS.contains(&word)
 }
 
-/// What a statement declares, and its name.
+/// The name that a statement declares, and whether it is that of a function or a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Declared<'a> {
     /// A function of this name.

@@ -1,28 +1,29 @@
-//! Limits the size of static shared memory, as on devices: a source that exceeds the limit per block does not compile.
+//! Limits the size of static shared memory, as devices do: a source that exceeds the limit of a block does not compile.
 //!
-//! Only the compiler can compute the sizes. Therefore a static assertion about the sum of all visible variables is
-//! inserted after each declaration. Variables in separate scopes are not added up, and variables of called functions
-//! are not counted.
+//! Only the compiler can compute the sizes of variables. Therefore a static assertion about the total size of all
+//! visible shared variables is inserted after each declaration of shared memory. Variables in separate scopes are not
+//! added up, and variables of called functions are not counted.
 
 use crate::scopes::{behind_brackets, has_brackets};
 use crate::tokens::{Token, TokenKind};
 
-/// The shared variables that are visible at a position, by scope.
+/// The shared variables that are visible at a position in the source, each with the depth of its scope.
 #[derive(Default)]
 pub struct SharedSizes {
     visible: Vec<(usize, String)>,
     depth: usize,
-    /// Names of the variables that the current statement declares.
+    /// Names of the shared variables that the current statement declares.
     fresh: Vec<String>,
 }
 
 impl SharedSizes {
-    /// Adds the names that a declaration of shared memory introduces.
+    /// Sets the names that the current statement, a declaration of shared memory, introduces.
     pub fn declared(&mut self, names: Vec<String>) {
         self.fresh = names;
     }
 
-    /// Processes a punctuation mark. Returns the text to insert after it, if any.
+    /// Updates the visible variables for a punctuation mark. Returns the static assertion to insert after the mark, if
+    /// any.
     pub fn pass(&mut self, mark: &str) -> Option<String> {
         match mark {
             "{" => self.depth += 1,
@@ -51,8 +52,8 @@ fn assertion<'a>(names: impl Iterator<Item = &'a str>) -> String {
     )
 }
 
-/// Returns the names of the variables in the declaration whose type begins at `position`. Each name precedes a `[`,
-/// `=`, `,` or the end.
+/// Returns the names of the variables in the declaration whose type begins at `position`. A variable's name precedes a
+/// `[`, `=`, `,` or the end of the declaration.
 pub fn names_declared(source: &str, tokens: &[Token], position: usize) -> Vec<String> {
     let mut names = Vec::new();
     let mut last: Option<&str> = None;
@@ -71,7 +72,7 @@ pub fn names_declared(source: &str, tokens: &[Token], position: usize) -> Vec<St
             }
             "{" | "}" => return Vec::new(),
             "(" | "[" => {
-                // Declarators such as `(*name)[4]` are ignored, and so are attributes.
+                // Declarators such as `(*name)[4]` and attributes are ignored.
                 at = behind_brackets(source, tokens, at);
                 is_value |= text == "[";
                 continue;

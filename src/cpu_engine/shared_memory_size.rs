@@ -1,7 +1,8 @@
 //! Determines the size of each kernel's static shared memory from the image's symbol table.
 //!
-//! A shared variable is a thread-local variable of a function, and C++ compilers put the function's name before the
-//! variable's: `s` of `_Z1kPi` is `_ZZ1kPiE1s`. Variables of functions called by a kernel are not counted.
+//! A shared variable is a thread-local variable inside a function. C++ compilers put the function's mangled name before
+//! the variable's name: the variable `s` of the function `_Z1kPi` has the symbol `_ZZ1kPiE1s`. Variables of functions
+//! that a kernel calls are not counted.
 
 use crate::elf_check::{half, number, word};
 
@@ -11,12 +12,12 @@ const THREAD_LOCAL: u8 = 6;
 const SECTION_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;
 
-/// The symbols of an image that are needed to compute sizes of shared memory.
+/// The symbols of an image from which sizes of shared memory are computed.
 #[derive(Default)]
 pub struct StaticShared<'a> {
     functions: Vec<(usize, &'a [u8])>,
     variables: Vec<(&'a [u8], usize)>,
-    /// Address of the table of kernels in the image.
+    /// Address in the image of the table of kernels, `pygpu_cpu_module`.
     module: usize,
 }
 
@@ -26,10 +27,10 @@ fn text(image: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 impl<'a> StaticShared<'a> {
-    /// Reads the symbols of an image. An image without such symbols has no shared memory.
+    /// Reads the symbols of an image. An image without symbols of shared variables has no shared memory.
     pub fn of(image: &'a [u8]) -> Self {
         let mut found = Self::default();
-        let _ = found.read(image); // unreadable symbols count as absent
+        let _ = found.read(image); // symbols that cannot be read are treated as absent
         found
     }
 
@@ -55,8 +56,8 @@ impl<'a> StaticShared<'a> {
         Some(())
     }
 
-    /// Returns the size in bytes for the kernel at address `function`, in a process where the table of kernels is at
-    /// address `module`.
+    /// Returns the size in bytes of the static shared memory of the kernel at address `function`, in a process in which
+    /// the table of kernels is at address `module`.
     pub fn bytes(&self, function: usize, module: usize) -> u32 {
         if self.variables.is_empty() {
             return 0;

@@ -1,4 +1,4 @@
-//! Alternate stack on which signal handlers run if the stack of a thread or of a kernel is full.
+//! Alternate stack on which a signal handler runs when the stack of the interrupted thread or kernel may be full.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,7 +10,7 @@ thread_local! {
     static OWN: SignalStack = const { SignalStack(Cell::new(ptr::null_mut())) };
 }
 
-/// A signal stack that was allocated here. It is freed when the thread ends.
+/// A signal stack that this module has mapped. It is freed when the thread ends.
 struct SignalStack(Cell<*mut libc::c_void>);
 
 impl Drop for SignalStack {
@@ -20,8 +20,8 @@ impl Drop for SignalStack {
             return;
         }
         let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: BYTES };
-        // SAFETY: no handler is running on the stack, because this thread is executing this code; the memory was mapped
-        // here and has no other user.
+        // SAFETY: no handler is running on the stack, because this thread is executing this code. This module mapped
+        // the memory, and nothing else uses it.
         unsafe {
             libc::sigaltstack(&none, ptr::null_mut());
             libc::munmap(memory, BYTES);
@@ -29,7 +29,7 @@ impl Drop for SignalStack {
     }
 }
 
-/// Installs a signal stack for this thread, unless it already has one.
+/// Installs a signal stack for the calling thread, unless the thread already has one.
 #[inline]
 pub fn have_one() {
     if !KNOWN.replace(true) {
@@ -51,7 +51,8 @@ fn make() {
         return;
     }
     let new = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: BYTES };
-    // SAFETY: the memory stays mapped until the thread ends, and `drop` unregisters it before it is unmapped.
+    // SAFETY: the memory stays mapped until the thread ends, and `drop` unregisters the stack before it unmaps the
+    // memory.
     unsafe { libc::sigaltstack(&new, ptr::null_mut()) };
     let _ = OWN.try_with(|own| own.0.set(memory));
 }

@@ -1,9 +1,9 @@
-//! A texture or surface that kernels on the CPU use. Its handle is the address of a [`TextureImage`].
+//! A texture or surface of kernels on the CPU. The handle of a texture or surface is the address of a [`TextureImage`].
 //!
-//! The declaration matches `src/cpu_engine/include/pygpu_cpu/textures.h`, which reads and writes through it. The
-//! constants are those of CUDA and HIP.
+//! The declaration matches that in `src/cpu_engine/include/pygpu_cpu/textures.h`, whose functions read and write the
+//! image. The numeric codes are those of CUDA and HIP.
 
-/// An image with one to three axes in memory, and how it is sampled.
+/// An image in memory with one to three axes, and the mode in which it is sampled.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(C)]
 pub struct TextureImage {
@@ -13,31 +13,31 @@ pub struct TextureImage {
     pub row_pitch: u64,
     /// Distance between planes or layers in bytes.
     pub plane_pitch: u64,
-    /// Number of elements in a row; for linear memory, of all elements.
+    /// Number of elements in a row; for linear memory, the number of all elements.
     pub width: u64,
-    /// Number of rows; 1 if there is no such axis.
+    /// Number of rows; 1 if the image has one axis.
     pub height: u32,
-    /// Number of planes or layers; 1 if there is no such axis.
+    /// Number of planes or layers; 1 if the image has none.
     pub depth: u32,
-    /// Format of each channel of an element.
+    /// Code of the format of each channel of an element.
     pub format: u32,
     /// Number of channels: 1, 2 or 4.
     pub channels: u32,
-    /// What is read for coordinates beyond the edges, along x, y, z.
+    /// Address mode along x, y, z: the code of the value that is read for coordinates beyond the edges.
     pub address: [u32; 3],
     /// Whether reads interpolate linearly between elements.
     pub linear: u32,
     /// Whether coordinates from 0 to 1 cover the image, instead of element indices.
     pub normalized: u32,
-    /// Whether integers are read as integers, instead of floats from 0 or -1 to 1.
+    /// Whether integers are read as integers. Otherwise they are read as floats from 0 or -1 to 1.
     pub as_integer: u32,
-    /// Border colour, for the address mode that uses it.
+    /// Border colour for the address mode that reads it beyond the edges.
     pub border: [f32; 4],
 }
 
 impl TextureImage {
-    /// Creates the description of an array with contiguous rows and planes. A length of 0 means that the axis is
-    /// absent.
+    /// Creates the description of an array with contiguous rows and planes. A length of 0 means that the array lacks
+    /// that axis.
     pub fn of_array(data: u64, (width, height, depth): (u64, u64, u64), (format, channels): (u32, u32)) -> Self {
         let size = match format {
             1 | 8 => 1,

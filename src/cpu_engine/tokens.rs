@@ -1,5 +1,5 @@
-//! Splits preprocessed C++ into tokens, just detailed enough to find declarations: nothing inside strings is taken
-//! for code.
+//! Splits preprocessed C++ into tokens, with as much detail as the search for declarations needs: a string is one
+//! token, so its content is not taken for code.
 
 /// Kind of token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ impl Token {
     }
 }
 
-/// Returns the tokens of the user's source and of the user's headers. System headers are left out.
+/// Returns the tokens of the user's source and of the user's headers, without those of system headers.
 pub fn tokens(source: &str) -> Vec<Token> {
     let bytes = source.as_bytes();
     let mut found = Vec::new();
@@ -66,8 +66,8 @@ fn end_of_line(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| from + length)
 }
 
-/// Returns whether a line marker (`# 12 "file" 1 3`) begins text of a system header; `None` if the line is another
-/// directive.
+/// Returns whether the text after a line marker (`# 12 "file" 1 3`) belongs to a system header; `None` if the line is
+/// another directive.
 fn marker(line: &str) -> Option<bool> {
     let rest = line.strip_prefix("# ")?;
     if !rest.starts_with(|first: char| first.is_ascii_digit()) {
@@ -88,7 +88,7 @@ fn token(bytes: &[u8], at: usize) -> (TokenKind, usize) {
     }
     if is_word(first) {
         let end = at + bytes[at..].iter().take_while(|&&byte| is_word(byte)).count();
-        // A prefix such as in u8"..." or R"x(...)x" belongs to the string literal.
+        // A prefix, as in u8"..." or R"x(...)x", belongs to the string literal.
         return match bytes.get(end) {
             Some(b'"') if end - at <= 3 && bytes[end - 1] == b'R' => (TokenKind::Literal, raw_string(bytes, end)),
             Some(quote @ (b'"' | b'\'')) if end - at <= 2 => (TokenKind::Literal, quoted(bytes, end, *quote)),

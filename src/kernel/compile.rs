@@ -1,5 +1,5 @@
-//! Compiles a source to an image: chooses the compiler, looks the image up in the cache, and compiles if it is not
-//! cached.
+//! Compiles a source to an image: chooses the compiler, looks the image up in the cache, and compiles the source if the
+//! image is not cached.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -38,11 +38,11 @@ pub struct KernelSource {
 
 /// The result of compiling a source.
 pub struct CompiledSource {
-    /// The image, with the names of the requested instances in it.
+    /// The image, and the mangled names that the requested instances have in the image.
     pub compiled: Arc<Compiled>,
     /// The parsed options, which affect how declarations are read from the source.
     pub options: CompileOptions,
-    /// The cache key, if the image was taken from the cache.
+    /// The cache key of the image, if the image was taken from the cache.
     pub(super) kept: Option<ImageKey>,
 }
 
@@ -61,7 +61,7 @@ pub fn is_kept(device: Device, source: &KernelSource, hints: &[PathBuf]) -> bool
     build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
 }
 
-/// Compiles like [`build`]. If the image is not cached and `may_compile` is false, returns `None`.
+/// Like [`build`], but returns `None` if the image is not cached and `may_compile` is false.
 fn build_if(
     device: Device,
     source: &KernelSource,
@@ -109,7 +109,7 @@ fn build_if(
     Ok(Some(CompiledSource { compiled, options, kept: None }))
 }
 
-/// Header that declares textures and surfaces at file scope, for sources that use them.
+/// The header for sources that declare textures or surfaces at file scope; it defines the types of these declarations.
 const REFERENCES: &str = include_str!("include/texture_references.h");
 
 /// Whether a source declares textures or surfaces at file scope.
@@ -123,11 +123,12 @@ fn has_references(text: &str) -> bool {
     })
 }
 
-/// Typedefs of unsigned types that the host's C headers define. nvcc includes these headers before a source, run-time
-/// compilers do not. Repeating a typedef is allowed.
+/// Typedefs of unsigned types that the host's C headers define. nvcc includes these headers before each source, but
+/// run-time compilers do not. C++ allows repeated equal typedefs.
 const OF_THE_HOST: &str = "typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n";
 
-/// Declares the device function that sets a condition in a graph, which no header of NVRTC declares.
+/// Declaration of the device function that sets the condition of a conditional graph node. No header of NVRTC declares
+/// the function.
 const CONDITIONS: &str = "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long, unsigned int);\n";
 
 /// Returns the text for the compiler: the user's source with the required additions. The user's lines keep their line
@@ -147,7 +148,7 @@ fn wrapped(source: &KernelSource) -> Cow<'_, str> {
     Cow::Owned(format!("{references}{conditions}{hoisted}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
 }
 
-/// Returns the cache key, which depends on everything that determines the image.
+/// Returns the cache key: a hash of everything that determines the image.
 fn key(compiler: &str, request: &CompileRequest<'_>) -> ImageKey {
     let options = format!("{:?}", request.options);
     let mut parts: Vec<&[u8]> = vec![
@@ -160,7 +161,8 @@ fn key(compiler: &str, request: &CompileRequest<'_>) -> ImageKey {
         b"instances",
     ];
     parts.extend(request.expressions.iter().map(|name| name.as_bytes()));
-    // Paths in includes and options may be relative to the current directory, which is then part of the key.
+    // Paths in `#include` lines and options may be relative to the current directory, so the key then contains that
+    // directory.
     let here = if may_include(request) { std::env::current_dir().unwrap_or_default() } else { PathBuf::new() };
     parts.push(here.as_os_str().as_encoded_bytes());
     ImageKey::of(parts)
@@ -186,7 +188,7 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
     }
 }
 
-/// Compiles a source and logs how long it took.
+/// Compiles a source and logs the duration of the compilation.
 fn timed(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let (name, architecture) = (request.name, request.architecture);
     log_queue::log(LogLevel::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));

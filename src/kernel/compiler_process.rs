@@ -1,5 +1,5 @@
-//! Runs `nvcc` or `hipcc` as an external program: if the user requests it, and for sources with headers that the
-//! library compilers lack.
+//! Runs `nvcc` or `hipcc` as an external program, in two cases: the user selects the program, or the source includes a
+//! header that the compiler library does not find.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -29,7 +29,7 @@ fn usual_name(kind: BackendKind) -> Option<&'static str> {
     }
 }
 
-/// Returns the environment variables that contain the toolkit's folder, and the default folder.
+/// Returns the environment variables that may name the toolkit's folder, and the toolkit's default folder.
 fn homes(kind: BackendKind) -> (&'static [Variable], &'static str) {
     match kind {
         BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm"),
@@ -103,7 +103,8 @@ impl CompilerProcess {
             CompileOption::NoWarnings => "-w".to_owned(),
             CompileOption::Verbose if is_hip => "-Rpass-analysis=kernel-resource-usage".to_owned(),
             CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-            // The option is passed in both cases: a cubin is always linked, with or without relocatable code.
+            // The option is passed for both values of `on`: a cubin is always linked, whether or not its code is
+            // relocatable.
             CompileOption::Relocatable(on) => format!("{}={on}", if is_hip { "-fgpu-rdc" } else { "-rdc" }),
             CompileOption::Own(text) => text.clone(),
         };
@@ -132,8 +133,8 @@ fn candidates(kind: BackendKind, name: &str, settings: &Settings) -> Vec<PathBuf
     found
 }
 
-/// Creates a command with the environment variables of the settings. Those of the process are not read, because other
-/// threads may be changing them.
+/// Creates a command whose environment variables are those of the settings. The process's own environment is not read,
+/// because other threads may be changing it.
 fn command(program: &Path, settings: &Settings) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(settings.environment());
@@ -154,14 +155,15 @@ fn version(program: &Path, settings: &Settings) -> std::result::Result<String, S
     line.map(str::to_owned).ok_or_else(|| "--version says nothing".to_owned())
 }
 
-/// Returns the program's complete output. The temporary file's path is replaced by the user's name of the source.
+/// Returns the program's complete output, in which the user's name of the source replaces the path of the temporary
+/// file.
 fn log_of(output: &Output, file: &Path, name: &str) -> String {
     let text = [output.stderr.as_slice(), output.stdout.as_slice()].concat();
     String::from_utf8_lossy(&text).replace(&file.display().to_string(), name).trim().to_owned()
 }
 
-/// Returns fingerprints of the files that the program read. `None` if it wrote no list, or if an unrecognized option
-/// may have added files that are not in the list.
+/// Returns fingerprints of the files that the program read while compiling. `None` if the program did not write the
+/// list of these files, or if an unrecognized option may have added files that are not in the list.
 fn read(
     request: &CompileRequest<'_>,
     own: &Path,
@@ -220,7 +222,8 @@ impl Compiler for CompilerProcess {
         let begun = SystemTime::now();
         let mut command = command(&self.program, settings);
         command.args(&options).arg("-MD").arg("-MF").arg(&list).arg("-o").arg(&image).arg(&source);
-        // The folder of the original source is searched too, so that headers next to the file are found.
+        // The folder of the original source is also searched for headers, because the compiler receives a copy in a
+        // temporary folder.
         if let Some(folder) = Path::new(request.name).parent().filter(|folder| folder.is_dir()) {
             command.arg(format!("-I{}", folder.display()));
         }

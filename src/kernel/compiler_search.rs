@@ -1,5 +1,5 @@
-//! Search for the compiler's library. Only the layer above (Python) can find it in installed wheels; this module calls
-//! it when a kernel is compiled.
+//! Searches for the library of the run-time compiler. Only the Python layer, above this crate, can find the library in
+//! installed wheels. This module calls a function that the Python layer registers.
 
 use std::path::PathBuf;
 
@@ -11,22 +11,22 @@ use pygpu_base::flush::PythonAccess;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::Device;
 
-/// Function that returns candidate files of the library. `thorough` is set if the candidates that are found quickly
-/// have failed.
+/// Function that returns candidate paths of the compiler's library. `thorough` is set if loading the quickly found
+/// candidates has failed.
 pub type CompilerSearch = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
 
 static SEARCH: ForkSafeOnce<CompilerSearch> = ForkSafeOnce::new();
 
-/// Candidate files per backend, which were found before the backend's first operation was deferred.
+/// Candidate paths for each backend, found before the backend's first operation was deferred.
 static RESOLVED: [ForkSafeOnce<Vec<PathBuf>>; 4] = [const { ForkSafeOnce::new() }; 4];
 
-/// Registers the function that searches for the library. Only the first registration has an effect.
+/// Registers the function that searches for the compiler's library. Only the first registration has an effect.
 pub fn search_with(search: CompilerSearch) {
     SEARCH.set(search);
 }
 
-/// Searches for the candidate files of a backend, once. Called before an operation is deferred, because a flush must
-/// not search.
+/// Searches once for the candidate paths of a backend. Must be called before an operation is deferred, because a flush
+/// must not search.
 #[inline]
 pub fn resolve(kind: BackendKind) {
     let known = &RESOLVED[kind as usize % RESOLVED.len()];
@@ -37,11 +37,12 @@ pub fn resolve(kind: BackendKind) {
 
 #[cold]
 fn resolve_now(kind: BackendKind, known: &'static ForkSafeOnce<Vec<PathBuf>>) {
-    let found = search(kind, false); // not inside `get_or_init`: Python code may call this function recursively
+    // not inside `get_or_init`: the search runs Python code, which may call this function recursively
+    let found = search(kind, false);
     known.set(found);
 }
 
-/// Returns candidate files for a flush: the files found earlier; if `thorough` is set, the result of a new search.
+/// Returns candidate paths for a flush: the paths found earlier or, if `thorough` is set, the result of a new search.
 pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match RESOLVED[kind as usize % RESOLVED.len()].get() {
         Some(known) if !thorough => known.clone(),
@@ -49,7 +50,7 @@ pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// Returns candidate files of the library. During a flush only files found earlier are returned.
+/// Returns candidate paths of the compiler's library. During a flush, only the paths found earlier are returned.
 fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match PythonAccess::here() {
         Some(_) => SEARCH.get().map(|search| search(kind, thorough)).unwrap_or_default(),
@@ -58,7 +59,7 @@ fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// Loads a source like [`load`], with the candidate files of the registered search. For PyGPU's own kernels.
+/// Loads a source of PyGPU's own kernels like [`load`], with the candidate paths of the registered search.
 ///
 /// # Errors
 /// As [`load`].
@@ -72,7 +73,7 @@ pub fn load_searching(device: Device, source: &KernelSource) -> Result<Module> {
     }
 }
 
-/// Whether the image of a source is cached, so that [`load_searching`] compiles nothing.
+/// Whether the image of a source is cached, in which case [`load_searching`] does not compile it.
 pub fn is_kept(device: Device, source: &KernelSource) -> bool {
     compile::is_kept(device, source, &search(device.kind(), false))
 }

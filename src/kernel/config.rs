@@ -1,4 +1,4 @@
-//! Launch configuration: the shape of a launch and optional attributes, with checks whether the device supports them.
+//! Launch configuration: the shape of a launch and its optional attributes, with checks that the device supports them.
 
 use std::ffi::c_void;
 
@@ -22,7 +22,7 @@ pub struct LaunchConfig {
     pub attributes: LaunchAttributes,
 }
 
-/// Configuration of a launch. A [`LaunchShape`] alone is a configuration without attributes and adds no overhead.
+/// Configuration of a launch. A [`LaunchShape`] alone is a configuration without attributes, so its check does nothing.
 pub trait Configuration: Sync {
     /// Returns the shape of the launch.
     fn shape(&self) -> &LaunchShape;
@@ -101,7 +101,7 @@ impl Configuration for LaunchConfig {
 }
 
 impl LaunchConfig {
-    /// Returns the attributes that have an effect on the kernel's device.
+    /// Returns the requested attributes that have an effect on the kernel's device.
     pub(super) fn attributes_on(&self, function: &Function) -> LaunchAttributes {
         match function.limits().clusters {
             true => self.attributes,
@@ -138,7 +138,7 @@ fn check_cluster(function: &Function, shape: &LaunchShape, asked: Option<[u32; 3
     Ok(())
 }
 
-/// Returns the error for a grid that is not a multiple of the cluster; `None` if it is one.
+/// Returns the error for a grid whose size is not a multiple of the cluster's size; `None` if it is a multiple.
 fn uneven(function: &Function, shape: &LaunchShape, cluster: [u32; 3]) -> Option<Error> {
     let axis = (0..3).find(|&axis| !shape.grid[axis].is_multiple_of(cluster[axis]))?;
     Some(Error::value(format!(
@@ -164,7 +164,8 @@ fn no_clusters(function: &Function, asked: &LaunchAttributes) -> Error {
     ))
 }
 
-/// Replaces a driver's error by an explanation, if the launch exceeded a limit of the device.
+/// Returns an error that explains a failed launch if the launch exceeded a limit of the device; otherwise the driver's
+/// error.
 #[cold]
 fn explained(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes, error: Error) -> Error {
     let reason = match error.code() {

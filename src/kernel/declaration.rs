@@ -1,8 +1,8 @@
 //! Parser for the declarations of kernels in a source, and for their parameters.
 //!
-//! This is not a C++ parser: it recognizes the form of a declaration and marks types that it does not understand as
-//! unknown. The result is checked against the parameters that the driver reports for the loaded kernel before it is
-//! used (`function`).
+//! This is not a C++ parser. It recognizes the usual form of a kernel declaration and marks types that it does not
+//! understand as unknown. Before the parsed parameters are used, `function` compares them with the parameters that the
+//! driver reports for the loaded kernel.
 
 use super::lexer::{self, note};
 use super::types::{Aliases, BASIC, Element, Parameter, ParameterKind, element, joined};
@@ -12,8 +12,8 @@ use pygpu_backend::CompileOption;
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct DeclaredKernel<'a> {
     name: &'a str,
-    /// Names of the template parameters; an entry is `None` if the parameter is not a type. `None` if the kernel is not
-    /// a template.
+    /// Names of the template parameters, or `None` if the kernel is not a template. An entry is `None` if that template
+    /// parameter is not a type.
     template: Option<Vec<Option<&'a str>>>,
     parameters: Vec<Vec<&'a str>>,
 }
@@ -24,12 +24,12 @@ pub struct Declarations<'a> {
     aliases: Aliases,
 }
 
-/// Specifiers before a kernel's name that have an argument in parentheses.
+/// Specifiers that may precede a kernel's name and take an argument in parentheses.
 const WITH_BRACKETS: [&str; 6] =
     ["__launch_bounds__", "__cluster_dims__", "__attribute__", "__block_size__", "__maxnreg__", "alignas"];
 
 impl<'a> Declarations<'a> {
-    /// Parses the declarations in a source. Macros that the options define are taken into account.
+    /// Parses the declarations in a source, with macros that the options define expanded.
     pub fn read(source: &'a str, options: &[CompileOption]) -> Self {
         let words = lexer::words(source);
         let mut aliases = words.macros;
@@ -128,7 +128,7 @@ fn note_types(words: &[&str], aliases: &mut Aliases) {
     }
 }
 
-/// Returns the position after the bracket that closes the one at `open`.
+/// Returns the position after the closing bracket that matches the opening bracket at `open`.
 fn behind(words: &[&str], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (at, word) in words.iter().enumerate().skip(open) {
@@ -146,7 +146,7 @@ fn behind(words: &[&str], open: usize) -> Option<usize> {
     None
 }
 
-/// Parses the declaration of a kernel whose `__global__` is at position `at`.
+/// Parses the declaration of the kernel whose `__global__` is the token at position `at`.
 fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
     let mut next = at + 1;
     loop {
@@ -155,7 +155,8 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
             ("[", Some("[")) => next += words[next..].iter().position(|word| *word == "]")? + 2,
             (name, Some("(")) if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 let end = behind(words, next + 1)?;
-                // In `void MACRO(name)(...)` the preprocessor determines the name, so it is unknown.
+                // In `void MACRO(name)(...)` the preprocessor determines the kernel's name, which is therefore unknown
+                // here.
                 if words.get(end) == Some(&"(") {
                     return None;
                 }
@@ -173,8 +174,8 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
 
 /// Returns the template parameters, if a template header precedes position `at`.
 fn template<'a>(words: &[&'a str], at: usize) -> Option<Vec<Option<&'a str>>> {
-    // Goes backwards over `extern "C"` (the string is not a token), `static` and `inline` to the `>` of a template
-    // header.
+    // Search backwards over `extern "C"` (the string is not a token), `static` and `inline` for the `>` that ends a
+    // template header.
     let mut last = at.checked_sub(1)?;
     while matches!(words[last], "extern" | "static" | "inline" | "__forceinline__" | "constexpr") {
         last = last.checked_sub(1)?;
@@ -250,7 +251,7 @@ fn parameter(words: &[&str], aliases: &Aliases) -> Parameter {
     Parameter { name: name.to_owned(), spelled, kind }
 }
 
-/// Whether the tokens are a type without a parameter name, as `const Foo` or `struct Foo`.
+/// Whether the tokens are a type without a parameter name, such as `const Foo` or `struct Foo`.
 fn only_qualified(body: &[&str]) -> bool {
     body[..body.len() - 1].iter().all(|word| matches!(*word, "const" | "struct" | "typename" | "class" | "enum"))
 }

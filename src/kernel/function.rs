@@ -13,11 +13,10 @@ use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 
-/// Size in bytes of the dynamic shared memory that every kernel may use without opting in, if it uses no static shared
-/// memory.
+/// Size in bytes of the dynamic shared memory that a kernel without static shared memory may use without opting in.
 const UNASKED: u32 = 48 << 10;
 
-/// Upper bound of the number of blocks in a cluster on all devices.
+/// The largest possible number of blocks in a cluster on any device.
 const LARGEST_CLUSTER: u32 = 32;
 /// How well blocks of one shape occupy a device.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,14 +27,14 @@ pub struct Occupancy {
     pub fraction: f64,
 }
 
-/// Placeholder for the handle of a template without arguments, which has no code.
+/// Placeholder for the function handle of a template without template arguments, for which no code exists.
 const TEMPLATE: FunctionHandle = FunctionHandle(0);
 
 /// A kernel with its parameters, if they are known. Clones refer to the same kernel.
 #[derive(Clone)]
 pub struct Function(Arc<FunctionInner>);
 
-/// A kernel; its parameters may have been given by the caller.
+/// A loaded kernel with its parameters, which are parsed from the source or given by the caller.
 struct FunctionInner {
     kernel: Arc<LoadedKernel>,
     signature: Option<Box<[Parameter]>>,
@@ -67,8 +66,8 @@ fn bytes_of(kind: ParameterKind) -> Option<usize> {
     }
 }
 
-/// Returns the declaration parsed from the source, as far as the sizes that the driver reports agree with it. Without a
-/// preprocessor the parser may be wrong.
+/// Returns the parameters parsed from the source, as far as their number and sizes agree with those that the driver
+/// reports. The parser may be wrong, because it has no preprocessor. A wrong type is replaced by the reported size.
 fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Box<[Parameter]>> {
     let Some(places) = places else { return declared.map(Box::from) };
     let agrees = |parameter: &Parameter, place: &ParameterPlace| {
@@ -88,7 +87,7 @@ fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>)
 }
 
 impl Module {
-    /// Returns the kernel with a name in the source or in the image.
+    /// Returns the kernel with the name `name`, which is its name in the source or its mangled name in the image.
     ///
     /// # Errors
     /// `ValueError` with the names of the existing kernels; driver errors.
@@ -118,7 +117,8 @@ impl Function {
         Ok(Self(Arc::new(FunctionInner { kernel: Arc::new(kernel), signature })))
     }
 
-    /// Creates a template without arguments. It has no code and cannot be launched, but its instances can.
+    /// Creates a template without template arguments. The template has no code and cannot be launched, but its
+    /// instances can.
     pub fn of_template(module: Module, name: String) -> Self {
         static NOTHING: LaunchLimits = LaunchLimits::NOTHING;
         let kernel = LoadedKernel {
@@ -143,7 +143,7 @@ impl Function {
         if self.is_template() { Err(self.is_no_instance()) } else { self.0.kernel.module.check_alive() }
     }
 
-    /// Whether this is a template without arguments, which has no code.
+    /// Whether this is a template without template arguments, which has no code.
     #[inline]
     pub fn is_template(&self) -> bool {
         self.0.kernel.handle == TEMPLATE
@@ -269,7 +269,8 @@ impl Function {
     /// # Errors
     /// Driver errors.
     pub fn occupancy(&self, threads: u32, shared: u32) -> Result<Occupancy> {
-        // A driver also reports an occupancy for blocks that are larger than the kernel allows.
+        // The driver reports an occupancy even for blocks that are larger than the kernel allows, so the maximum is
+        // checked first.
         let blocks = if threads > self.max_threads()? { 0 } else { self.active_blocks(threads, shared)? };
         let warp = self.device().properties()?.warp_size.max(1).cast_unsigned();
         let most = f64::from(self.limits().threads_per_multiprocessor.max(1));
@@ -278,7 +279,7 @@ impl Function {
     }
 
     /// Returns the smallest grid that fills the device, and the block size with the best occupancy. `limit` is the
-    /// maximum block size, or 0.
+    /// largest block size to consider; 0 is no limit.
     ///
     /// # Errors
     /// Driver errors.
@@ -307,7 +308,7 @@ impl Function {
         Ok(*self.0.kernel.cluster.get_or_init(|| cluster))
     }
 
-    /// Returns the maximum number of blocks in a cluster for a launch; 1 on a device without clusters.
+    /// Returns the maximum number of blocks in a cluster for blocks of shape `block`; 1 on a device without clusters.
     ///
     /// # Errors
     /// `ValueError` if `shared` exceeds the device's shared memory; driver errors.
@@ -338,11 +339,10 @@ impl Function {
         }
     }
 
-    /// Changes the kernel's setting, if necessary, so that it may be launched with `bytes` bytes of dynamic shared
-    /// memory.
+    /// Raises the kernel's limit of dynamic shared memory to at least `bytes` bytes, if it is lower.
     ///
     /// # Errors
-    /// `ValueError` if the device has less; driver errors.
+    /// `ValueError` if the device has less shared memory; driver errors.
     #[inline]
     pub(super) fn allow_shared(&self, bytes: u32) -> Result<()> {
         if bytes <= self.0.kernel.allowed_shared.load(Ordering::Relaxed) { Ok(()) } else { self.raise_shared(bytes) }

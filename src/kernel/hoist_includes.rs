@@ -1,14 +1,14 @@
-//! Repeats the includes of C++ headers before the `extern "C"` wrapper of a source, because templates must not have C
-//! linkage.
+//! Repeats the `#include` lines of C++ headers before the `extern "C" {` that wraps a source, because the templates in
+//! these headers must not have C linkage.
 
 use std::fmt::Write;
 
 use pygpu_backend::included_names;
 
-/// Prefixes of header names in folders that only contain C++ headers.
+/// Folders that only contain C++ headers, as prefixes of header names.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
-/// Headers of the vendors that contain C++ and may be included first.
+/// Vendor headers that contain C++ and may be included before the rest of the source.
 const VENDORS: [&str; 9] = [
     "cooperative_groups.h",
     "cuComplex.h",
@@ -22,12 +22,12 @@ const VENDORS: [&str; 9] = [
 ];
 
 fn is_cxx(name: &str) -> bool {
-    // A header name without a suffix belongs to the C++ standard library.
+    // A header name without a suffix and a folder belongs to the C++ standard library.
     FOLDERS.iter().any(|folder| name.starts_with(folder)) || VENDORS.contains(&name) || !name.contains(['.', '/'])
 }
 
-/// Returns include lines for the C++ headers that a source includes. Missing headers are skipped here, so that the
-/// error refers to the source's own line.
+/// Returns `#include` lines for the C++ headers that a source includes. `__has_include` skips missing headers, so that
+/// the compiler's error refers to the line of the user's source.
 pub fn hoisted(source: &str) -> String {
     let mut lines = String::new();
     for name in included_names(source) {

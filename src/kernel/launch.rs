@@ -1,5 +1,5 @@
-//! A single kernel launch: converts the arguments to the driver's format, and orders the launch with the other uses of
-//! the arrays.
+//! Launches one kernel: converts the arguments to the driver's format, and orders the launch with the other uses of its
+//! arrays.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 use pygpu_memory::{BlockUse, capture, ordered};
 
-/// Storage for argument values: 16 bytes, with the largest alignment that most parameters need.
+/// Storage unit of argument values: 16 bytes with an alignment of 16, which suffices for most parameter types.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct ArgumentCell([u8; 16]);
 
 const CELL: usize = size_of::<ArgumentCell>();
 
-/// Number of arguments stored without heap allocation; most kernels have fewer.
+/// Number of arguments that are stored without heap allocation; most kernels have fewer.
 const USUAL: usize = 16;
 
-/// An argument value that may need a larger alignment than a cell has.
+/// The location of an argument value whose type may need a larger alignment than a cell has.
 #[derive(Clone, Copy, Debug)]
 pub struct WideValue {
     argument: usize,
@@ -34,8 +34,7 @@ pub struct WideValue {
     alignment: usize,
 }
 
-/// Returns the largest power of two that divides `bytes`, but at most 128: an upper bound of the alignment of a type of
-/// that size.
+/// Returns the largest power of two that divides `bytes`, but at most 128. A type of that size has no larger alignment.
 fn alignment_of(bytes: usize) -> usize {
     /// The alignment of `CUtensorMap` since CUDA 13.
     const MOST: usize = 128;
@@ -45,7 +44,7 @@ fn alignment_of(bytes: usize) -> usize {
     }
 }
 
-/// The values of a launch's arguments, stored contiguously, with the start of each.
+/// The argument values of a launch, stored contiguously, with the position of each value.
 #[derive(Clone, Default)]
 pub struct Arguments {
     cells: SmallVec<[ArgumentCell; USUAL]>,
@@ -116,8 +115,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed that of a cell. If it does, pass the result to
-    /// [`Self::align`].
+    /// Appends a value of a type whose alignment may exceed that of a cell. If the alignment does, returns the value's
+    /// location, which the caller must pass to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);
@@ -144,14 +143,14 @@ impl Arguments {
     fn pointers(&mut self, pointers: &mut SmallVec<[*mut c_void; USUAL]>) {
         let first = self.cells.as_mut_ptr();
         for &start in &self.starts {
-            // SAFETY: each start is an index into `cells`, or its end for a value of zero bytes, so the pointer stays
-            // inside the allocation.
+            // SAFETY: each start is an index into `cells` or, for a value of zero bytes, the end of `cells`, so the
+            // pointer stays inside the allocation.
             pointers.push(unsafe { first.add(start as usize) }.cast());
         }
     }
 }
 
-/// The parameters of a captured launch, with which its graph node can be updated.
+/// The kernel, shape and arguments of a captured launch, from which the launch's graph node is updated.
 pub struct Launched {
     /// The kernel that was launched.
     pub function: Function,
@@ -161,14 +160,15 @@ pub struct Launched {
     pub arguments: Arguments,
 }
 
-/// Launches a kernel on a stream after all conflicting uses of its arrays. Later users of the arrays wait for it.
+/// Launches a kernel on a stream after all conflicting uses of its arrays. Later uses of the arrays are ordered after
+/// the launch.
 ///
 /// # Errors
 /// `ValueError` for a shape that the device or the kernel does not support; driver errors.
 ///
 /// # Safety
-/// `arguments` must have the number and sizes of the kernel's parameters. The memory that they point to must be as
-/// large as the kernel assumes.
+/// `arguments` must have the number and sizes of the kernel's parameters. The memory to which pointer arguments point
+/// must be as large as the kernel assumes.
 #[inline]
 pub unsafe fn launch<C: Configuration>(
     function: &Function,
@@ -222,7 +222,7 @@ fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
 /// Returns the number of clusters, or of blocks if there are no clusters, that the device runs concurrently.
 ///
 /// # Errors
-/// As for the launch; driver errors.
+/// The errors of a launch; driver errors.
 pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32> {
     function.module().check_alive()?;
     check(function, config)?;

@@ -1,4 +1,5 @@
-//! Splits a C++ source into tokens, without comments, strings and preprocessor lines. Simple macros are recorded.
+//! Splits a C++ source into tokens, without comments, strings and preprocessor lines. Records macros without
+//! parameters.
 
 use super::types::Aliases;
 
@@ -10,7 +11,8 @@ pub struct Tokens<'a> {
     pub macros: Aliases,
 }
 
-/// Returns the end of the comment, string or preprocessor line that begins at `at`; `None` if none begins there.
+/// Returns the end of the comment, string or preprocessor line that begins at `at`; `None` if `at` begins none of
+/// these.
 fn skipped(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let end_of = |pattern: &str, from: usize| {
@@ -33,7 +35,7 @@ fn skipped(text: &str, at: usize) -> Option<usize> {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
-            // A string that is not terminated ends with its line.
+            // An unterminated string ends at the end of its line.
             b'\n' => return Some(at + position),
             byte if byte == quote => return Some(at + position + 1),
             _ => {}
@@ -93,7 +95,7 @@ fn length_of_word(rest: &str) -> usize {
     }
 }
 
-/// Records the definition `define NAME words` of a macro. A name with two different definitions is marked as ambiguous.
+/// Records a macro from the line `define NAME words`. A name with two different definitions is marked as ambiguous.
 fn note_macro(line: &str, macros: &mut Aliases) {
     let Some(rest) = line.trim_start().strip_prefix("define") else { return };
     let rest = rest.trim_start();

@@ -2,13 +2,13 @@
 //!
 //! - [`options`], [`compile`], [`cache`] and [`compiler_process`] compile a source to an image or take it from the cache.
 //! - [`compiler_search`] locates a compiler for the library's own kernels.
-//! - [`lexer`], [`declaration`] and [`types`] determine a kernel's parameters from its source; [`signature`] from the
-//!   type codes of PyCUDA's `prepare`.
-//! - [`module`] and [`function`] are loaded images and kernels, including prebuilt libraries; [`symbols`] looks names
-//!   up in them.
+//! - [`lexer`], [`declaration`] and [`types`] determine a kernel's parameters from its source; [`signature`] determines
+//!   them from the type codes of PyCUDA's `prepare`.
+//! - [`module`] and [`function`] represent loaded images and their kernels; images may be prebuilt libraries.
+//!   [`symbols`] finds the names of kernels in images.
 //! - [`tensor_map`] validates the arguments of a `CUtensorMap`.
-//! - [`config`] describes a launch; [`launch_limits`] and [`launch`] enqueue it on a stream, ordered with the other uses of
-//!   the arrays.
+//! - [`config`] describes a launch; [`launch_limits`] and [`launch`] check it and enqueue it on a stream, ordered with
+//!   the other uses of the arrays.
 //!
 //! This crate depends neither on a specific driver nor on Python.
 

@@ -1,5 +1,5 @@
-//! Compiler options in nvcc's syntax: they are parsed into a form that every compiler can translate, or rejected by an
-//! error with the option's name.
+//! Parses compiler options in nvcc's syntax. An option is converted to a form that every compiler class can translate,
+//! or rejected by an error that contains the option's name.
 //!
 //! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
 //! compiler unchanged.
@@ -18,8 +18,8 @@ pub struct CompileOptions {
     pub notes: Vec<String>,
 }
 
-/// nvcc options for host code and for the linker, which do not apply to kernels. They are skipped with a note. Each
-/// entry contains the option's names, whether a value follows, and the reason.
+/// nvcc options for the host compiler and the linker, which do not affect kernels. They are skipped with a note. An
+/// entry contains the option's names, whether a value follows the option, and the reason in the note.
 const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (
         &["-Xcompiler", "--compiler-options"],
@@ -32,7 +32,7 @@ const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (&["-shared", "--shared"], false, "nothing is linked"),
 ];
 
-/// nvcc options that are meaningless if the result is a single image, each with the reason. They are rejected.
+/// nvcc options that make no sense because PyGPU produces one image in memory. They are rejected with the given reason.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["-o", "--output-file", "-odir", "--output-directory"], "the image stays in memory and in the cache"),
     (
@@ -55,10 +55,10 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["-keep", "--keep", "-save-temps", "--save-temps", "-dryrun", "--dryrun"], "there are no intermediate files"),
 ];
 
-/// Flags without a value that have no effect here.
+/// Flags without a value that do not change the image of a kernel.
 const IGNORED: &[&str] = &["-m64", "--m64", "-v", "--verbose", "-noeh", "--no-exceptions"];
 
-/// Options that are passed to the compiler with a value, which may be the next argument.
+/// Options that are passed to the compiler unchanged and have a value, which may be the next argument.
 const SEPARATE: &[&str] = &["-default-stream", "--default-stream", "-Xcudafe", "-diag-suppress", "--diag-suppress"];
 
 /// Long and short names of options with a value, in the order of [`ValuedOption`].
@@ -100,7 +100,8 @@ fn is_letter(name: &str) -> bool {
     name.len() == 2
 }
 
-/// Parses options. If `refuse` is false, no option is rejected: the user has selected nvcc, which accepts all of them.
+/// Parses options. If `refuse` is false, no option is rejected or skipped, because the user has selected a compiler
+/// program, which accepts all of them.
 ///
 /// # Errors
 /// `ValueError` with the option's name.
@@ -142,7 +143,7 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
 fn passed_over(text: &str) -> Option<(bool, String)> {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     let (_, has_value, reason) = PASSED_OVER.iter().find(|(names, _, _)| {
-        // `-lineinfo` begins with `-l`, too, but is not a linker option.
+        // `-lineinfo` begins with `-l` but is not a linker option.
         let is_joined = |one: &&str| matches!(*one, "-l" | "-L") && text.starts_with(*one) && flag(text).is_none();
         names.contains(&name) || names.iter().any(is_joined)
     })?;
@@ -183,7 +184,8 @@ fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
                 return Some((*kind, name, None));
             }
             if is_letter(name) {
-                // `-O3` and `-Ifolder` are recognized. `-Ofast` is not; `-Inconsistent` is taken as a folder name.
+                // `-O3` and `-Ifolder` match. `-Ofast` does not, because a level is a number. `-Inconsistent` is taken
+                // as the folder `nconsistent`.
                 let value = rest.trim_start();
                 if *kind != ValuedOption::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Some((*kind, name, Some(value)));
@@ -250,12 +252,12 @@ impl CompileOptions {
 
     fn architecture(&mut self, name: &str, value: &str) -> Result<()> {
         if matches!(value, "native" | "all" | "all-major") {
-            return Ok(()); // the device's own architecture is the default anyway
+            return Ok(()); // these values select the device's own architecture, which is the default
         }
         if self.architecture.is_none() {
             return self.one_architecture(name, value);
         }
-        Ok(()) // `-code` was more specific
+        Ok(()) // an architecture is already set, normally by the more specific `-code`
     }
 
     fn code(&mut self, name: &str, value: &str) -> Result<()> {

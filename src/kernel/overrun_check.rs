@@ -1,4 +1,5 @@
-//! Detects writes past the end of blocks by launches on the CPU backend, which are complete when the call returns.
+//! Detects writes past the end of a block by a kernel launch on the CPU backend. Such a launch is complete when the
+//! call returns, so its writes can be checked then.
 
 use std::sync::Arc;
 
@@ -6,10 +7,11 @@ use super::function::Function;
 use pygpu_base::error::Result;
 use pygpu_memory::{Access, Allocation, BlockUse, overrun};
 
-/// Checks the red zone of each block that a launch may have written. `whose` describes a block for the error message.
+/// Checks the red zone of each block that a launch may have written. `whose` returns the description of a block for the
+/// error message.
 ///
 /// # Errors
-/// An illegal-address error like a driver's, once per overrun.
+/// An illegal-address error like that of a GPU driver, once for each overrun.
 #[inline]
 pub fn check_ends(
     function: &Function,

@@ -1,5 +1,5 @@
-//! Links relocatable device code of a single source (`-rdc=true`) before it is loaded. Kernels that launch kernels are
-//! linked with the device runtime.
+//! Links the relocatable device code of a source (`-rdc=true`) before the code is loaded. Code with kernels that launch
+//! kernels is linked with CUDA's device runtime.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use pygpu_device::Device;
 
 const RUNTIME: &str = "libcudadevrt.a";
 
-/// Returns the loadable image of a compilation: the compiled bytes, or the result of linking if the code is
-/// relocatable.
+/// Returns the loadable image of a compiled source: the linked image if the code is relocatable, otherwise the compiled
+/// image.
 ///
 /// # Errors
 /// Linker errors; `Unavailable` if the code launches kernels and the device runtime is not found.
@@ -41,8 +41,7 @@ pub fn linked<'a>(
     Ok(Cow::Owned(Compiled { image: linked.image, log, lowered: compiled.lowered.clone(), read: None }))
 }
 
-/// Returns the folders that may contain the device runtime: those of the toolkit, and of wheels next to the compiler's
-/// library.
+/// Returns the paths at which the device runtime may be: in wheels next to the compiler's library, and in the toolkit.
 fn places(hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in hints.iter().filter_map(|hint| hint.parent()) {

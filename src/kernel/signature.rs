@@ -29,8 +29,8 @@ fn of_letter(letter: char) -> Option<ParameterKind> {
     }))
 }
 
-/// Parses type codes such as `PPif`. A number before `s` is the size of a struct in bytes, as in `P16s`. Before another
-/// code it repeats the code, as in `struct`.
+/// Parses type codes such as `PPif`. A number before `s` is the size of a struct in bytes, as in `P16s`. A number
+/// before another code repeats that code, as in Python's `struct`.
 ///
 /// # Errors
 /// `ValueError` with the unknown code.

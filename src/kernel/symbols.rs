@@ -1,25 +1,25 @@
-//! Finds the names of kernels in an image: plain names for `extern "C"`, otherwise mangled ones.
+//! Finds the names of kernels in an image: plain names for `extern "C"` kernels, otherwise mangled names.
 
 fn words(image: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
     image.split(move |byte| !is_word(byte)).filter(|word| !word.is_empty())
 }
 
-/// Returns the name in an image of a function that is not a template: its mangled name if that is unique, otherwise
-/// `name` itself. `name` may be qualified by namespaces.
+/// Returns the name that a function, not a template, has in an image: the mangled name if exactly one matches,
+/// otherwise `name` itself. `name` may be qualified by namespaces.
 pub fn find(image: &[u8], name: &str) -> Option<String> {
     let plain = || words(image).any(|word| word == name.as_bytes()).then(|| name.to_owned());
     find_mangled(image, name).or_else(plain)
 }
 
-/// Returns the mangled name of a function in an image, if it is unique.
+/// Returns the mangled name of a function in an image, if exactly one mangled name matches.
 pub fn find_mangled(image: &[u8], name: &str) -> Option<String> {
     let start = mangled_start(name);
     let mut found: Vec<&[u8]> = words(image).filter(|word| word.starts_with(start.as_bytes())).collect();
     found.sort_unstable_by_key(|word| word.len());
     let (first, rest) = found.split_first()?;
-    // Symbols that belong to a function begin with its complete name, as in `_Z1kPi_param_0`. In an overload's name a
-    // type follows instead.
+    // A further symbol of a function begins with the function's complete mangled name and `_` or `$`, as in
+    // `_Z1kPi_param_0`. In the name of an overload, a type follows instead.
     let belongs = |word: &&[u8]| matches!(word.strip_prefix(*first), Some([] | [b'_' | b'$', ..]));
     if rest.iter().all(belongs) { String::from_utf8(first.to_vec()).ok() } else { None }
 }
@@ -32,7 +32,7 @@ pub fn mangled_names(image: &[u8]) -> Vec<String> {
     found.into_iter().filter_map(|word| String::from_utf8(word.to_vec()).ok()).collect()
 }
 
-/// Returns the beginning of a function's mangled name, which does not depend on its parameters.
+/// Returns the beginning of a function's mangled name, which is the same for all parameter types.
 fn mangled_start(name: &str) -> String {
     let parts: Vec<String> = name
         .split("::")

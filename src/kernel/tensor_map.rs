@@ -7,7 +7,8 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_layout::tuple_text;
 
-/// The boxes that a tensor map copies, and how. The numbers are those of the driver's enumerations.
+/// The boxes that a tensor map copies, and the modes of the copy. The numbers of modes are those of the driver's
+/// enumerations.
 #[derive(Clone, Debug)]
 pub struct BoxSpec {
     /// Number of elements in a box along each axis of the array.
@@ -19,7 +20,8 @@ pub struct BoxSpec {
     /// Swizzle mode: 0 for none, 1 to 3 for swizzling within 32, 64 or 128 bytes, 4 to 6 for further variants within
     /// 128 bytes.
     pub swizzle: u32,
-    /// Size to which requests to the second-level cache are enlarged: 0 for none, 1 to 3 for 64, 128 or 256 bytes.
+    /// Size to which reads from memory into the second-level cache are enlarged: 0 for none, 1 to 3 for 64, 128 or 256
+    /// bytes.
     pub l2_promotion: u32,
     /// Whether elements outside of the array are read as NaN instead of zero.
     pub fills_nan: bool,
@@ -122,7 +124,7 @@ fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
                 "axis {axis} has {length} elements; a tensor map has at most {MOST_ELEMENTS}"
             )));
         }
-        // The stride of an axis of length one is meaningless, and replaced by that of a dense array.
+        // The stride of an axis of length one has no effect, so the stride of a dense array replaces it.
         let stride = if length == 1 { dense } else { stride };
         if place > 0 && (stride < 0 || stride % divisor != 0 || stride >= LARGEST_STRIDE) {
             return Err(Error::value(format!(

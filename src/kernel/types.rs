@@ -10,14 +10,14 @@ use pygpu_base::dtype::{DType, ScalarType};
 pub enum Element {
     /// A scalar type that corresponds to a dtype.
     Named(ScalarType),
-    /// A vector type such as `float4`: the type and number of its components. Arrays of its components, or of items of
-    /// its size, match.
+    /// A vector type such as `float4`: the type and the number of its components. Arrays of the component type match,
+    /// as do arrays whose items have the vector's size.
     Vector(ScalarType, u8),
     /// An unknown type: arrays of every dtype match.
     Any,
 }
 
-/// What is known about the type of a parameter.
+/// The known properties of a parameter's type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParameterKind {
     /// A pointer.
@@ -29,7 +29,7 @@ pub enum ParameterKind {
     },
     /// A scalar that corresponds to a dtype.
     Scalar(ScalarType),
-    /// A value of this size in bytes, of any type.
+    /// A value of any type with this size in bytes.
     Bytes(usize),
     /// An unknown type.
     Unknown,
@@ -42,12 +42,12 @@ pub struct Parameter {
     pub name: String,
     /// The parameter's type as written in the source.
     pub spelled: String,
-    /// What is known about the parameter's type.
+    /// The known properties of the parameter's type.
     pub kind: ParameterKind,
 }
 
 impl Parameter {
-    /// Creates a parameter without a name, as known from a signature.
+    /// Creates a parameter without a name, as a signature of type codes defines it.
     pub fn unnamed(spelled: impl Into<String>, kind: ParameterKind) -> Self {
         Self { name: String::new(), spelled: spelled.into(), kind }
     }
@@ -63,8 +63,8 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Names that stand for other tokens: typedefs, simple macros, and template parameters. A name with several meanings is
-/// `None`.
+/// Replacements of names by other tokens: typedefs, simple macros, and template parameters. The value is `None` for a
+/// name with several definitions.
 pub type Aliases = HashMap<String, Option<String>>;
 
 const LONG: ScalarType = if cfg!(windows) { ScalarType::Int32 } else { ScalarType::Int64 };
@@ -127,7 +127,7 @@ const VECTORS: &[(&str, ScalarType)] = &[
     ("double", ScalarType::Float64),
 ];
 
-/// The words of which C's basic types consist.
+/// The words that form the names of C's basic types.
 pub const BASIC: [&str; 9] = ["unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool"];
 
 /// Returns the element type that a type name of one or more words denotes.
@@ -146,7 +146,7 @@ pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     Element::Any
 }
 
-/// Joins tokens to a text, with single spaces between words. Omits qualifiers that do not affect the size.
+/// Joins tokens to a text, with single spaces between words. Omits qualifiers that do not change a type's size.
 pub fn joined(words: &[&str]) -> String {
     const SILENT: [&str; 7] = ["const", "volatile", "struct", "typename", "class", "enum", "register"];
     let mut text = String::new();
@@ -181,7 +181,7 @@ fn known(text: &str) -> Option<Element> {
     Some(Element::Vector(*kind, lanes))
 }
 
-/// Returns the basic type that a text denotes. Its words may be in any order.
+/// Returns the basic type that a text such as `unsigned long int` denotes. The words may be in any order.
 fn basic(text: &str) -> Option<ScalarType> {
     let words: Vec<&str> = text.split(' ').collect();
     if !words.iter().all(|word| BASIC.contains(word)) {
@@ -206,7 +206,7 @@ fn pick(first: bool, one: ScalarType, other: ScalarType) -> ScalarType {
     if first { one } else { other }
 }
 
-/// Families of types. Types of different families are not interchangeable.
+/// Families of element types. A value of one family is never read as a type of another family.
 #[derive(PartialEq, Eq)]
 enum TypeFamily {
     Integer,
@@ -227,11 +227,11 @@ fn family(kind: ScalarType) -> TypeFamily {
     }
 }
 
-/// Whether values of one type can be read as the other without conversion. Integers of the same size may differ in
-/// signedness, as is common in C programs.
+/// Whether a value of dtype `given` can be read as the type `declared` without conversion. Integers of equal size may
+/// differ in signedness, as is common in C programs.
 pub fn fits(declared: ScalarType, given: DType) -> bool {
     let (one, other) = (family(declared), family(given.kind()));
-    // 8-bit types without arithmetic are commonly declared as an 8-bit integer.
+    // C programs commonly declare 8-bit types without arithmetic as an 8-bit integer type.
     let is_byte = one == TypeFamily::Integer
         && given.itemsize() == 1
         && matches!(other, TypeFamily::Other(kind) if kind != ScalarType::Opaque);
@@ -239,7 +239,7 @@ pub fn fits(declared: ScalarType, given: DType) -> bool {
 }
 
 impl Element {
-    /// Whether an array of dtype `given` may be passed for a pointer to this element type.
+    /// Whether an array of dtype `given` may be passed for a pointer parameter with this element type.
     pub fn takes(self, given: DType) -> bool {
         match self {
             Self::Any => true,

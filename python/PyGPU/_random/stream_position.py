@@ -33,7 +33,8 @@ class StreamPosition:
     key : tuple of two ints
         Key of the stream.
     number : int, optional
-        Number of 64-bit numbers before the position. Each counter generates four, and NumPy begins at counter 1.
+        Number of 64-bit numbers before the position. The counter value ``c`` generates the numbers 4c to 4c + 3.
+        NumPy begins with counter value 1, so the default is 4.
     half : int or None, optional
         Unused 32 bits of the last number, which the next draw of 32 bits returns.
     """

@@ -11,17 +11,17 @@ use super::precompiled;
 use super::{Failure, machine};
 use crate::find_compiler::CxxCompiler;
 
-/// The kinds of probes.
+/// The kinds of compiler probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Probe {
     /// Compiles the scheduler; the output is its object file.
     Scheduler,
-    /// Lists the folders in which the compiler searches for headers. Folders that an option names explicitly are left
-    /// out, if no other option can change them.
+    /// Lists the folders in which the compiler searches for headers. A folder that an option names explicitly is left
+    /// out, unless another option can change which folders are searched.
     Folders,
 }
 
-/// The cached output of a probe, with its key.
+/// The cached output of a probe, with the probe, the compiler and the options that identify it.
 struct ProbeAnswer {
     question: Probe,
     compiler: String,
@@ -30,7 +30,7 @@ struct ProbeAnswer {
     next: *const ProbeAnswer,
 }
 
-/// Head of the list of cached outputs. Entries are few and never freed, so the list needs no lock.
+/// Head of the list of cached outputs. The list needs no lock, because its few entries are never changed or freed.
 static LATEST: AtomicPtr<ProbeAnswer> = AtomicPtr::new(ptr::null_mut());
 
 fn named(compiler: &CxxCompiler) -> String {
@@ -64,13 +64,13 @@ fn cache(question: Probe, compiler: &CxxCompiler, options: &[String], answer: Ve
     }
 }
 
-/// Returns whether the output may be cached. It may not if options name folders in such a way that a folder created
-/// later changes the output.
+/// Returns whether the output may be cached. It must not be cached if options name folders in a form for which a folder
+/// created later changes the output.
 fn is_cacheable(question: Probe, run: &CompilerRun<'_>) -> bool {
     question == Probe::Scheduler || precompiled::are_plain(run.options)
 }
 
-/// A probe whose output is cached, or whose compiler is running.
+/// The cached output of a probe, or the running compiler of one.
 pub struct CachedProbe {
     question: Probe,
     options: Vec<String>,
@@ -82,7 +82,7 @@ enum ProbeState {
     Running(Child),
 }
 
-/// Starts a probe, unless its output is cached.
+/// Starts a probe, unless its output is already cached.
 pub fn probe(question: Probe, run: &CompilerRun<'_>) -> Result<CachedProbe, Failure> {
     let options = match question {
         Probe::Scheduler => run.options.to_vec(),
@@ -104,7 +104,7 @@ pub fn probe(question: Probe, run: &CompilerRun<'_>) -> Result<CachedProbe, Fail
 }
 
 impl CachedProbe {
-    /// Waits for the output. The inner error is the message of a compiler that failed.
+    /// Waits for the output of the probe. The inner error is the message of a compiler that failed.
     pub fn answer(self, run: &CompilerRun<'_>) -> Result<Result<Vec<u8>, String>, Failure> {
         let child = match self.state {
             ProbeState::Known(known) => return Ok(Ok(known.to_vec())),

@@ -1,4 +1,4 @@
-//! Runs the compiler in a private folder.
+//! Runs the compiler in a temporary folder of the compilation.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,9 @@ use crate::find_compiler::CxxCompiler;
 use crate::source_rewriter::{RewriteRequest, rewrite};
 use crate::thread_loops::{Split, split};
 
-/// Options of every compilation. Products and sums are not contracted, to match NumPy. Kernels often access the same
-/// memory through pointers to several types, so the compiler must not use type-based aliasing.
+/// Options of every compilation. Contraction of a product and a sum is disabled, so that results match NumPy's.
+/// Type-based alias analysis is disabled, because kernels often access the same memory through pointers to several
+/// types.
 const ALWAYS: [&str; 8] = [
     "-fPIC",
     "-pthread",
@@ -23,27 +24,27 @@ const ALWAYS: [&str; 8] = [
 ];
 
 /// Disables control-flow protection in compiled kernels. A processor with this protection would reject the switch
-/// between stacks.
+/// between the stacks of fibers.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
-/// Keywords of device code that have no meaning for a C++ compiler, and are defined as empty.
+/// Keywords of device code that a C++ compiler does not have. They are defined as empty to compile the original text.
 const NOTHING: [&str; 7] =
     ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
 
 /// Name of the scheduler's object file.
 pub const SCHEDULER: &str = "runtime.o";
 
-/// Compiler arguments that compile the scheduler.
+/// Compiler arguments for compiling the scheduler.
 pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER];
 
 /// Name of the file to which the compiler writes the list of files that it read.
 pub const LIST: &str = "unit.d";
 
-/// Options with which GCC links code that changes the floating-point mode of the thread that loads the library:
-/// subnormal numbers would then be flushed to 0 in that thread, also in NumPy.
+/// Options with which GCC links code that flushes subnormal numbers to 0 in the thread that loads the library, even in
+/// that thread's NumPy code. The link therefore omits these options.
 const SETS_THE_THREAD: [&str; 3] = ["-Ofast", "-ffast-math", "-funsafe-math-optimizations"];
 
 fn text(output: &Output) -> String {
@@ -68,7 +69,7 @@ impl CompilerRun<'_> {
         command.current_dir(self.place).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).args(["-std=c++17", "-O1"]).args(ALWAYS).args(OF_THE_PROCESSOR);
         if wants_source(self.options) {
-            // Not DWARF version 5, with which the tools report the preprocessed text as the file of the first function.
+            // With DWARF version 5, the tools would report the preprocessed text as the file of the first function.
             command.arg("-gdwarf-4");
         }
         // The user's options come last, so that they take precedence.
@@ -82,8 +83,8 @@ impl CompilerRun<'_> {
     }
 
     /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link. If
-    /// there is a folder `short`, first tries to link with the short library in it. That library defines all symbols
-    /// except those that a source uses from the C++ library itself.
+    /// `short` is given, first tries to link with the short replacement of the C++ library in that folder, which is
+    /// faster. This link fails if a source itself uses symbols of the C++ library.
     pub fn link(&self, scheduler: &Path, short: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];
@@ -103,8 +104,8 @@ impl CompilerRun<'_> {
 
     /// Compiles the source to `unit.o` and returns the compiler's output.
     pub fn compile(&self, request: &Build<'_>) -> Result<String, Failure> {
-        // If a precompiled header is used, the preprocessed text contains its name instead of its content, and the list
-        // contains the files that the header was built from.
+        // If the compiler uses a precompiled header, the preprocessed text contains the header's name instead of its
+        // content. The file `LIST` then contains the files from which the header was built.
         let preprocessed = self.run(&["-E", "-fpch-preprocess", "-fpch-deps", "-MD", "-MF", LIST, "unit.cpp"])?;
         let mut log = text(&preprocessed);
         if !preprocessed.status.success() {
@@ -125,9 +126,9 @@ impl CompilerRun<'_> {
         }
     }
 
-    /// Compiles the original text, before preprocessing and rewriting, because its error messages have correct columns.
-    /// Device keywords are defined as empty. If the original text has no error, returns `told`, the compiler's output
-    /// for the rewritten text.
+    /// Compiles the original text, without preprocessing and rewriting, because the error messages then have correct
+    /// columns. Device keywords are defined as empty. If the original text has no error, returns `told`, the compiler's
+    /// output for the rewritten text.
     fn source_errors(&self, told: &str) -> Result<String, Failure> {
         let mut arguments: Vec<String> =
             NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();
@@ -136,8 +137,8 @@ impl CompilerRun<'_> {
         Ok(if output.status.success() { told.to_owned() } else { text(&output) })
     }
 
-    /// Returns the source with its kernels converted to loops over the threads of a block. `None` with debugging
-    /// options, because each thread then needs a separate stack.
+    /// Returns the source with its kernels converted to loops over the threads of a block. `None` for debugging
+    /// options, which need a separate stack for each thread.
     fn split(&self, source: &str) -> Option<Split> {
         let looks = |option: &String| option.starts_with("-fsanitize") || option == "-O0";
         if self.options.iter().any(looks) || wants_source(self.options) { None } else { split(source) }

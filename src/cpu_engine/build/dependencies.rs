@@ -5,21 +5,22 @@ use std::path::{Path, PathBuf};
 /// The files that the compiler read, and the folders that it searched.
 #[derive(Clone, Default, Debug)]
 pub struct IncludedFile {
-    /// The files that the compiler read, without PyGPU's own headers and the source itself; `None` if the compiler
-    /// reported none.
+    /// The absolute paths of files that the compiler read, without PyGPU's own headers; `None` if the compiler reported
+    /// none.
     pub files: Option<Vec<PathBuf>>,
-    /// The folders that the compiler searches for headers, in search order, starting with those for quoted names.
+    /// The folders that the compiler searches for headers, in search order. Folders for quoted names come first.
     pub folders: Vec<PathBuf>,
 }
 
 impl IncludedFile {
-    /// Parses the list of files written by `-MD`, and the search folders printed by `-v`. `named` are folders that
-    /// options name, which are searched first. Files below `places` are PyGPU's own and are left out.
+    /// Parses the list of files written by `-MD`, and `told`, the search folders printed by `-v`. `named` are folders
+    /// that options name, which are searched first. Paths below `places` belong to PyGPU and are left out.
     pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
         let is_foreign = |path: &PathBuf| path.is_absolute() && !places.iter().any(|place| path.starts_with(place));
         let files = list.map(|list| dependencies(list).into_iter().filter(is_foreign).collect());
         let behind: Vec<PathBuf> = folders(told).into_iter().filter(is_foreign).collect();
-        // The compiler keeps a system folder at its position in the search order, even if an option names it.
+        // If an option names a system folder, the compiler ignores the option and keeps the folder's position in the
+        // search order.
         let first = named.iter().map(|&folder| folder.to_owned()).filter(|folder| !behind.contains(folder));
         Self { files, folders: first.chain(behind.clone()).collect() }
     }
@@ -46,7 +47,7 @@ pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
                     files.push(PathBuf::from(std::mem::take(&mut word)));
                 }
                 if blank == '\n' {
-                    break; // -MP adds further rules
+                    break; // the option -MP adds further rules, which are not parsed
                 }
             }
             (other, _) => word.push(other),

@@ -1,4 +1,4 @@
-//! Headers included before every source. They are embedded in the library, so that no path to them is needed at run
+//! Headers that are included before every source. They are embedded in the library, so that they need no path at run
 //! time.
 
 use std::fs;
@@ -58,8 +58,8 @@ const HEADERS: [(&str, &str); 37] = [
     portable!("thrust/complex.h", "nvrtc_stubs/thrust/complex.h"),
 ];
 
-/// Name and contents of PyCUDA's complex header, which is derived from thrust's. It is placed such that it does not
-/// hide headers in folders that a caller names.
+/// Name and contents of PyCUDA's complex header, which is derived from thrust's. It is in a separate folder, so that a
+/// folder named by the caller may contain a header of the same name.
 const COMPLEX: (&str, &str) = portable!("pycuda-complex.hpp", "user/pycuda-complex.hpp");
 
 /// Headers of the C++ library that CUDA also provides below `cuda/std`.
@@ -114,8 +114,8 @@ const CUB: &str = "CUB is compiled by NVIDIA's compilers only: on the cpu backen
 const ATOMIC: &str = "#include <cuda/atomic>\nextern \"C++\" { namespace cuda { namespace std { using namespace ::std; \
                       template <class T> using atomic = ::cuda::atomic<T>; } } }\n";
 
-/// Returns the contents of a header below `cuda/std`: it includes the standard header and exports its names into CUDA's
-/// namespace.
+/// Returns the contents of a header below `cuda/std`, which includes the header of the standard library and exports its
+/// names into CUDA's namespace.
 fn standard(name: &str) -> String {
     format!(
         "extern \"C++\" {{\n#include <{name}>\nnamespace cuda {{ namespace std {{ using namespace ::std; }} }}\n}}\n"
@@ -142,7 +142,7 @@ pub fn texts() -> Vec<&'static [u8]> {
     HEADERS.iter().map(|(_, text)| text.as_bytes()).collect()
 }
 
-/// Returns a hash of all headers, which changes with any of them.
+/// Returns a hash of all headers, which changes if one of them changes.
 pub fn fingerprint() -> u64 {
     hash_of(&(HEADERS, COMPLEX, STANDARD, ABSENT, ATOMIC))
 }

@@ -47,7 +47,7 @@ pub enum Failure {
     Machine(String),
 }
 
-/// Returns whether one of the options requires that the source file still exists while the kernel runs.
+/// Returns whether the options require that the source file still exists while the kernel runs.
 pub fn wants_source(options: &[String]) -> bool {
     options.iter().any(|option| option.starts_with("-g") && option != "-g0")
 }
@@ -65,8 +65,8 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
     let job = BuildJob { compiler, request, options: &options };
     match precompiled::find(compiler, &options) {
         PreparedHeader::Ready(folder) => match job.build(Some(&folder), None) {
-            // Either the source has an error, or a power failure has damaged a precompiled file: compile again without
-            // the precompiled parts.
+            // Either the source has an error, or a power failure has damaged a precompiled file. To distinguish these
+            // cases, compile again without the precompiled parts.
             Err(Failure::Source(_)) => {
                 let plain = job.build(None, None);
                 if plain.is_ok() {
@@ -76,13 +76,14 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
             }
             other => other,
         },
-        // The precompiled header is built concurrently, for later compilations; this compilation reads the headers.
+        // The precompiled header is built concurrently, for later compilations. This compilation reads the plain
+        // headers.
         PreparedHeader::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
         PreparedHeader::Useless => job.build(None, None),
     }
 }
 
-/// One compilation: source, compiler, and the options that are not written into the source.
+/// One compilation: the source, the compiler, and those options that are not written into the source.
 struct BuildJob<'a> {
     compiler: &'a CxxCompiler,
     request: &'a Build<'a>,
@@ -95,7 +96,8 @@ pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
 }
 
 impl BuildJob<'_> {
-    /// Compiles with the precompiled parts in the folder `ready`, or, without it, while `making` builds them.
+    /// Compiles with the precompiled parts in the folder `ready`. Without that folder, compiles while `making` builds
+    /// the parts.
     fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;
@@ -107,8 +109,8 @@ impl BuildJob<'_> {
         headers.map_err(machine("the headers cannot be written"))?;
         self.write(place).map_err(machine("the source cannot be written"))?;
         let run = CompilerRun { compiler: self.compiler, place, options: self.options };
-        // Scheduler and search folders do not depend on the source, so their probes run concurrently with its
-        // compilation; their outputs are cached for the process.
+        // The scheduler and the search folders do not depend on the source. Their probes therefore run concurrently
+        // with the compilation of the source, and the probes' outputs are cached for the process.
         let scheduler = match (ready, &making) {
             (None, None) => Some(compiler_probe::probe(Probe::Scheduler, &run)?),
             _ => None,
@@ -149,16 +151,16 @@ impl BuildJob<'_> {
     fn write(&self, place: &Path) -> std::io::Result<()> {
         fs::write(place.join("unit.cpp"), unit(self.request))?;
         if !self.request.name.contains('/') && !matches!(self.request.name, "" | "unit.cpp" | "include") {
-            // The compiler prints lines of this file below its messages, and a debugger shows it.
+            // The compiler's messages quote lines of this file, and a debugger shows it.
             fs::write(place.join(self.request.name), as_written(self.request))?;
         }
         Ok(())
     }
 }
 
-/// Returns the `#define` line for a `-D` option, to be written before the source. On the command line the macro would
-/// also apply to headers, and `-DN=7` breaks every template with a parameter `N`. Macros meant for headers stay on the
-/// command line.
+/// Returns the `#define` or `#undef` line for an option `-D` or `-U`, to be written before the source. On the command
+/// line the macro would also apply to headers, where `-DN=7` breaks every template with a parameter `N`. Macros meant
+/// for headers stay on the command line.
 fn definition(option: &str) -> Option<String> {
     let for_headers = |name: &str| name.starts_with("PYGPU_CPU_") || name == "NDEBUG" || name.starts_with("NDEBUG=");
     if let Some(name) = option.strip_prefix("-U").filter(|name| !name.is_empty() && !for_headers(name)) {
@@ -169,7 +171,7 @@ fn definition(option: &str) -> Option<String> {
     Some(format!("#define {name} {value}\n"))
 }
 
-/// Returns whether a source may use textures or surfaces. Their header is long, and is included only in this case.
+/// Returns whether a source may use textures or surfaces. The long header for them is included only in this case.
 fn speaks_of_textures(request: &Build<'_>) -> bool {
     const WORDS: [&str; 10] = [
         "tex1D",
@@ -186,7 +188,7 @@ fn speaks_of_textures(request: &Build<'_>) -> bool {
     !request.force_include.is_empty() || WORDS.iter().any(|word| request.source.contains(word))
 }
 
-/// Returns the text to compile: the source, with the engine's header before it and the user's line numbers.
+/// Returns the text to compile: includes and definitions, then the source with the user's line numbers.
 fn unit(request: &Build<'_>) -> String {
     let definitions: String = request.options.iter().filter_map(|option| definition(option)).collect();
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -195,7 +197,7 @@ fn unit(request: &Build<'_>) -> String {
     format!("#include <pygpu_cpu.h>\n{textures}{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
 }
 
-/// Returns the source without the text that PyGPU added before its first line.
+/// Returns the user's source, without the text that PyGPU added before the source's first line.
 fn as_written<'a>(request: &Build<'a>) -> &'a str {
     let marker = format!("#line 1 \"{}\"\n", request.name);
     request.source.rsplit_once(&marker).map_or(request.source, |(_, rest)| rest)

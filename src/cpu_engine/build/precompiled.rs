@@ -1,10 +1,10 @@
-//! Parts that are compiled once per compiler and options, and cached on disk for all processes: the headers, a GCC
-//! precompiled header of the main one, and the scheduler.
+//! Parts that are compiled once for each compiler and its options, and cached on disk for all processes: the headers, a
+//! GCC precompiled header of the main header, and the scheduler.
 //!
-//! Reading headers takes most of a kernel's compilation; this halves the time. Failures here are never reported:
-//! without a folder, or with one that other users may write to, headers are read each time. GCC itself checks that a
-//! precompiled header matches and otherwise reads the plain header next to it. Changes of system headers are detected
-//! here.
+//! Reading headers takes most of a kernel's compilation time; a precompiled header halves that time. Failures of this
+//! cache are never reported. Without a cache folder, or with one that other users can write, every compilation reads
+//! the plain headers. GCC itself checks that a precompiled header matches, and otherwise reads the plain header next to
+//! it. This module detects changes of system headers.
 
 use std::fs;
 use std::io::{self, Read};
@@ -19,12 +19,12 @@ use super::dependencies::dependencies;
 use super::headers;
 use crate::find_compiler::CxxCompiler;
 
-/// Name of the folder for these parts inside the cache folder.
+/// Name of the folder for the precompiled parts inside the cache folder.
 const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// Name of the folder for a short replacement of the C++ library, which only has the symbols that every kernel needs.
-/// Resolving the C++ library's thousands of symbols takes half of the linker's time.
+/// Name of the folder for a short replacement of the C++ library, which has only the symbols that every kernel needs.
+/// Resolving the C++ library's thousands of symbols would take half of the linker's time.
 const SHORT: &str = "short";
 const LIBRARY: &str = "short/libstdc++.so";
 const NAMES: &str = "names.c";
@@ -34,12 +34,12 @@ const OF_LIBRARY: &str = "\
     void _Znwm(void) {}\nvoid _ZdlPv(void) {}\nvoid _ZdlPvm(void) {}\nvoid __cxa_throw_bad_array_new_length(void) {}\n";
 /// Files that a complete folder contains in addition to the headers.
 const MADE: [&str; 3] = [PRECOMPILED, SCHEDULER, LIBRARY];
-/// Name of the file that records size and time of every file from which the header was built.
+/// Name of the file that records the size and the modification time of every file from which the header was built.
 const MARKS: &str = "marks";
 const LIST: &str = "header.d";
 /// First bytes of a GCC precompiled header; other compilers use other formats.
 const OF_GCC: &[u8] = b"gpch";
-/// Maximum number of cached folders, each of which has several megabytes.
+/// Maximum number of cached folders, each of which takes several megabytes.
 const MOST: usize = 6;
 /// Maximum number of failed attempts per process to build the parts.
 const MOST_FAILURES: usize = 2;
@@ -47,12 +47,12 @@ static FAILURES: AtomicUsize = AtomicUsize::new(0);
 /// Age after which a temporary folder is assumed to belong to a process that has terminated.
 const OLD: Duration = Duration::from_secs(3600);
 
-/// Returns the folder that an option such as `-Ifolder`, written as one word, names.
+/// Returns the folder that an option such as `-Ifolder` names in the same word, if the path is absolute.
 fn named_folder(option: &str) -> Option<&Path> {
     option.strip_prefix("-I").map(Path::new).filter(|folder| folder.is_absolute())
 }
 
-/// Returns whether the options name no files, and name folders only in one word.
+/// Returns whether the options name no files, and name folders only in the form `-Ifolder`.
 pub fn are_plain(options: &[String]) -> bool {
     const PLAIN: [&str; 8] = ["-std=", "-O", "-w", "-W", "-f", "-m", "-D", "-U"];
     const OTHER: [&str; 3] = ["-fsanitize", "-fplugin", "-fprofile"];
@@ -61,20 +61,20 @@ pub fn are_plain(options: &[String]) -> bool {
     options.iter().all(|option| named_folder(option).is_some() || is_flag(option))
 }
 
-/// Returns the folders that such options name.
+/// Returns the folders that the options name, if the options pass `are_plain`.
 pub fn named_folders(options: &[String]) -> Vec<&Path> {
     let named = options.iter().filter_map(|option| named_folder(option));
     if are_plain(options) { named.collect() } else { Vec::new() }
 }
 
-/// Returns such options without those that name folders.
+/// Returns the options without those that name folders, if the options pass `are_plain`.
 pub fn without_named_folders(options: &[String]) -> Vec<String> {
     let is_named = |option: &&String| are_plain(options) && named_folder(option).is_some();
     options.iter().filter(|option| !is_named(option)).cloned().collect()
 }
 
-/// Returns the cache folder for a compiler and options. `None` if no cache folder is configured, or if options or
-/// environment variables may change which files are read.
+/// Returns the folder of the precompiled parts for a compiler and options. `None` if no cache folder is configured, or
+/// if options or environment variables may change which files the compiler reads.
 fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     const LEADING: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX"];
     let is_led = compiler.host.environment.iter().any(|(name, _)| LEADING.iter().any(|leading| name == leading));
@@ -86,8 +86,8 @@ fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     Some(compiler.host.kept.as_ref()?.join(FOLDER).join(name))
 }
 
-/// Returns whether no other user could have written into the folder. Only files in such a folder are passed to a
-/// compiler.
+/// Returns whether no other user can have written files into the folder, because only such files may be passed to a
+/// compiler. If `may_be_sticky` is true, a folder with the sticky bit also qualifies.
 fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
     const STICKY: u32 = 0o1000;
@@ -103,13 +103,13 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
 pub enum PreparedHeader {
     /// The folder is complete, and the files from which it was built are unchanged.
     Ready(PathBuf),
-    /// The parts are not built yet; they belong in this folder.
+    /// The parts do not exist yet. They will be stored in this folder.
     Absent(PathBuf),
     /// The parts cannot be used with this compiler or these options.
     Useless,
 }
 
-/// Looks for the precompiled parts.
+/// Returns the state of the precompiled parts for a compiler and options.
 pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
     let Some(folder) = place(compiler, options) else { return PreparedHeader::Useless };
     match read(&folder) {
@@ -120,7 +120,8 @@ pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
     }
 }
 
-/// Returns the files from which a header was built. `None` if one of them, or one of the built files, has changed.
+/// Returns the files from which a header was built. `None` if one of these files, or one of the built files, has
+/// changed.
 fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     let (above, marks) = (folder.parent()?, folder.join(MARKS));
     if !is_own(above.parent()?, true) || !is_own(above, false) || !is_own(folder, false) {
@@ -136,8 +137,8 @@ fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     Some(read)
 }
 
-/// Returns whether a folder that an option names contains a file with a name that the engine's headers include: the
-/// compiler would find that file first.
+/// Returns whether a folder that an option names contains a file with the name of a header that the engine's headers
+/// include. The compiler would find that file first.
 fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     let mut names: Vec<_> = read.iter().flat_map(|path| path.iter().skip(1)).collect();
     names.sort_unstable();
@@ -145,7 +146,7 @@ fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     named_folders(options).iter().any(|folder| names.iter().any(|name| folder.join(name).exists()))
 }
 
-/// Returns a line with size, modification time and path of a file.
+/// Returns a line with the size, the modification time and the path of a file.
 fn mark(folder: &Path, path: &str) -> Option<String> {
     let known = fs::metadata(folder.join(path)).ok()?;
     let written = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -171,13 +172,13 @@ pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Opt
 
 fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild> {
     let above = wanted.parent()?;
-    // An error is ignored, because the checks below examine the folder.
+    // An error is ignored here, because the checks below examine the folder.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
         return None;
     }
     let begun = SystemTime::now();
-    // The temporary folder is accessible to its owner only.
+    // Only the owner can access the temporary folder.
     let folder = tempfile::Builder::new().prefix(".new-").tempdir_in(above).ok()?;
     headers::write(&folder.path().join("include")).ok()?;
     let options = without_named_folders(options);
@@ -193,7 +194,7 @@ fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<
 }
 
 impl PreparedBuild {
-    /// Waits for the build, moves the result to its final folder, and returns that folder.
+    /// Waits for the build, moves the result to its final folder, and returns the final folder.
     pub fn end(self) -> Option<PathBuf> {
         let wanted = self.wanted.clone();
         let is_kept = self.keep().is_some() || read(&wanted).is_some();
@@ -214,7 +215,7 @@ impl PreparedBuild {
         let mut marks = String::new();
         let sources = dependencies(&list).into_iter().filter(|path| path.is_absolute());
         for path in MADE.map(PathBuf::from).into_iter().chain(sources) {
-            // If a file was written after the build began, the compiler may have read its previous contents.
+            // If a file was written after the build began, the compiler may have read the file's previous contents.
             let is_early = |known: fs::Metadata| known.modified().is_ok_and(|written| written < self.begun);
             if path.is_absolute() && !fs::metadata(&path).is_ok_and(is_early) {
                 return None;
@@ -224,7 +225,7 @@ impl PreparedBuild {
         }
         fs::write(place.join(MARKS), marks).ok()?;
         if read(&self.wanted).is_some() {
-            return Some(()); // another process was faster
+            return Some(()); // another process has stored the parts first
         }
         let _ = fs::remove_dir_all(&self.wanted);
         fs::rename(place, &self.wanted).ok()?;
@@ -234,7 +235,7 @@ impl PreparedBuild {
     }
 }
 
-/// Removes the least recently used folders, and those of processes that have terminated.
+/// Removes the least recently used folders, and the abandoned folders of processes that have terminated.
 fn make_room(above: &Path) {
     let age = |path: &Path| fs::metadata(path).and_then(|known| known.modified()).ok()?.elapsed().ok();
     let mut found: Vec<(Duration, PathBuf)> = Vec::new();
@@ -249,12 +250,12 @@ fn make_room(above: &Path) {
     found.into_iter().skip(MOST).for_each(|(_, path)| drop(fs::remove_dir_all(path)));
 }
 
-/// Links the precompiled headers into the folder in which a compilation looks for headers.
+/// Links the precompiled headers into the folder `place`, in which a compilation searches for headers.
 pub fn link(folder: &Path, place: &Path) -> io::Result<()> {
     symlink(folder.join("include"), place.join("include"))
 }
 
-/// Returns the folder of the short replacement of the C++ library.
+/// Returns the folder that contains the short replacement of the C++ library.
 pub fn library(folder: &Path) -> PathBuf {
     folder.join(SHORT)
 }

@@ -1,13 +1,13 @@
-// CUDA's and HIP's device language for an ordinary C++17 compiler: the header that is included before every kernel of
-// PyGPU's CPU backend and simulated drivers. Described in docs/design/kernels_on_the_cpu.md.
+// CUDA's and HIP's device language for an ordinary C++17 compiler. PyGPU's CPU backend and simulated drivers include
+// this header before every kernel source. docs/design/kernels_on_the_cpu.md describes the method.
 //
 // Keywords that a header cannot define (__global__, __device__, __shared__, __constant__, __launch_bounds__) are
-// rewritten in the preprocessed source before it is compiled. __PYGPU_CPU__ identifies this compilation.
+// replaced in the preprocessed source before it is compiled. A source can recognize this compilation by __PYGPU_CPU__.
 // __CUDA_ARCH__, __CUDACC_RTC__ and __HIPCC_RTC__ are not defined, because sources use them to select the vendors'
 // inline assembly.
 //
-// Nearly every function here is a template only so that a function of the same signature in the user's source is
-// preferred instead of being a redefinition.
+// Nearly every function here is a template for one reason only: a function of the same signature in the user's source
+// is then preferred, and is not a redefinition.
 #ifndef PYGPU_CPU_H
 #define PYGPU_CPU_H
 
@@ -20,12 +20,13 @@
 
 #define PYGPU_CPU_FUNCTION template <class PygpuUnused = void> inline
 
-// GNU's <cmath> of C++17 includes Bessel functions and similar, with half of the library: more than half of the
-// compile time of a small kernel. No device has them.
+// In C++17, GNU's <cmath> adds special functions, such as Bessel functions, which no device has. They include half of
+// the library, which takes more than half of the compile time of a small kernel. The macro is therefore undefined.
 #include <cstddef>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 
-// Included before other headers can include <math.h>, because the device language uses some of its names differently.
+// Included before another header can include <math.h>, because the device language uses some names of <math.h>
+// differently.
 #include <math.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
-// Kernels that are turned into loops over the threads of a block, and some that must not be.
+// Kernels that are converted to loops over the threads of a block, and one that must not be converted.
 constexpr int SIDE = 8;
 
-// Address in a thread's frame: far from the others' if each thread has its own stack.
+// Stores addresses in the threads' frames, which are far from each other if each thread has a separate stack.
 extern "C" __global__ void addresses(unsigned long long *out) {
     out[threadIdx.x] = 0;
     __syncthreads();
@@ -44,7 +44,7 @@ struct Pair {
     double second;
 };
 
-// Variables of every kind that are used after barriers, in two nested loops, and names that hide others.
+// Uses variables of all kinds after barriers, in two nested loops, with names that hide other names.
 extern "C" __global__ void kept(int *out, int rounds) {
     extern __shared__ int exchange[];
     int numbers[3] = {1, 2, 3}, *place = out + threadIdx.x, bare;
@@ -71,7 +71,7 @@ extern "C" __global__ void kept(int *out, int rounds) {
     *place = numbers[0] + numbers[1] * 3 + numbers[2] * 7 + bare + me + int(pair.second);
 }
 
-// A parameter is private to each thread, and a thread that returns early does not end the others.
+// Changes parameters, which are private to each thread, and lets threads return early, which must not end the others.
 extern "C" __global__ void own_parameter(int *out, int n, struct Pair pair) {
     n -= threadIdx.x;
     out += threadIdx.x;
@@ -104,7 +104,7 @@ template <class T, int STEPS> __global__ void doubled(T *x) {
     x[threadIdx.x] = value;
 }
 
-// Each thread leaves the loop after a different number of rounds: ended threads are not waited for.
+// Each thread leaves the loop after a different number of rounds. The others must not wait for ended threads.
 extern "C" __global__ void uneven(int *out) {
     int rounds = threadIdx.x;
     for (int i = 0; i < rounds; i++) {

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-//! Tests the stages before a kernel runs. The results of kernels are tested with the backend, in
-//! `src/backend/cpu/programs/tests`.
+//! Tests the stages of compilation. The tests of the CPU backend in `src/backend/cpu/programs/tests` check the results
+//! of kernels.
 
 mod precompiled;
 mod source_rewriter;

@@ -1,4 +1,5 @@
-//! Tests the precompiled parts: they are used if possible, and kernels compile whatever state the parts are in.
+//! Tests the precompiled parts: they are used if possible, and kernels compile even if the parts are damaged or
+//! outdated.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +9,7 @@ use crate::{Build, Failure, HostEnvironment, build, find};
 
 const SOURCE: &str = "extern \"C\" __global__ void k(int *a) { a[threadIdx.x] = warpSize; }";
 
-/// Compiles a source with a cache folder. If the source is invalid, the error is the compiler's output.
+/// Compiles a source with the cache folder `kept`. If the source is invalid, the error is the compiler's output.
 fn compile(kept: &Path, source: &str, options: &[String]) -> Result<(), String> {
     let host = HostEnvironment {
         environment: std::env::vars_os().collect(),
@@ -24,14 +25,15 @@ fn compile(kept: &Path, source: &str, options: &[String]) -> Result<(), String> 
     }
 }
 
-/// Returns the folder of the parts for the compiler in use; `None` if the compiler is not GCC.
+/// Returns the cached folder of the precompiled parts; `None` if the compiler is not GCC.
 fn folder(kept: &Path) -> Option<PathBuf> {
     let found: Vec<_> = fs::read_dir(kept.join("headers")).ok()?.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     Some(found[0].clone())
 }
 
-/// Returns a complete cache folder whose headers are invalid: a compilation that succeeds did not read them.
+/// Returns a complete cache folder in which the plain header is invalid, so that a successful compilation has not read
+/// that header.
 fn filled() -> Option<(tempfile::TempDir, PathBuf)> {
     let kept = tempfile::tempdir().unwrap();
     compile(kept.path(), SOURCE, &[]).unwrap();

@@ -2,7 +2,8 @@
 
 use crate::thread_loops::split;
 
-/// Returns the names of the kernels that are converted, for a text in which the header's macros are not expanded.
+/// Returns the names of the kernels that are converted, after replacing macros of the engine's header as the
+/// preprocessor would.
 fn taken(source: &str) -> Vec<String> {
     let macros = [
         ("threadIdx", "pygpu_cpu_thread_index"),

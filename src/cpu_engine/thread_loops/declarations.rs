@@ -6,9 +6,9 @@ use super::statements::TokenizedSource;
 pub struct Declarator<'a> {
     /// Name of the variable.
     pub name: &'a str,
-    /// Range of tokens from after the type or the previous comma to the last of the variable's dimensions.
+    /// Range of tokens from after the type or the previous comma to the end of the variable's array dimensions.
     pub range: (usize, usize),
-    /// Position of the name's token.
+    /// Position of the token that is the variable's name.
     pub at: usize,
     /// Range of tokens of the variable's initializer, if it has one.
     pub init: Option<(usize, usize)>,
@@ -16,11 +16,11 @@ pub struct Declarator<'a> {
 
 /// A declaration of one or several variables.
 pub struct Declaration<'a> {
-    /// Range of tokens of the type, which all variables share.
+    /// Range of tokens of the type, which applies to all variables of the declaration.
     pub kind: (usize, usize),
-    /// The variables that are declared.
+    /// The variables that the declaration introduces.
     pub declarators: Vec<Declarator<'a>>,
-    /// Whether the declaration contains a reference or a deduced type.
+    /// Whether the declaration contains a reference or a deduced type, for which no separate storage can be declared.
     pub is_open: bool,
 }
 
@@ -37,14 +37,14 @@ pub enum Read<'a> {
 pub const QUALIFIERS: [&str; 4] = ["const", "volatile", "constexpr", "register"];
 pub const BUILT_IN: [&str; 12] =
     ["unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool", "auto", "wchar_t", "__int128"];
-/// Keywords that begin a statement whose declarations, if any, are not visible to later statements.
+/// Keywords that begin a statement whose declarations, if it has any, are not visible to later statements.
 const ACTIONS: [&str; 12] =
     ["return", "throw", "delete", "if", "for", "while", "do", "switch", "static_assert", "else", "sizeof", "break"];
 const DOUBTFUL: [&str; 11] =
     ["typedef", "using", "struct", "class", "union", "enum", "template", "static", "extern", "namespace", "typename"];
 const POINTS: [&str; 7] = ["*", "&", "const", "volatile", "__restrict__", "__restrict", "restrict"];
 
-/// Parses the statement in this range of tokens, including its semicolon.
+/// Parses the statement in a range of tokens, which includes the statement's semicolon.
 pub fn read<'a>(text: &TokenizedSource<'a>, (first, end): (usize, usize)) -> Read<'a> {
     let word = text.at(first);
     if !text.is_word(first) || ACTIONS.contains(&word) {
@@ -66,7 +66,7 @@ enum DeclarationKind {
     Doubt,
 }
 
-/// Parses the type at the beginning of a statement, if there is one.
+/// Parses the type at the beginning of a statement, if the statement begins with a type.
 fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind {
     let (mut at, mut has_base) = (first, false);
     while at < end && text.is_word(at) {
@@ -86,7 +86,7 @@ fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind
             if text.at(at + 1) == "<" {
                 match angles(text, at + 1, end) {
                     Some(close) => at = close,
-                    // The `<` belongs to a comparison, or cannot be distinguished from one.
+                    // The `<` belongs to a comparison, or cannot be distinguished from a comparison.
                     None => return DeclarationKind::Doubt,
                 }
             }
@@ -94,11 +94,12 @@ fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind
         at += 1;
     }
     let name = (at..end).find(|&at| !POINTS.contains(&text.at(at))).unwrap_or(end);
-    // In `x = 1` and `f(x)`, the supposed type is the name of a variable or function; `int(x)` is an expression, too.
+    // In `x = 1` and `f(x)`, the supposed type is the name of a variable or function. `int(x)` is an expression as
+    // well.
     if has_base && text.is_word(name) { DeclarationKind::Until(at) } else { DeclarationKind::None }
 }
 
-/// Returns the position of the `>` that closes template arguments.
+/// Returns the position of the `>` that closes the template arguments opened at `open`.
 fn angles(text: &TokenizedSource<'_>, open: usize, end: usize) -> Option<usize> {
     let mut depth = 0usize;
     for at in open..end {

@@ -1,10 +1,10 @@
-//! Converts a kernel to loops over the threads of a block, one loop for the code between two barriers.
+//! Converts a kernel to loops over the threads of a block, with one loop for the code between two consecutive barriers.
 //!
-//! Works on preprocessed text, before it is rewritten. A kernel is converted if all its barriers are at the top level
-//! of its body, or of loops whose headers are the same for all threads. If this is uncertain, it stays unchanged, with
-//! a stack for each thread. A misparsed kernel must fail to compile (an unknown name, an assignment to a constant), and
-//! then the original source is compiled: the result must never compile with another meaning. Line numbers are
-//! preserved.
+//! The conversion processes preprocessed text, before that text is rewritten. A kernel is converted if each of its
+//! barriers is at the top level of its body, or at the top level of a loop whose header has the same values for all
+//! threads. If this is uncertain, the kernel stays unchanged and runs with a separate stack for each thread. A
+//! misparsed kernel must fail to compile, because of an unknown name or an assignment to a constant; the original
+//! source is compiled then. The converted source must never compile with another meaning. Line numbers are preserved.
 
 mod declarations;
 mod refusals;
@@ -16,7 +16,7 @@ use self::statements::TokenizedSource;
 use super::scopes::{Scopes, behind_brackets, has_brackets};
 use super::tokens::{TokenKind, tokens};
 
-/// A source in which some kernels were converted to run a whole block.
+/// A source in which some kernels were converted so that one call runs a whole block.
 pub struct Split {
     /// The source with the converted kernels.
     pub source: String,
@@ -24,12 +24,13 @@ pub struct Split {
     pub kernels: Vec<String>,
 }
 
-/// The definition of a kernel, by positions of tokens.
+/// The definition of a kernel, as positions of tokens.
 pub struct Definition {
     name: String,
-    /// Position at which the declaration begins, including a template header.
+    /// Position of the declaration's first token, which may begin a template header.
     declaration: usize,
-    /// Ranges of the parameter list with its brackets, and of the body with its braces; ends are exclusive.
+    /// Range of the parameter list with its parentheses; the end is exclusive, as for `body`, the range of the body
+    /// with its braces.
     parameters: (usize, usize),
     body: (usize, usize),
 }
@@ -45,7 +46,8 @@ pub struct Edit {
     text: String,
 }
 
-/// Returns the source with its kernels converted to loops; `None` if no kernel can be converted.
+/// Returns the source with those kernels converted to loops that can be converted; `None` if no kernel can be
+/// converted.
 pub fn split(source: &str) -> Option<Split> {
     let text = TokenizedSource { source, tokens: tokens(source) };
     let definitions = definitions(&text);
@@ -65,7 +67,7 @@ pub fn split(source: &str) -> Option<Split> {
     (!kernels.is_empty()).then(|| Split { source: edited(source, edits), kernels })
 }
 
-/// Returns whether the source contains no overload and no specialization of the kernel.
+/// Returns whether the source contains neither an overload nor a specialization of the kernel.
 fn is_alone(text: &TokenizedSource<'_>, definitions: &[Definition], definition: &Definition) -> bool {
     let own = text.at(definition.parameters.0 - 1);
     let is_special = |at: usize| text.at(at) == own && text.at(at + 1) == "<";
@@ -92,7 +94,7 @@ fn definitions(text: &TokenizedSource<'_>) -> Vec<Definition> {
     found
 }
 
-/// Returns name, parameter list and body of the function declared at `position`.
+/// Returns the name, parameter list and body of the function whose declaration begins at `position`.
 fn parts<'a>(text: &TokenizedSource<'a>, mut position: usize) -> Option<DefinitionSpans<'a>> {
     while position < text.tokens.len() {
         let word = text.at(position);
@@ -114,7 +116,7 @@ fn parts<'a>(text: &TokenizedSource<'a>, mut position: usize) -> Option<Definiti
 }
 
 fn edited(source: &str, mut edits: Vec<Edit>) -> String {
-    // The sort is stable, so edits at one position keep the order in which they were created.
+    // The sort is stable, so edits with equal positions keep the order in which they were created.
     edits.sort_by_key(|edit| edit.start);
     let (mut output, mut copied) = (String::with_capacity(source.len() + 4096), 0);
     for edit in edits {

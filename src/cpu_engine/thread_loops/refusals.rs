@@ -1,10 +1,11 @@
-//! Detects kernels that cannot be converted to loops, because threads wait for each other in other ways than by
+//! Detects kernels that cannot be converted to loops, because their threads wait for each other by other means than
 //! `__syncthreads()`.
 
 use super::Definition;
 use super::statements::TokenizedSource;
 
-/// Prefixes of the names of operations in which threads wait for each other, and of jumps that can form a loop.
+/// Prefixes of the names of operations in which threads wait for each other, and of jumps that can form a loop around
+/// such an operation.
 const WAITING: [&str; 13] = [
     "__shfl",
     "__ballot",
@@ -21,7 +22,8 @@ const WAITING: [&str; 13] = [
     "__syncthreads_",
 ];
 
-/// Names of the engine in preprocessed sources that begin with such a prefix, but do not wait.
+/// Names that the engine's header inserts into preprocessed sources. They begin with `pygpu_cpu_` but denote no
+/// operation that waits.
 const HARMLESS: [&str; 5] = [
     "pygpu_cpu_thread_index",
     "pygpu_cpu_block_index",
@@ -36,7 +38,8 @@ fn waits(word: &str) -> bool {
         || (word.starts_with("pygpu_cpu_") && !HARMLESS.contains(&word))
 }
 
-/// Returns whether the result of an atomic function is unused, because its call is a whole statement.
+/// Returns whether the result of the atomic function called at `position` is unused, because the call is a whole
+/// statement.
 fn stands_alone(text: &TokenizedSource<'_>, position: usize) -> bool {
     match text.at(position.wrapping_sub(1)) {
         ";" | "{" | "}" | "else" => true,
@@ -48,7 +51,8 @@ fn stands_alone(text: &TokenizedSource<'_>, position: usize) -> bool {
     }
 }
 
-/// Returns whether a loop at this position could wait for another thread.
+/// Returns whether the word at `position` could belong to a loop that waits for another thread: a fence, or an atomic
+/// function whose result is used.
 fn may_spin(text: &TokenizedSource<'_>, position: usize) -> bool {
     let word = text.at(position);
     word.starts_with("__threadfence")
@@ -60,8 +64,8 @@ pub fn waits_inside(text: &TokenizedSource<'_>, body: (usize, usize), has_loops:
     (body.0..body.1).any(|at| text.is_word(at) && (waits(text.at(at)) || (has_loops && may_spin(text, at))))
 }
 
-/// Returns whether such an operation occurs anywhere in the user's files outside of kernels, in a function that a
-/// kernel may call.
+/// Returns whether an operation in which threads wait for each other occurs in the user's files outside of kernels, in
+/// a function that a kernel may call.
 pub fn waits_outside(text: &TokenizedSource<'_>, definitions: &[Definition]) -> bool {
     let own = own_headers(text.source);
     outside(text, definitions).any(|at| {
@@ -72,14 +76,15 @@ pub fn waits_outside(text: &TokenizedSource<'_>, definitions: &[Definition]) -> 
     })
 }
 
-/// Returns the names of constants at file scope, which have the same value for all threads.
+/// Returns the names of `constexpr` constants at file scope, whose values are the same for all threads.
 pub fn constants<'a>(text: &TokenizedSource<'a>, definitions: &[Definition]) -> Vec<&'a str> {
     let declared = outside(text, definitions).filter(|&at| text.at(at) == "constexpr");
     let names = declared.filter_map(|at| {
         let equals = (at..text.tokens.len().min(at + 8)).find(|&at| matches!(text.at(at), "=" | "(" | ";" | "{"))?;
         (text.at(equals) == "=").then(|| text.at(equals - 1))
     });
-    // `warpSize` is defined by the engine's header, whose text is missing if the compiler uses a precompiled one.
+    // The engine's header defines `warpSize`, but if the compiler uses a precompiled header, the text does not contain
+    // that definition.
     names.chain(["warpSize"]).collect()
 }
 
@@ -92,7 +97,7 @@ fn is_own(text: &TokenizedSource<'_>, own: &[(usize, usize)], at: usize) -> bool
     own.iter().any(|&(first, end)| (first..end).contains(&text.tokens[at].start))
 }
 
-/// Returns the byte ranges of the engine's headers, which are included before every source.
+/// Returns the byte ranges of the text that comes from the engine's headers, which are included before every source.
 fn own_headers(source: &str) -> Vec<(usize, usize)> {
     let (mut found, mut begun, mut at) = (Vec::new(), None, 0);
     for line in source.split_inclusive('\n') {

@@ -1,5 +1,5 @@
-//! Converts one kernel: the code between barriers becomes loops over the threads of the block. Variables that are used
-//! across a barrier get storage for each thread.
+//! Converts one kernel: the code between two barriers becomes a loop over the threads of the block. A variable that is
+//! used across a barrier gets separate storage for each thread.
 
 use std::fmt::Write;
 
@@ -10,16 +10,16 @@ use super::{Definition, Edit};
 use crate::scopes::has_brackets;
 use crate::tokens::TokenKind;
 
-/// What a name refers to, in the code outside of the loops over threads.
+/// The meaning of a name in the code outside of the loops over threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// A parameter; true if it is a number, which all threads share.
+    /// A parameter of the kernel. The field is true if the parameter is a number, whose value all threads share.
     Parameter(bool),
-    /// The variable of a loop, which all threads share.
+    /// The variable of a loop with barriers. All threads share the variable.
     Counter,
-    /// A constant that all threads share, or shared memory.
+    /// A constant that all threads share, or a variable in shared memory.
     Shared,
-    /// A variable of each thread that is used after a barrier, and therefore stored for each thread.
+    /// A variable of each thread that is used after a barrier and is therefore stored separately for each thread.
     Kept,
     /// A variable whose scope ends before the next barrier.
     Local,
@@ -27,7 +27,7 @@ enum Bound {
 
 type TokenRange = (usize, usize);
 
-/// Words that may occur in an expression that has the same value for all threads.
+/// Words that may occur in an expression whose value is the same for all threads.
 const EVEN: [&str; 10] = [
     "static_cast",
     "uint3",
@@ -56,7 +56,7 @@ pub struct Regions<'t, 'a> {
     edits: Vec<Edit>,
 }
 
-/// Statements around which a loop over the threads will be written.
+/// Consecutive statements without a barrier, around which one loop over the threads is written.
 #[derive(Default)]
 struct Region {
     statements: Vec<TokenRange>,
@@ -65,7 +65,7 @@ struct Region {
 }
 
 impl<'t, 'a> Regions<'t, 'a> {
-    /// Returns the edits that convert a kernel; `None` if it is uncertain whether it can be converted.
+    /// Returns the edits that convert a kernel; `None` if it is uncertain whether the kernel can be converted.
     pub fn of(text: &'t TokenizedSource<'a>, definition: &Definition, constants: &'t [&'a str]) -> Option<Vec<Edit>> {
         let body = (definition.body.0 + 1, definition.body.1 - 1);
         let mut visible = template_parameters(text, definition);
@@ -87,8 +87,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.edits.push(Edit { start: self.text.tokens[first].start, end: self.text.tokens[end - 1].end, text });
     }
 
-    /// Inserts local copies of the values that all threads share, under the names in the preprocessed text. They are
-    /// read once instead of once per thread.
+    /// Inserts local copies of the values that all threads share, such as the block's size, so that they are read once
+    /// instead of once per thread. The copies have the names that the preprocessed text contains.
     fn begin(&mut self) {
         let mut text = " const ::pygpu_cpu::threads pygpu_cpu_all; \
              [[maybe_unused]] const ::uint3 pygpu_cpu_block_index = ::pygpu_cpu_block_index; \
@@ -111,7 +111,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.insert(self.text.tokens[self.body.0 - 1].end, text);
     }
 
-    /// Converts the statements between two braces.
+    /// Converts the statements between a pair of braces.
     fn sequence(&mut self, (first, end): TokenRange, in_loop: bool) -> Option<()> {
         let (mut at, mut region) = (first, Region::default());
         while at < end {
@@ -147,8 +147,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             && (first..end).zip(["__syncthreads", "(", ")", ";"]).all(|(at, mark)| self.text.at(at) == mark)
     }
 
-    /// Returns the text of a statement that must be outside of the loops over threads; `Some(None)` for all other
-    /// statements.
+    /// Returns the text of a statement that must be outside of the loops over threads, and `Some(None)` for any other
+    /// statement. Returns `None` if the kernel cannot be converted.
     fn hoisted(&mut self, statement: TokenRange) -> Option<Option<String>> {
         if self.text.find(statement, &["__shared__"]) < statement.1 {
             return self.shared_memory(statement).map(Some);
@@ -167,8 +167,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(Some(format!("{}{}", if is_const { "" } else { "const " }, self.text.joined(statement))))
     }
 
-    /// Returns the declaration of shared memory, to be placed outside of the loops over threads: its address is the
-    /// same for all threads.
+    /// Returns the declaration of a variable in shared memory. The declaration is placed outside of the loops over
+    /// threads, because the variable's address is the same for all threads.
     fn shared_memory(&mut self, (first, end): TokenRange) -> Option<String> {
         let mut at = first;
         if self.text.at(at) == "extern" {
@@ -204,7 +204,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(text)
     }
 
-    /// Returns the parts of a variable's declaration before and after the name.
+    /// Returns the two parts of a variable's declaration: the text before the name and the text after the name.
     fn type_of(&self, declaration: &Declaration<'_>, each: &Declarator<'_>) -> (String, String) {
         let pointers = (each.range.0.max(declaration.kind.1), each.at);
         let kind = format!("{} {}", self.text.joined(declaration.kind), self.text.joined(pointers));
@@ -247,7 +247,8 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     fn is_even_declaration(&self, declaration: &Declaration<'_>) -> bool {
-        // At most one occurrence of a name may change it: its own initializer looks like an assignment.
+        // At most one occurrence of a name may look like an assignment: the initializer in the declaration of that
+        // name.
         let changes = |name: &str| {
             (self.body.0..self.body.1).filter(|&at| self.text.at(at) == name && assigned(self.text, at)).count()
         };
@@ -255,7 +256,7 @@ impl<'t, 'a> Regions<'t, 'a> {
             && self.is_even_declaration_of(declaration, true)
     }
 
-    /// Returns whether all declared variables are plain numbers that are initialized to the same value in all threads.
+    /// Returns whether each declared variable is a plain number that is initialized to the same value in all threads.
     fn is_even_declaration_of(&self, declaration: &Declaration<'_>, is_alone: bool) -> bool {
         let mut words = (declaration.kind.0..declaration.kind.1).map(|at| self.text.at(at));
         let is_plain = words
@@ -297,7 +298,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         }
     }
 
-    /// Returns whether a name is shared memory, whose address is the same for all threads, while its contents change.
+    /// Returns whether a name is a variable in shared memory. Its address is the same for all threads, but its contents
+    /// change.
     fn is_memory(&self, name: &str) -> bool {
         let mut own = self.visible.iter().rev().filter(|(other, _)| *other == name).map(|(_, bound)| *bound);
         own.next() == Some(Bound::Shared) && own.next() == Some(Bound::Local)
@@ -334,8 +336,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(())
     }
 
-    /// Returns declarations for the names from outside that a region uses. The occurrences in `hidden` declare a new
-    /// variable of the name.
+    /// Returns declarations for those names from outside the region that the region uses. `hidden` contains the
+    /// positions at which the region declares a new variable of such a name.
     fn bindings(&self, range: TokenRange, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());
         for &(name, bound) in self.visible.iter().rev() {
@@ -345,8 +347,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             }
             seen.push(name);
             let _ = match bound {
-                // With a single loop each thread gets its own copy of the parameter, as in a call. With several loops,
-                // an assignment to it does not compile.
+                // With one loop, each thread gets its own copy of the parameter, as in a call. With several loops, the
+                // parameter is constant, so an assignment to it does not compile.
                 Bound::Parameter(_) if !self.has_barriers => {
                     write!(text, "[[maybe_unused]] auto {name} = pygpu_cpu_c_{name}; ")
                 }
@@ -358,7 +360,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         text
     }
 
-    /// Declares storage for each thread for the variables of a declaration that are used after a barrier.
+    /// Declares separate storage for each thread for those variables of a declaration that are used after a barrier.
     fn keep(&mut self, declaration: &Declaration<'a>, region: TokenRange, open: &mut String) -> Option<()> {
         let after = (region.1, self.body.1);
         let is_kept = declaration.declarators.iter().any(|each| self.text.names(after, each.name));
@@ -401,7 +403,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 }
 
-/// Returns whether the name at this position is assigned, or its address taken.
+/// Returns whether the name at position `at` is assigned, or its address is taken.
 fn assigned(text: &TokenizedSource<'_>, at: usize) -> bool {
     let next = |offset: usize| text.at(at + offset);
     let before = |offset: usize| at.checked_sub(offset).map_or("", |at| text.at(at));
@@ -413,7 +415,7 @@ fn assigned(text: &TokenizedSource<'_>, at: usize) -> bool {
     (next(1) == "=" && next(2) != "=") || by_operator || by_step || by_shift || address
 }
 
-/// Returns the template parameters that are numbers, which all threads share.
+/// Returns the kernel's template parameters as names whose values all threads share.
 fn template_parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Vec<(&'a str, Bound)> {
     let header = definition.declaration..definition.parameters.0;
     if !header.clone().any(|at| text.at(at) == "template") {
@@ -423,7 +425,7 @@ fn template_parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) 
     header.filter(is_last).map(|at| (text.at(at), Bound::Shared)).collect()
 }
 
-/// Returns the names of a kernel's parameters, and whether each is a number.
+/// Returns the names of a kernel's parameters, and for each whether it is a number; `None` if they cannot be parsed.
 fn parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Option<Vec<(&'a str, Bound)>> {
     let (mut at, end) = (definition.parameters.0 + 1, definition.parameters.1 - 1);
     let mut found = Vec::new();
@@ -449,7 +451,7 @@ fn parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Option
     Some(found)
 }
 
-/// Returns the position of the comma after a parameter. Commas in template arguments are skipped.
+/// Returns the position of the comma after a parameter, or `end`. Commas in template arguments are skipped.
 fn parameter_end(text: &TokenizedSource<'_>, mut at: usize, end: usize) -> usize {
     let mut depth = 0usize;
     while at < end {

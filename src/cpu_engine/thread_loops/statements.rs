@@ -7,7 +7,7 @@ use crate::tokens::{Token, TokenKind};
 pub struct TokenizedSource<'a> {
     /// The text of the source.
     pub source: &'a str,
-    /// The tokens, without those of system headers.
+    /// The tokens of the source, without those of system headers.
     pub tokens: Vec<Token>,
 }
 
@@ -29,12 +29,12 @@ impl<'a> TokenizedSource<'a> {
         self.is_word(position) && before != "." && !arrow
     }
 
-    /// Returns whether a name occurs in a range of tokens.
+    /// Returns whether a name that does not follow `.` or `->` occurs in a range of tokens.
     pub fn names(&self, (first, end): (usize, usize), name: &str) -> bool {
         (first..end).any(|at| self.at(at) == name && self.is_name(at))
     }
 
-    /// Returns whether one of these words occurs in a range of tokens.
+    /// Returns whether at least one of the words occurs in a range of tokens.
     pub fn has(&self, (first, end): (usize, usize), words: &[&str]) -> bool {
         (first..end).any(|at| self.is_word(at) && words.contains(&self.at(at)))
     }
@@ -44,12 +44,12 @@ impl<'a> TokenizedSource<'a> {
         (first..end).map(|at| self.at(at)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the position after the bracket that closes the one at `open`.
+    /// Returns the position after the closing bracket that matches the opening bracket at `open`.
     pub fn behind(&self, open: usize) -> usize {
         behind_brackets(self.source, &self.tokens, open)
     }
 
-    /// Returns the position of the first of these marks that is outside of brackets, or `end`.
+    /// Returns the position of the first token that is one of the marks and is outside of brackets, or `end`.
     pub fn find(&self, (first, end): (usize, usize), marks: &[&str]) -> usize {
         let mut at = first;
         while at < end && !marks.contains(&self.at(at)) {

@@ -1,9 +1,9 @@
-//! The cache folder. Cached images are executed, so only files that no other user can write are trusted.
+//! The cache folder. The process executes cached images, so it trusts only files that no other user can write.
 //!
-//! A folder is trusted if it is not a link, belongs to the effective user, and is writable by no other user; if it is
-//! readable by others, that permission is removed. A file is trusted if it is a regular file of the same user, writable
-//! by no other user, and its checksum is correct. Untrusted files and folders are treated as missing. For a folder the
-//! reason is recorded and reported.
+//! A folder is trusted if it is not a link, belongs to the effective user, and is writable by no other user. If other
+//! users can read it, their permission is removed. A file is trusted if it is a regular file of the effective user,
+//! writable by no other user, and its checksum is correct. Untrusted files and folders are treated as missing. For an
+//! untrusted folder, the reason is recorded and reported once.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -18,19 +18,19 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 const SUFFIX: &str = "pgk";
 
-/// Number of bytes that this process has stored since it last measured the folder. The initial value makes the first
-/// store measure it.
+/// Number of bytes that this process has stored since it last measured the folder's size. The initial value makes the
+/// first store measure the size.
 static FRESH: AtomicU64 = AtomicU64::new(u64::MAX / 2);
-/// The folder is measured again after the size limit divided by this number was stored.
+/// The folder's size is measured again after this fraction of the size limit, 1/32, was stored.
 const PARTS: u64 = 32;
 
-/// Path of a cache folder that is trusted.
+/// Path of a trusted cache folder.
 pub struct DiskCache(PathBuf);
 
 /// For each folder that is not trusted, the reason and whether it was reported.
 static REFUSED: ForkSafeMutex<BTreeMap<PathBuf, (String, bool)>> = ForkSafeMutex::new(BTreeMap::new());
 
-/// Whether there may be a reason that was not reported; checked on every launch.
+/// Whether an unreported reason may exist. Every launch reads this flag.
 static HAS_UNTOLD: AtomicBool = AtomicBool::new(false);
 
 fn refused() -> ForkSafeGuard<BTreeMap<PathBuf, (String, bool)>> {
@@ -42,7 +42,7 @@ pub fn refusal(folder: &Path) -> Option<String> {
     refused().get(folder).map(|(reason, _)| reason.clone())
 }
 
-/// Returns a reason that was not yet reported, as a sentence, and marks it as reported.
+/// Returns an unreported reason as a sentence and marks it as reported; `None` if there is none.
 pub fn unreported_refusal() -> Option<String> {
     if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
         return None;
@@ -50,7 +50,7 @@ pub fn unreported_refusal() -> Option<String> {
     let mut refused = refused();
     let (folder, (reason, told)) = refused.iter_mut().find(|(_, (_, told))| !told)?;
     *told = true;
-    HAS_UNTOLD.store(true, Ordering::Relaxed); // more may be unreported
+    HAS_UNTOLD.store(true, Ordering::Relaxed); // further folders may have unreported reasons
     Some(format!(
         "the cache of compiled kernels in {} is not used: {reason}; kernels are compiled in every process",
         folder.display()
@@ -140,7 +140,8 @@ impl DiskCache {
     /// Opens a folder if it is trusted. If `make` is set, creates a missing folder.
     pub fn open(path: &Path, make: bool) -> Option<Self> {
         if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            // Another process may create the folder first. A folder that cannot be created is not used.
+            // Another process may create the folder first, which is no error. A folder that cannot be created is not
+            // used.
             if !make || rules::create(path).is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
                 return None;
             }
@@ -164,7 +165,7 @@ impl DiskCache {
         self.0.join(&key.0).with_extension(SUFFIX)
     }
 
-    /// Loads the image of a key from a file of at most `most` bytes.
+    /// Loads the image of a key, unless its file is larger than `most` bytes.
     pub fn load(&self, key: &ImageKey, most: u64) -> Option<Compiled> {
         let path = self.path(key);
         let file = rules::open(&path).ok()?;
@@ -173,23 +174,24 @@ impl DiskCache {
             return None;
         }
         let mut bytes = Vec::with_capacity(usize::try_from(known.len()).ok()?);
-        // A file that grows while it is read fails its checksum.
+        // If the file grows while it is read, the read bytes fail the checksum.
         (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
         match entry::decode(key, &bytes) {
             Some(compiled) => {
-                // The modification time of a file records its last use.
+                // The modification time of a file records when the file was last used.
                 let _ = file.set_modified(SystemTime::now());
                 Some(compiled)
             }
             None => {
-                // The file was truncated by a power failure or has another version, so it is removed.
+                // The file is incomplete, for example after a power failure, or has another format version, so it is
+                // removed.
                 let _ = fs::remove_file(&path);
                 None
             }
         }
     }
 
-    /// Stores an image. The size of the folder is limited to `most` bytes. Replaces any file with the same name.
+    /// Stores an image, and replaces the key's previous file. `most` is the size limit of the folder in bytes.
     pub fn store(&self, key: &ImageKey, compiled: &Compiled, most: u64) -> io::Result<()> {
         let Some(bytes) = entry::encode(key, compiled).filter(|bytes| bytes.len() as u64 <= most) else {
             return Ok(());
@@ -198,8 +200,8 @@ impl DiskCache {
         file.write_all(&bytes)?;
         file.flush()?;
         file.persist(self.path(key)).map_err(|refused| refused.error)?;
-        // The folder is measured only occasionally, because measuring thousands of files takes longer than compiling a
-        // kernel.
+        // The folder's size is measured only occasionally, because measuring thousands of files takes longer than
+        // compiling a kernel.
         let fresh = FRESH.fetch_add(bytes.len() as u64, Ordering::Relaxed).saturating_add(bytes.len() as u64);
         if fresh < most / PARTS {
             return Ok(());
@@ -215,7 +217,7 @@ impl DiskCache {
 
     /// Removes the least recently used files until the folder is a tenth below the limit.
     fn make_room(&self, most: u64) -> io::Result<()> {
-        /// Age after which a temporary file is considered abandoned by a process that died.
+        /// Age after which a temporary file is considered abandoned by a dead process.
         const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
         let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.0)?.flatten() {

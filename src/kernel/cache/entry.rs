@@ -1,5 +1,5 @@
-//! Format of a cache file: a module image, the compiler's log, and fingerprints of the files it was compiled from,
-//! preceded by a checksum.
+//! Format of a cache file: a checksum, then a module image, the compiler's log, and fingerprints of the files from
+//! which the image was compiled.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::ImageKey;
 use pygpu_backend::{Compiled, FileFingerprint, WitnessState};
 
-/// First bytes of a cache file. They change with the format of the files and of the keys.
+/// First bytes of a cache file. They change whenever the format of cache files or of cache keys changes.
 const MAGIC: &[u8; 8] = b"PyGPU k2";
 const CHECKSUM: usize = 32;
 
@@ -59,7 +59,7 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(std::str::from_utf8(bytes).ok()?))
 }
 
-/// Encodes an image as a cache file; `None` for an image that must not be cached.
+/// Encodes an image as a cache file; `None` if the image must not be cached.
 pub fn encode(key: &ImageKey, compiled: &Compiled) -> Option<Vec<u8>> {
     let read = compiled.read.as_ref()?;
     let mut payload = ByteWriter(Vec::with_capacity(compiled.image.len() + compiled.log.len() + 256));
@@ -87,7 +87,7 @@ pub fn encode(key: &ImageKey, compiled: &Compiled) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes a cache file if it is complete and belongs to the key.
+/// Decodes a cache file; `None` if the file is incomplete or belongs to another key.
 pub fn decode(key: &ImageKey, bytes: &[u8]) -> Option<Compiled> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (checksum, payload) = rest.split_at_checked(CHECKSUM)?;

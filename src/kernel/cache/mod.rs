@@ -1,12 +1,12 @@
 //! Cache of compiled images, in memory and in the user's cache folder.
 //!
-//! The folder is shared by processes and machines, and may disappear at any time. Cache failures are never errors for
-//! the user: an image that cannot be read is compiled again, one that cannot be written is not cached. [`disk`] defines
-//! which folders and files are trusted, [`entry`] their format. An image is used only while every file that it was
-//! compiled from is unchanged.
+//! The folder is shared by processes and machines, and may disappear at any time. A failure of the cache is never an
+//! error for the user: an image that cannot be read is compiled again, and an image that cannot be written is not
+//! cached. [`disk`] defines which folders and files are trusted, and [`entry`] defines the format of the files. An
+//! image is used only while every file that it was compiled from is unchanged.
 //!
-//! `PYGPU_CACHE=0` disables the folder, `PYGPU_CACHE_DIR` selects another, `PYGPU_CACHE_SIZE` limits it (default
-//! `256M`; the least recently used files are removed first).
+//! `PYGPU_CACHE=0` disables the folder, `PYGPU_CACHE_DIR` selects another folder, and `PYGPU_CACHE_SIZE` limits the
+//! folder's size (default `256M`; the least recently used files are removed first).
 
 mod disk;
 mod entry;
@@ -34,12 +34,12 @@ const MEMORY_SIZE: usize = 64 << 20;
 /// Where an image may be cached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Cache {
-    /// In the folder that the environment variables select.
+    /// In the folder that the environment variables of the module select.
     #[default]
     Usual,
-    /// In a folder that the caller selects.
+    /// In this folder, which the caller selects.
     Folder(PathBuf),
-    /// Nowhere: the image is compiled every time.
+    /// Nowhere: the image is compiled for every load.
     Off,
 }
 
@@ -48,7 +48,7 @@ pub enum Cache {
 pub struct ImageKey(String);
 
 impl ImageKey {
-    /// Returns the key for a sequence of byte strings. The boundaries between them are part of the key.
+    /// Returns the key of a sequence of byte strings. The boundaries between the byte strings also determine the key.
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -59,7 +59,7 @@ impl ImageKey {
     }
 }
 
-/// A cache folder, and its maximum size.
+/// A cache folder, if one is available, and its maximum size in bytes.
 struct CacheLocation {
     folder: Option<PathBuf>,
     size: u64,
@@ -126,7 +126,7 @@ fn remember(name: (Option<PathBuf>, ImageKey), compiled: &Arc<Compiled>) {
     let mut memory = memory();
     let memory = memory.get_or_insert_default();
     if memory.bytes.saturating_add(compiled.image.len()) > MEMORY_SIZE {
-        *memory = MemoryTier::default(); // rarely happens, and the folder still has the images
+        *memory = MemoryTier::default(); // happens rarely, and the cache folder still has the images
     }
     let before = memory.images.insert(name, Arc::clone(compiled));
     memory.bytes += compiled.image.len();
@@ -138,7 +138,7 @@ fn is_fresh(compiled: &Compiled) -> bool {
     compiled.read.as_ref().is_some_and(|read| read.iter().all(FileFingerprint::holds))
 }
 
-/// Looks up the image of a key, if every file that it was compiled from is unchanged.
+/// Looks up the image of a key; `None` if a file that the image was compiled from has changed.
 pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     if *cache == Cache::Off {
         return None;
@@ -157,7 +157,7 @@ pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     })
 }
 
-/// Caches an image, unless it is unknown from which files it was compiled.
+/// Caches an image, unless the files from which it was compiled are unknown.
 pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> {
     let compiled = Arc::new(compiled);
     if *cache == Cache::Off || compiled.read.is_none() {
@@ -165,8 +165,8 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     }
     let place = CacheLocation::of(cache, settings::get());
     if let Some(folder) = &place.folder {
-        // An error is ignored: if the disk is full or the folder is not writable, the kernel is compiled again at the
-        // next start.
+        // Errors are ignored. If the disk is full or the folder is not writable, the next process compiles the kernel
+        // again.
         let stored: io::Result<()> = match DiskCache::open(folder, true) {
             Some(folder) => folder.store(key, &compiled, place.size),
             None => Ok(()),
@@ -177,7 +177,7 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     compiled
 }
 
-/// Removes from the cache an image that failed to load.
+/// Removes an image that failed to load from the cache.
 pub fn forget(cache: &Cache, key: &ImageKey) {
     let place = CacheLocation::of(cache, settings::get());
     if let Some(memory) = memory().as_mut()

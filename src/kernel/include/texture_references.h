@@ -1,9 +1,9 @@
 // File-scope textures and surfaces, which CUDA 12 removed from the language. PyGPU prepends this header to sources that
 // contain `texture<` or `surface<`, for NVRTC, nvcc, hiprtc, hipcc and the CPU engine.
 //
-// Each reference becomes a variable in constant memory that contains the handle of a texture object. PyGPU.driver's
-// TextureReference writes the handle, and the fetch functions read through it. The variable's size encodes the element
-// type for the host: 8 bytes for floats, 16 for integers, 24 for integers read as floats.
+// Each reference becomes a variable in constant memory that contains the handle of a texture object. The class
+// TextureReference of PyGPU.driver writes the handle, and the fetch functions read the texture through it. The
+// variable's size tells the host the element type: 8 bytes for floats, 16 for integers, 24 for integers read as floats.
 #ifndef PYGPU_TEXTURE_REFERENCES
 #define PYGPU_TEXTURE_REFERENCES
 
@@ -60,7 +60,7 @@
 #endif
 
 namespace pygpu {
-// Result type of a fetch: the element type, or float. `words` encodes it in the variable's size.
+// Result type of a fetch: the element type or, for mode 1, float. `words` is the variable's size in units of 8 bytes.
 template <class T, int mode> struct fetched { typedef T type; enum { words = 2 }; };
 template <class T> struct fetched<T, 1> { typedef float type; enum { words = 3 }; };
 template <> struct fetched<float, 0> { typedef float type; enum { words = 1 }; };
@@ -132,7 +132,7 @@ PYGPU_SURFACE(surf2DLayered, cudaSurfaceType2DLayered, PYGPU_LIST(int x, int y, 
 #undef PYGPU_SURFACE
 #undef PYGPU_LIST
 
-// These names were type qualifiers; they now declare variables.
+// A declaration such as `texture<float, 2> name;` thereby declares a variable in constant memory.
 #define texture __constant__ ::pygpu::texture_reference
 #define surface __constant__ ::pygpu::surface_reference
 

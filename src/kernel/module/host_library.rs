@@ -1,19 +1,19 @@
-//! Extracts device code, for the driver, from prebuilt host libraries.
+//! Extracts the device code from prebuilt host libraries, so that the driver can load the code.
 
 use std::ops::Range;
 
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 
-/// Name of the ELF section in which nvcc stores device code; `OF_HIP` is that of hipcc.
+/// Names of the ELF sections in which nvcc and hipcc store device code.
 const OF_CUDA: &str = ".nv_fatbin";
 const OF_HIP: &str = ".hip_fatbin";
 /// First bytes of a fatbin.
 pub const FATBIN: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// Returns the ranges of an image that the driver loads as separate modules. Empty if the image is not a library with
-/// device code.
+/// Returns the ranges of a host library's bytes that the driver loads as separate modules. Empty if the image is not a
+/// host library with device code.
 ///
 /// # Errors
 /// `ValueError` for a library without code for this kind of device.
@@ -41,11 +41,11 @@ pub fn parts(image: &[u8], kind: BackendKind) -> Result<Vec<Range<usize>>> {
     }
 }
 
-/// Returns the ranges of consecutive fatbins. Each header contains its own length and the length of its contents.
+/// Returns the ranges of consecutive fatbins. A fatbin's header contains the lengths of the header and of the contents.
 fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(header) = section.get(at..at + 16) {
-        let mut step = 8; // zero padding between fatbins
+        let mut step = 8; // size of the zero padding between fatbins that is skipped in one step
         if header.starts_with(&FATBIN) {
             let rest = number(header, 8, 8).unwrap_or(usize::MAX);
             let length = number(header, 6, 2).unwrap_or(0).saturating_add(rest);
@@ -58,8 +58,8 @@ fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the ranges of consecutive offload bundles, each of which extends to the next one. A compressed bundle is
-/// always the only one.
+/// Returns the ranges of consecutive offload bundles. A bundle ends where the next bundle begins. A compressed bundle
+/// is always the only one in its section.
 fn bundles(section: &[u8]) -> Vec<Range<usize>> {
     if section.starts_with(b"CCOB") {
         return std::iter::once(0..section.len()).collect();
@@ -69,7 +69,7 @@ fn bundles(section: &[u8]) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Reads an integer in native byte order.
+/// Reads an unsigned little-endian integer of `width` bytes at offset `at`.
 pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     usize::try_from(bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))).ok()
@@ -112,7 +112,7 @@ mod tests {
         section.extend(fatbin(8));
         assert_eq!(fatbins(&section), [0..40, 56..80]);
         section.truncate(76);
-        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend reports the truncation
+        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend reports the truncated fatbin
         assert!(fatbins(b"").is_empty());
     }
 

@@ -1,9 +1,9 @@
-//! Finds the names of the kernels in an image, for drivers that do not list them: in PTX text, or in the symbol table
-//! of machine code.
+//! Finds the names of the kernels in an image, for drivers that cannot list them. The names are found in the text of
+//! PTX, or in the symbol table of machine code.
 
 use super::host_library::number;
 
-/// Returns the names of the kernels in PTX, a cubin or a code object. Empty for other or truncated images.
+/// Returns the names of the kernels in PTX, a cubin or a code object. Empty for other images and for truncated ones.
 pub fn in_image(image: &[u8]) -> Vec<String> {
     if image.starts_with(b"\x7fELF") {
         return in_elf(image).unwrap_or_default();
@@ -15,7 +15,7 @@ pub fn in_image(image: &[u8]) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Machine numbers of GPUs in ELF headers.
+/// Machine numbers in the ELF headers of GPU code.
 const NVIDIA: usize = 190;
 const AMD: usize = 224;
 
@@ -32,7 +32,7 @@ fn in_elf(image: &[u8]) -> Option<Vec<String>> {
     Some(symbols.filter_map(|symbol| kernel_of(machine, symbol, image.get(texts..)?)).collect())
 }
 
-/// Returns the name of the kernel to which a symbol belongs; `None` if it belongs to none.
+/// Returns the name of the kernel that a symbol defines; `None` if the symbol defines none.
 fn kernel_of(machine: usize, symbol: &[u8], texts: &[u8]) -> Option<String> {
     /// Flag of a symbol in a cubin that marks a function as a kernel.
     const ENTRY: u8 = 0x10;
@@ -42,7 +42,7 @@ fn kernel_of(machine: usize, symbol: &[u8], texts: &[u8]) -> Option<String> {
     let is_there = number(symbol, 6, 2)? != 0;
     match machine {
         NVIDIA if is_there && symbol[4] & 15 == FUNCTION && symbol[5] & ENTRY != 0 => Some(name.to_owned()),
-        // AMD's code objects contain a descriptor symbol with this suffix for each kernel.
+        // For each kernel, an AMD code object contains a descriptor symbol: the kernel's name with the suffix `.kd`.
         AMD if is_there => name.strip_suffix(".kd").map(str::to_owned),
         _ => None,
     }
@@ -53,7 +53,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Returns an ELF file that only contains a symbol table. Each symbol has a name, a kind and flags.
+    /// Returns an ELF file that contains only a symbol table. Each symbol has a name, a type with a binding, and flags.
     fn elf(machine: u16, symbols: &[(&str, u8, u8)]) -> Vec<u8> {
         let (mut texts, mut table) = (vec![0u8], vec![0u8; 24]);
         for (name, kind, other) in symbols {
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(in_image(&amd), ["_Z1kPi"]);
         assert!(in_image(&elf(62, &[("main", 0x12, 0)])).is_empty());
         for length in 0..nvidia.len() {
-            in_image(&nvidia[..length]); // must not panic for any truncation
+            in_image(&nvidia[..length]); // must not panic for a truncated image
         }
         assert!(in_image(b"").is_empty());
     }

@@ -1,4 +1,4 @@
-//! Results of compiling a module's source again: template instances, each compiled on first use, and PTX.
+//! Results of compiling a module's source a second time: template instances, each compiled on first use, and PTX.
 
 use std::path::PathBuf;
 
@@ -10,21 +10,21 @@ use crate::options;
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 
-/// Whether an image is probably PTX, i.e. contains `.version` near the beginning.
+/// Whether an image is probably PTX, which contains `.version` near its beginning.
 pub fn is_ptx(image: &[u8]) -> bool {
     let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&host_library::FATBIN);
     !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
 }
 
 impl Module {
-    /// Whether a name is that of a template instance that is not in the image but can be compiled from the source.
+    /// Whether `name` is a template instance that is not in the image but can be compiled from the source.
     pub fn lacks_instance(&self, name: &str) -> bool {
         (name.contains('<') || !self.is_loaded())
             && self.source().is_some_and(|source| !source.instances.iter().any(|known| known == name))
     }
 
-    /// Returns an instance of one of the source's templates. It is compiled to a separate module on first use. `hints`
-    /// as for [`build`].
+    /// Returns an instance of a template of the source. The instance is compiled to a separate module on first use.
+    /// `hints` are the candidate paths of [`build`].
     ///
     /// # Errors
     /// As [`load`]; `ValueError` for a module without source.
@@ -42,7 +42,8 @@ impl Module {
         made.function(name)
     }
 
-    /// Whether the image is a fatbin or a library, whose parts can only be read by other tools.
+    /// Whether the image is a fatbin or a host library. Only the vendor's tools can read the code inside these
+    /// containers.
     pub fn is_container(&self) -> bool {
         self.image().starts_with(&host_library::FATBIN)
             || host_library::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())

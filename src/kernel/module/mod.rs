@@ -1,5 +1,5 @@
-//! Loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped and the
-//! device has been idle.
+//! Loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped and its
+//! device was idle afterwards.
 
 mod host_library;
 mod image_symbols;
@@ -27,10 +27,10 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_memory::retired;
 
-/// Placeholder for the handle of a module that only has a source and no loaded code.
+/// Placeholder for the handle of a module that has a source but no loaded code.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
 
-/// A loaded image, or a source of templates. Clones refer to the same module.
+/// A loaded image, or a source that contains only templates. Clones refer to the same module.
 #[derive(Clone)]
 pub struct Module(Arc<ModuleInner>);
 
@@ -39,7 +39,7 @@ struct ModuleInner {
     epoch: u32,
     programs: &'static dyn Programs,
     handle: ModuleHandle,
-    /// Handles of the other parts, if the image is a library with several parts.
+    /// Handles of the second and later parts, if the image is a host library with several parts.
     others: Vec<ModuleHandle>,
     image: Arc<Compiled>,
     /// The source with its options; empty for an image that was loaded without source.
@@ -49,7 +49,7 @@ struct ModuleInner {
     log: String,
 }
 
-/// Modules of the template instances that were compiled later, by instance name.
+/// Separate modules for the template instances that were compiled after this module was loaded, by instance name.
 #[derive(Default)]
 pub(super) struct Instances(Mutex<HashMap<String, Module>>);
 
@@ -58,10 +58,11 @@ impl Instances {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Caches a module under an instance's name. If another thread has cached one first, that module is returned.
+    /// Caches the module of a template instance. If another thread has cached a module for `name` first, returns that
+    /// module.
     pub(super) fn keep(&self, name: &str, made: Module) -> Module {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A module that is not cached must be dropped after the lock is released, because its drop may call the driver.
+        // If `made` is not cached, it is dropped only after the lock is released, because its drop may call the driver.
         known.entry(name.to_owned()).or_insert_with(|| made.clone()).clone()
     }
 }
@@ -143,7 +144,7 @@ impl Module {
         };
         let programs = device.backend().programs()?;
         let first = programs.load(device.index(), &compiled.image[first.clone()], options)?;
-        // `inner` unloads the parts loaded so far if a later part fails.
+        // If a later part fails to load, the drop of `inner` unloads the parts that are already loaded.
         let mut inner = Self::inner(device, programs, Arc::clone(&compiled), first);
         for part in rest {
             inner.others.push(programs.load(device.index(), &compiled.image[part.clone()], options)?.module);
@@ -173,7 +174,7 @@ impl Module {
         }
     }
 
-    /// Whether compiled code is loaded, as opposed to only a source of templates.
+    /// Whether the module has loaded code. A module of a source with only templates has none.
     pub(super) fn is_loaded(&self) -> bool {
         self.0.handle != NOT_LOADED
     }
@@ -183,7 +184,7 @@ impl Module {
         (!self.0.source.text.is_empty()).then_some(&self.0.source)
     }
 
-    /// Returns the modules of the template instances that were compiled later.
+    /// Returns the separate modules of template instances that were compiled after this module was loaded.
     pub(super) fn made(&self) -> &Instances {
         &self.0.made
     }
@@ -198,7 +199,7 @@ impl Module {
         self.0.programs
     }
 
-    /// Returns the messages of the compilers.
+    /// Returns the messages of the compiler and the linker.
     pub fn log(&self) -> &str {
         &self.0.log
     }
@@ -208,7 +209,7 @@ impl Module {
         &self.0.image.image
     }
 
-    /// Returns the names of the module's kernels; empty if they cannot be determined.
+    /// Returns the names of the module's kernels. Empty if neither the driver nor the image provides them.
     ///
     /// # Errors
     /// `ValueError` after a device reset; driver errors.
@@ -242,11 +243,11 @@ impl Module {
         Declarations::read(&self.0.source.text, &self.0.options).parameters(name)
     }
 
-    /// Returns the driver's handle of a kernel. If the image is small enough to search, the mangled name is tried
-    /// first: tools that monitor the driver report a failed lookup as an error.
+    /// Returns the driver's handle of a kernel. In a small image, the mangled name is searched and used first, because
+    /// tools that monitor the driver report a failed lookup of the plain name as an error.
     pub(super) fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
-        /// Size in bytes up to which an image is searched for mangled names. Larger images are whole libraries, whose
-        /// search would be slow.
+        /// Size in bytes up to which an image is searched for mangled names first. Larger images are whole libraries,
+        /// in which the search is slow.
         const QUICKLY_SEARCHED: usize = 1 << 22;
         let instance = self.0.source.instances.iter().position(|instance| instance == name);
         if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
@@ -260,7 +261,7 @@ impl Module {
 
     fn found(&self, name: &str, is_small: bool) -> Result<FunctionHandle> {
         if name.starts_with("_Z") {
-            return self.named(name); // already a mangled name
+            return self.named(name); // `name` is already mangled
         }
         if let Some(mangled) = is_small.then(|| symbols::find_mangled(self.image(), name)).flatten() {
             return self.named(&mangled);
@@ -279,8 +280,8 @@ impl Module {
         self.in_parts(|part| unsafe { self.0.programs.function(self.0.device.index(), part, &name) })
     }
 
-    /// Calls `ask` with the handle of each part of the module in turn, and returns the first result other than the
-    /// error `NOT_FOUND`.
+    /// Calls `ask` with the handle of each part of the module until a result is not the error `NOT_FOUND`. Returns the
+    /// last result.
     fn in_parts<T>(&self, ask: impl Fn(ModuleHandle) -> Result<T>) -> Result<T> {
         if !self.is_loaded() {
             return Err(Error::value("the source has templates only: name an instance, as 'scale<float>'"));
@@ -309,7 +310,7 @@ impl Module {
         ))
     }
 
-    /// Returns address and size of a global variable.
+    /// Returns the address and the size of a global variable.
     ///
     /// # Errors
     /// `ValueError` for an unknown name; driver errors.
@@ -330,8 +331,8 @@ impl Module {
     }
 }
 
-/// Compiles a source for a device, or takes the cached image, and loads it. A cached image that fails to load is
-/// removed and compiled again, once. `hints` as for [`build`].
+/// Compiles a source for a device, or takes its cached image, and loads the image. A cached image that fails to load is
+/// removed from the cache, and the source is compiled again, once. `hints` are the candidate paths of [`build`].
 ///
 /// # Errors
 /// As [`build`]; driver errors.
@@ -347,7 +348,7 @@ pub fn load(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<
     }
 }
 
-/// Whether a failed load may be caused by the image, as opposed to the state of the device.
+/// Whether the image may be the cause of a failed load. For other errors, the state of the device is the cause.
 fn may_be_the_images(error: &Error) -> bool {
     matches!(error, Error::Driver(_) | Error::Value(_))
 }

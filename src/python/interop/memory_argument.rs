@@ -278,7 +278,8 @@ impl MemoryArgument {
         // SAFETY: the user guarantees that the memory is valid, and `owner` keeps it alive. As in C, this cannot be
         // verified.
         let import_memory = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };
-        // The GIL is released only for a driver call, because only that can block other threads.
+        // The GIL is released only for the driver call of a GPU. That call may wait, and the GIL would block the other
+        // threads meanwhile.
         Ok(if device.is_cpu() { import_memory()? } else { py.without_gil(import_memory)? })
     }
 }

@@ -69,7 +69,8 @@ fn raw_copy_rows(
     let extent = Extent { width: number::size(width, "width")?, height: number::size(height, "height")?, depth: 1 };
     let target = pitched(number::size(dst, "dst")?, number::size(dst_pitch, "dst_pitch")?);
     let source = pitched(number::size(src, "src")?, number::size(src_pitch, "src_pitch")?);
-    // The driver determines the direction of a device copy from the pointers, so `kind` selects only the host copy.
+    // For all copies that involve a device, the driver determines the direction from the pointers. Therefore only the
+    // value `HostToHost` of `kind` has an effect.
     let kind = match kind.map(parse_kind).transpose()? {
         Some(MemcpyKind::HostToHost) => MemcpyKind::HostToHost,
         _ => MemcpyKind::Default,

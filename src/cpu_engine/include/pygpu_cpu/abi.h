@@ -1,14 +1,14 @@
-// C interface of a compiled source: the symbols that its shared library exports, and the functions of the scheduler
-// that the compiled code calls.
+// C interface of a compiled source: the symbols that the source's shared library exports, and the functions of the
+// scheduler that the compiled code calls.
 //
-// To run a kernel: open the library, get the symbol `pygpu_cpu_module`, check `abi`, find the kernel by its name and
-// call `launch`, which returns when every thread of every block has ended:
+// To run a kernel: open the library, look up the symbol `pygpu_cpu_module`, check `abi`, find the kernel by its name,
+// and call `launch`. `launch` returns when every thread of every block has ended:
 //
 //     const struct pygpu_cpu_module *module = dlsym(library, "pygpu_cpu_module");
 //     int code = module->kernels[0].launch(&launch, arguments);   // 0, or one of the codes below with a text in `message`
 //
-// `arguments` has one pointer for each parameter, as for cuLaunchKernel. A caller that launches later must first copy
-// `bytes` of each parameter. A library may be launched from several threads concurrently.
+// `arguments` has one pointer for each parameter, as in cuLaunchKernel. A caller that calls `launch` later must first
+// copy `bytes` bytes of each parameter. Several threads may launch kernels of one library concurrently.
 #ifndef PYGPU_CPU_ABI_H
 #define PYGPU_CPU_ABI_H
 
@@ -38,17 +38,18 @@ enum {
     PYGPU_CPU_SHUFFLED = 8,     // blocks and threads start in an order determined by `seed`
 };
 
-// An OS thread at work on a launch, as seen by the process's signal handlers.
+// An OS thread that works on a launch, with the data that the process's signal handlers use.
 struct pygpu_cpu_guarded {
-    // Called in the handler. Returns only if the signal does not concern the kernel, or was only a request to check.
+    // Called by the handler. Returns only if the signal does not concern the kernel, or only requested a check of the
+    // launch.
     void (*signalled)(struct pygpu_cpu_guarded *, int number, const void *information, const void *context);
     struct pygpu_cpu_guarded *outer;
 };
 
 enum { PYGPU_CPU_COPIES = 1, PYGPU_CPU_COMPUTES = 2 };
 
-// Memory for the stacks of 32 threads of a block. Mapping it with its guard pages takes longer than most kernels, so
-// the process caches it.
+// Memory for the stacks of 32 threads of a block. The process caches this memory, because mapping it with its guard
+// pages takes longer than most kernels run.
 struct pygpu_cpu_stacks {
     char *memory;
     unsigned long long bytes;
@@ -56,12 +57,12 @@ struct pygpu_cpu_stacks {
     unsigned may_guard;  // whether more guard pages may be created
 };
 
-// Functions that the process provides for its kernels: signal handlers belong to the process, while libraries are
-// loaded and unloaded.
+// Functions that the process provides for compiled kernels, because signal handlers belong to the process, while
+// libraries are loaded and unloaded.
 struct pygpu_cpu_host {
     void (*enter)(struct pygpu_cpu_guarded *);
     void (*leave)(struct pygpu_cpu_guarded *);
-    int (*is_plain)(unsigned long long instruction);  // kind of the lock-free function at the instruction; 0 if none
+    int (*is_plain)(unsigned long long instruction);  // kind of the lock-free function at the address; 0 if none
     int (*interrupted)(void);                         // whether the launch should end because of Ctrl-C
     int nudge;                                        // signal that makes a thread check its launch
     struct pygpu_cpu_stacks *(*take_stacks)(unsigned long long bytes);  // returns null if there is no memory
@@ -72,14 +73,14 @@ struct pygpu_cpu_launch {
     unsigned grid[3];
     unsigned block[3];
     unsigned long long shared_bytes;  // dynamic shared memory
-    unsigned long long stack_bytes;   // per thread of a block; 0 means 256 KiB
-    unsigned threads;                 // maximum number of OS threads working at once; 0 means 1
+    unsigned long long stack_bytes;   // for each thread of a block; 0 means 256 KiB
+    unsigned threads;                 // maximum number of OS threads that work at the same time; 0 means 1
     unsigned flags;
-    char *message;  // buffer for the text of a failure, and its size including the final zero
+    char *message;  // buffer for the text of a failure; the next field is its size, including the final zero
     unsigned long long message_bytes;
     unsigned long long seed;
-    unsigned long long *place;          // receives the failing instruction if it is in the library; otherwise unchanged
-    const struct pygpu_cpu_host *host;  // null: no handlers, and a fault ends the process
+    unsigned long long *place;          // failing instruction's offset, if in the library; otherwise unchanged
+    const struct pygpu_cpu_host *host;  // null: no signal handlers, so that a fault ends the process
 };
 
 struct pygpu_cpu_parameter {
@@ -92,7 +93,7 @@ struct pygpu_cpu_kernel {
     int (*launch)(const struct pygpu_cpu_launch *, void *const *arguments);
     const struct pygpu_cpu_parameter *parameters;
     unsigned parameter_count;
-    unsigned max_threads;  // from __launch_bounds__; 0 if absent
+    unsigned max_threads;  // value of __launch_bounds__; 0 without it
     const void *function;  // address of the kernel function, by which its symbol is found
 };
 
@@ -100,7 +101,7 @@ struct pygpu_cpu_global {
     const char *name;
     void *address;
     unsigned long long bytes;
-    unsigned constant;  // whether it was declared __constant__
+    unsigned constant;  // whether the variable was declared __constant__
 };
 
 struct pygpu_cpu_module {
@@ -110,21 +111,22 @@ struct pygpu_cpu_module {
     const struct pygpu_cpu_global *globals;
 };
 
-// ---- below: interface between a compiled source and the scheduler linked to it
+// ---- Below: the interface between a compiled source and the scheduler that is linked to it.
 
 struct pygpu_cpu_task {
     const char *kernel;
     void (*run)(const void *arguments);  // runs one thread from start to end, or a whole block
     const void *arguments;
-    unsigned is_whole;  // whether `run` runs all threads of a block (regions.h)
+    unsigned is_whole;  // whether `run` runs all threads of a block in loops (regions.h)
 };
 
-// Threads that run consecutively: index of the first one, its number within the block, and their number.
+// Threads that run consecutively: the index of the first thread, its number within the block, and the number of
+// threads.
 struct pygpu_cpu_row {
     unsigned x, y, z, thread, length;
 };
 
-// One lane's part in a warp operation; stored on the lane's stack while the lane waits.
+// Input and output of one lane in a warp operation. Stored on the lane's stack while the lane waits.
 struct pygpu_cpu_lane {
     const void *in;
     void *out;
@@ -134,7 +136,7 @@ struct pygpu_cpu_lane {
 struct pygpu_cpu_warp_call {
     const char *name, *file;
     int line;
-    unsigned converged;       // whether all lanes that arrive take part, instead of those in `mask`
+    unsigned converged;       // whether all lanes that arrive take part, instead of the lanes in `mask`
     unsigned long long mask;
     void (*complete)(struct pygpu_cpu_lane *lanes, unsigned long long present);
     struct pygpu_cpu_lane lane;
@@ -148,12 +150,12 @@ void pygpu_cpu_warp(struct pygpu_cpu_warp_call *);
 unsigned pygpu_cpu_lane_id(void);
 void pygpu_cpu_yield(void);
 const struct pygpu_cpu_row *pygpu_cpu_rows(unsigned *rows, unsigned *threads);
-// Allocates memory that is freed in reverse order.
+// Allocates memory. The blocks must be freed in the reverse order of their allocation.
 void *pygpu_cpu_room(unsigned long long bytes);
 void pygpu_cpu_room_back(void *);
 void *pygpu_cpu_dynamic_shared(void);
-// Registers functions that set a file's own pointer to dynamic shared memory. They are called whenever an OS thread
-// begins to work.
+// Registers a function that sets a source's own pointer to dynamic shared memory. Every OS thread calls the function
+// when it begins to work on a launch.
 void pygpu_cpu_at_start(void (*set)(void *memory));
 unsigned long long pygpu_cpu_clock(void);
 [[noreturn]] void pygpu_cpu_assert(const char *condition, const char *file, int line, const char *function);

@@ -1,4 +1,5 @@
-// Memory for the variables of all threads of a block, freed in reverse order. Part of runtime.cpp only.
+// Memory for the variables of all threads of a block, which is freed in the reverse order of its allocation. Part of
+// runtime.cpp only.
 
 class Rooms {
 public:
@@ -8,7 +9,7 @@ public:
         while (last) drop();
     }
 
-    // Returns null if there is no memory.
+    // Allocates a block of memory. Returns null if memory is exhausted.
     void *take(size_t bytes) {
         bytes = (bytes + 63) / 64 * 64;
         if (!last || last->bytes - last->used < bytes) {
@@ -21,12 +22,12 @@ public:
         last->used += bytes;
         return place;
     }
-    // Frees the block that was allocated last.
+    // Frees the block at `place`, which must be the one that was allocated last.
     void give(void *place) {
         last->used = size_t(static_cast<char *>(place) - last->memory());
         if (!last->used && last->before) drop();
     }
-    // Frees blocks left over by a failed launch.
+    // Frees the blocks that a failed launch has not freed.
     void reset() {
         if (!last) return;
         while (last->before) drop();

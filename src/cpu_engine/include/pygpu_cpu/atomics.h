@@ -11,7 +11,7 @@ template <class T, class Operation> T atomic_update(T *address, Operation operat
     do {
         after = operation(before);
         if (!__builtin_memcmp(&after, &before, sizeof(T))) {
-            // Nothing to write: a loop that repeats this waits for another thread.
+            // A thread that repeats an update without a change waits for another thread.
             unchanged();
         }
     } while (!__atomic_compare_exchange(address, &before, &after, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
@@ -57,7 +57,7 @@ template <class T> T atomicCAS_system(T *address, pygpu_cpu::given<T> compare, p
     return atomicCAS(address, compare, value);
 }
 
-// Condition of a conditional graph node: the handle is the address of the value.
+// The condition of a conditional graph node. The handle is the address of the condition's value.
 typedef unsigned long long cudaGraphConditionalHandle;
 extern "C" inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned number) {
     __atomic_store_n(reinterpret_cast<unsigned *>(handle), number, __ATOMIC_RELAXED);

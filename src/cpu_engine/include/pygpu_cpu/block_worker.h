@@ -1,4 +1,4 @@
-// An OS thread at work on the blocks of a launch. Part of runtime.cpp only, in its unnamed namespace.
+// An OS thread that works on the blocks of a launch. Part of runtime.cpp only, in the unnamed namespace of that file.
 
 extern __thread Processor *here;
 unsigned long long nanoseconds();
@@ -31,7 +31,7 @@ public:
     }
     Processor(const Processor &) = delete;
 
-    // Processes blocks until none are left.
+    // Runs blocks until no block of the launch is left.
     void work() {
         if (!threads || !ready || !rows || (launch.shape->shared_bytes && !shared_map))
             return launch.fail(PYGPU_CPU_NO_RESOURCES, "no memory for the threads of a block");
@@ -55,7 +55,7 @@ public:
         here = outer;
     }
 
-    // ---- called by the threads of the block, on their own stacks
+    // ---- Called by the threads of the block, on the stacks of these threads.
 
     [[noreturn]] void fail(int code, const char *format, ...) __attribute__((format(printf, 3, 4))) {
         char text[1024];
@@ -63,7 +63,7 @@ public:
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        // In a debugger: stop at the failure.
+        // If a debugger is attached, it stops here, at the failure.
         if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(code, text);
         leave();
@@ -89,8 +89,8 @@ public:
         threads[current].state = State::at_barrier;
         if (meeting.arrived == living) {
             open_barrier();
-            // The last thread to arrive continues immediately. It was put on the list with the others, so remove it
-            // again.
+            // The last thread to arrive continues immediately. open_barrier put it on the list of ready threads
+            // together with the others, so it is removed from the list.
             take_off_the_list(current);
         } else {
             leave();
@@ -118,11 +118,11 @@ public:
         }
     }
 
-    // Lets other threads run, those that have not started first: this thread may be waiting for one of them.
+    // Lets other threads run, first those that have not started, because this thread may wait for one of them.
     void yield() {
         if (launch.failed()) leave();
         if (launch.task->is_whole) {
-            // It can only be waiting for another block.
+            // All threads of this block run in one loop, so this thread can only wait for another block.
             launch.call_helpers();
             sched_yield();
             return;
@@ -137,7 +137,7 @@ public:
         leave();
     }
 
-    // Main loop of a fiber: runs one thread after another, until other threads should continue.
+    // Main loop of a fiber: starts one thread after another, until ready threads should continue instead.
     [[noreturn]] void live() {
         arrive();
         if (launch.task->is_whole) live_whole();
@@ -177,10 +177,10 @@ public:
     const char *shared_end() const { return shared_map + shared_map_bytes; }
     const pygpu_cpu_host *host() const { return launch.shape->host; }
     bool failed() const { return launch.failed(); }
-    // Called from a signal handler: leaves the kernel's code, permanently or only for an interrupt check.
+    // Called from a signal handler. Leaves the kernel's code, either permanently or for an interrupt check.
     void leave_text() { leave_to_scheduler(); }
 
-    // Runs the interrupt check of the launching thread, if Ctrl-C was pressed.
+    // Runs the interrupt check on the launching thread, if the user pressed Ctrl-C.
     void ask() {
         if (!asked) return;
         asked = false;
@@ -188,7 +188,7 @@ public:
     }
 
 private:
-    // Reports a synchronizing operation that the conversion to loops failed to detect.
+    // Reports a synchronizing operation that the conversion of the kernel to loops did not detect.
     [[noreturn]] void refuse(const char *name, const char *file, int line) {
         fail(PYGPU_CPU_TRAP, "kernel %s: %s at %s:%d waits for threads that run one behind the other: an error of PyGPU, which please report",
              kernel(), name, file, line);
@@ -221,7 +221,7 @@ private:
         if (launch.failed()) stacks.reset();
     }
 
-    // On a stack of its own, because a failure abandons it.
+    // Runs the block on a separate stack, because a failure abandons the stack.
     void run_whole_block() {
         fill_shared();
         Fiber *fiber = stacks.take();
@@ -240,8 +240,8 @@ private:
         }
     }
 
-    // Fills shared memory with a pattern: as on a GPU, its initial content must not be relied on, and fresh pages
-    // would be zero.
+    // Fills shared memory with a pattern. As on a GPU, a kernel must not rely on the initial content, but fresh pages
+    // would always be zero.
     void fill_shared() {
         if (shared) memset(shared, 0xcd, size_t(launch.shape->shared_bytes));
     }
@@ -254,7 +254,7 @@ private:
         const unsigned *size = launch.shape->block;
         return {thread % size[0], thread / size[0] % size[1], thread / (size[0] * size[1])};
     }
-    // Lists the threads in the order in which they run.
+    // Stores the rows of threads in the order in which they run.
     void set_rows() {
         bool one_by_one = !launch.task->is_whole || launch.shape->flags & (PYGPU_CPU_REVERSED | PYGPU_CPU_SHUFFLED);
         unsigned length = one_by_one ? 1 : launch.shape->block[0];
@@ -268,7 +268,8 @@ private:
 
     void enter(Fiber *fiber) {
         switch_to(fiber);
-        // A signal handler interrupted the kernel; its findings are reported here, outside of the handler.
+        // A signal handler has interrupted the kernel. The fault or Ctrl-C that it recorded is handled here, outside of
+        // the handler.
         while (asked || fault.signal) {
             if (fault.signal) return report_fault(launch);
             bool is_held = held;
@@ -290,12 +291,13 @@ private:
 #endif
         in_text = false;
     }
-    // Switches to the next thread that can continue, or to run_block; returns when this fiber is resumed.
+    // Switches to the next ready thread, or to run_block. Returns when this fiber is resumed.
     void leave() {
 #ifndef PYGPU_CPU_ASAN
         if (ready_count && !(unstarted_first && started < count) && !asked && !launch.failed()) {
             Fiber *fiber = running;
-            // No handler may leave in between: the stack and the record of the running thread do not match.
+            // Until the switch is complete, no signal handler may leave the kernel: the current stack is not that of
+            // `running`.
             busy = true;
             take_next();
             running = threads[current].fiber;
@@ -312,7 +314,7 @@ private:
         __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
 #endif
         pygpu_cpu_switch(&fiber->at, main_at);
-        // A fiber that was switched to directly arrives with the flag set.
+        // If another fiber had switched directly to this one, the flag is still set.
         busy = false;
         arrive();
     }
@@ -322,7 +324,7 @@ private:
 #endif
     }
 
-    // Faster than a division.
+    // A comparison is faster than a division.
     unsigned in_ring(unsigned place) const { return place < count ? place : place - count; }
     void take_next() {
         current = ready[ready_first];
@@ -337,7 +339,7 @@ private:
         threads[thread].state = State::going;
         ready[in_ring(ready_first + ready_count++)] = thread;
     }
-    // It was added recently, so the search starts at the end.
+    // Removes a thread from the list and keeps the order of the other threads.
     void take_off_the_list(unsigned thread) {
         unsigned kept = 0;
         for (unsigned i = 0; i < ready_count; i++) {
@@ -360,7 +362,8 @@ private:
         threads[current].state = State::ended;
         living--;
         warps[w].living &= ~(Lanes(1) << current % WARP);
-        // Ended threads are not waited for: this one may have been the last that others waited for.
+        // Ended threads are not waited for. If this thread was the last one that the others waited for, they continue
+        // now.
         if (meeting.arrived && meeting.arrived == living) open_barrier();
         for (unsigned lane = 0; lane < WARP && warps[w].waiting; lane++)
             if (warps[w].waiting >> lane & 1)
@@ -368,7 +371,7 @@ private:
     }
 
     static bool differ(const char *a, const char *b) { return a != b && strcmp(a, b); }
-    // Returns the lanes that wait in the same operation.
+    // Returns the lanes that wait in the operation that `call` describes.
     Lanes same_operation(unsigned w, const Call &call) const {
         Lanes group = 0;
         for (unsigned lane = 0; lane < WARP; lane++) {
@@ -380,7 +383,7 @@ private:
         }
         return group;
     }
-    // Returns all lanes that an operation waits for, if all have arrived.
+    // Returns the lanes that the operation waits for, if all of them have arrived; otherwise 0.
     Lanes complete_group(unsigned w, const Call &call) const {
         Lanes needed = warps[w].living & (call.converged ? ~Lanes(0) : call.mask);
         if (needed & ~warps[w].waiting) return 0;
@@ -396,7 +399,7 @@ private:
         for (unsigned lane = 0; lane < WARP; lane++)
             if (group >> lane & 1) put_on_the_list(w * WARP + lane);
     }
-    // No thread can continue: completes each operation without a mask, with the lanes that have arrived.
+    // Called when no thread can continue. Completes each operation without a mask, with the lanes that have arrived.
     bool complete_whoever_arrived() {
         bool any = false;
         for (unsigned w = 0; w < warp_count; w++)
@@ -443,7 +446,7 @@ private:
         return a.complete == b.complete && a.line == b.line && a.mask == b.mask;
     }
 
-    // Dynamic shared memory ends directly before an inaccessible page.
+    // Maps dynamic shared memory so that it ends directly before an inaccessible page.
     void map_shared(unsigned long long bytes) {
         if (!bytes) return;
         size_t page = size_t(sysconf(_SC_PAGESIZE)), used = (size_t(bytes) + 15) / 16 * 16, pages = (used + page - 1) / page * page;

@@ -1,6 +1,6 @@
-// Conversions with a named rounding, and reinterpretation of a value's bits as another type. As on a GPU, a value
-// outside an integer's range becomes the nearest representable one. A NaN becomes 0 (the lowest value if the result
-// has 64 bits).
+// Conversions with a named rounding mode, and reinterpretation of a value's bits as another type. As on a GPU, a value
+// outside the range of an integer type becomes the nearest representable integer. A NaN becomes 0, or the lowest value
+// if the result has 64 bits.
 #ifndef PYGPU_CPU_CONVERSIONS_H
 #define PYGPU_CPU_CONVERSIONS_H
 
@@ -23,8 +23,8 @@ template <class To, class From> To saturated(From whole) {
     return To(whole);
 }
 
-// Converts an integer to a floating-point number, rounded down or up: the nearest one, corrected by one step if
-// needed.
+// Converts an integer to a floating-point number, rounded down or up. The nearest floating-point number is computed
+// first, and corrected by one step if necessary.
 template <class To, class From> To rounded(From value, int direction) {
     To nearest = To(value);
     if (direction == 2) direction = value < From(0) ? 1 : -1;

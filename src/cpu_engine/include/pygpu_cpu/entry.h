@@ -1,11 +1,11 @@
-// Entry of a kernel that is launched by its name: the arguments, passed as pointers, are copied once, and every
-// thread calls the kernel with the copies.
+// Entry of a kernel that is launched by its name. The arguments are passed as pointers and copied once. Every thread
+// calls the kernel with these copies.
 #ifndef PYGPU_CPU_ENTRY_H
 #define PYGPU_CPU_ENTRY_H
 
 namespace pygpu_cpu {
 
-// Limit per block on devices with this warp width.
+// Limit of static shared memory of a block, on devices with this warp width.
 constexpr size_t static_shared_bytes = PYGPU_CPU_WARP_SIZE == 64 ? 65536 : 49152;
 
 template <unsigned... I> struct indices {};
@@ -60,7 +60,7 @@ template <class... A, void (*kernel)(A...), bool is_whole> struct entry<kernel, 
     }
 };
 
-// Returns the address of the kernel in a name expression, with or without &.
+// Returns the address of a kernel. A name expression may denote the kernel with or without &.
 template <class F> constexpr F *address_of(F &function) { return &function; }
 template <class F> constexpr F *address_of(F *function) { return function; }
 

@@ -1,16 +1,16 @@
-// Processor faults inside a kernel: they end the launch with an error, which names the thread and the position,
-// instead of ending the process. Part of block_worker.h.
+// Processor faults inside a kernel. Instead of ending the process, a fault ends the launch with an error that names the
+// thread and the position. Part of runtime.cpp only.
 //
-// The process's handlers (src/cpu_engine/fault_handlers.rs) call this code on the signal stack, while the OS thread
-// is interrupted at the fault. A kernel runs on a fiber. It is left in the same way as when it waits: by switching to
-// the scheduler's stack. This needs no preparation and costs nothing. The kernel's frames are not unwound:
-// destructors do not run, and the stacks are reused.
+// The process's handlers (src/cpu_engine/fault_handlers.rs) call this code on the signal stack, while the OS thread is
+// interrupted at the fault. A kernel runs on a fiber. A faulting kernel is left in the same way as a waiting one: by a
+// switch to the scheduler's stack. This requires no preparation, so it adds no cost to a launch without faults. The
+// kernel's frames are not unwound: destructors do not run, and the stacks are reused.
 //
-// Locks held by the kernel stay locked. A lock of the user's program, in device memory, would be lost on a GPU too. A
-// lock of the C library would block the whole process later. The kernel is therefore left only in code without such
-// locks: its own code, mathematical functions, and memory copies that the kernel called directly. In all other
-// functions (`malloc` in a corrupt heap, `printf` of an invalid pointer) the kernel's name is written to stderr, and
-// the signal is passed to the previous handler.
+// Locks that the kernel holds stay locked. On a GPU, a lock of the user's program in device memory would stay locked
+// too. A lock of the C library would later block the whole process. The kernel is therefore left only in code that
+// holds no such lock: its own code, mathematical functions, and memory copies that the kernel called directly. In all
+// other functions (`malloc` in a corrupt heap, `printf` of an invalid pointer) the kernel's name is written to stderr,
+// and the signal is passed to the previous handler.
 
 // Order in which blocks or threads start.
 class Order {
@@ -21,14 +21,14 @@ public:
         if (!(shape.flags & PYGPU_CPU_SHUFFLED)) return;
         is_plain = false;
         unsigned long long mixed = (shape.seed + 1) * 0x9e3779b97f4a7c15ull;
-        // A factor coprime to the count visits every index once.
+        // If the factor and the count have no common divisor, `place` returns every index once.
         factor = (mixed >> 33) % count;
         while (divisor(factor, count) != 1) factor++;
         offset = (mixed & 0x7fffffff) % count;
     }
     unsigned long long place(unsigned long long number) const {
         if (__builtin_expect(is_plain, 1)) return number;
-        // Reverse order of very many blocks must not overflow.
+        // For the reverse order of a large number of blocks, the product would overflow.
         return factor == count - 1 ? (offset + count - number) % count : (number * factor + offset) % count;
     }
 
@@ -51,14 +51,14 @@ struct Fault {
     unsigned long long instruction;
 };
 
-// An OS thread, as seen by the signal handlers.
+// An OS thread, with the state that the signal handlers read and write.
 class Guarded : public pygpu_cpu_guarded {
 public:
     Guarded() : pygpu_cpu_guarded{&on_signal, nullptr} {}
-    // Set while a kernel's code runs on the thread, and while the scheduler is in a critical section.
+    // `in_text` is set while a kernel's code runs on the thread, `busy` while the scheduler is in a critical section.
     volatile bool in_text = false, busy = false;
-    // Ctrl-C was pressed, and the interrupt check must run. The kernel was interrupted for it, and continues if the
-    // check returns false.
+    // `asked`: the user pressed Ctrl-C, and the interrupt check must run. `held`: the kernel was interrupted for that
+    // check, and continues if the check returns false.
     volatile bool asked = false, held = false;
     Fault fault = {};
 
@@ -73,7 +73,7 @@ private:
     void tell_the_end(int number) const;
 };
 
-// Registers a thread at work on a launch with the handlers, for the object's lifetime.
+// For the lifetime of the object, registers a thread that works on a launch with the signal handlers.
 class Inside {
 public:
     Inside(const pygpu_cpu_host *host, Guarded &guarded) : host(host), guarded(guarded) {
@@ -92,6 +92,6 @@ private:
     Guarded &guarded;
 };
 
-// Runs one thread of a block. An exception must be caught here: on a fiber nothing else would, and the process would
-// end.
+// Runs one thread of a block. Exceptions must be caught here, because an exception that leaves a fiber ends the
+// process.
 void run_thread(const pygpu_cpu_task *task);

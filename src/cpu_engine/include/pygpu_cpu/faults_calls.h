@@ -1,4 +1,4 @@
-// Handling and reporting of faults. Part of runtime.cpp only, in its unnamed namespace.
+// Handling and reporting of faults. Part of runtime.cpp only, in the unnamed namespace of that file.
 
 unsigned long long instruction_of(const void *context) {
     const ucontext_t *at = static_cast<const ucontext_t *>(context);
@@ -15,7 +15,7 @@ unsigned long long instruction_of(const void *context) {
 #endif
 }
 
-// Returns the instruction after the call of a function that has pushed nothing on the stack.
+// Returns the address after the call of the interrupted function, which has pushed nothing on the stack.
 unsigned long long caller_of(const void *context) {
     const ucontext_t *at = static_cast<const ucontext_t *>(context);
 #if defined(__linux__) && defined(__x86_64__)
@@ -27,7 +27,7 @@ unsigned long long caller_of(const void *context) {
 #endif
 }
 
-// Returns the offset of an instruction in this library; 0 if it is in another one.
+// Returns the offset of an instruction in this library; 0 if the instruction is in another library.
 unsigned long long own_place(unsigned long long instruction) {
 #ifdef __linux__
     unsigned long long begin = (unsigned long long)__ehdr_start, end = (unsigned long long)_end;
@@ -42,8 +42,8 @@ Processor &Guarded::self() { return static_cast<Processor &>(*this); }
 bool Guarded::may_leave(unsigned long long instruction, const void *context) const {
     if (!in_text || busy) return false;
     if (!instruction || own_place(instruction)) return true;
-    // A copy function may have been called by printf or realloc, which hold locks: it is left only if the kernel
-    // itself called it.
+    // printf and realloc hold locks while they call a copy function. The kernel is therefore left inside a copy
+    // function only if the kernel itself called that function.
     int kind = self().host()->is_plain(instruction);
     return kind == PYGPU_CPU_COMPUTES || (kind == PYGPU_CPU_COPIES && own_place(caller_of(context)));
 }
@@ -55,7 +55,7 @@ void Guarded::on_signal(pygpu_cpu_guarded *guarded, int number, const void *info
 void Guarded::signalled(int number, const siginfo_t *information, const void *context) {
     unsigned long long instruction = instruction_of(context);
     if (number == self().host()->nudge) {
-        // Another thread failed. If the kernel cannot be left here, another nudge follows.
+        // Another thread failed. If this kernel cannot be left at this instruction, that thread sends the signal again.
         if (self().failed() && may_leave(instruction, context)) self().leave_text();
         return;
     }
@@ -66,9 +66,9 @@ void Guarded::signalled(int number, const siginfo_t *information, const void *co
         self().leave_text();
         return;
     }
-    // A signal sent by another process or by raise() is not a fault of the kernel.
+    // A signal that another process or raise() has sent is not a fault of the kernel.
     if (information->si_code <= 0) return tell_the_end(number);
-    // A call of an invalid function pointer is inside no function that could hold a lock.
+    // After a call of an invalid function pointer, no function that could hold a lock is running.
     bool is_call = in_text && !busy && (number == SIGSEGV || number == SIGBUS) && (unsigned long long)information->si_addr == instruction;
     if (!is_call && !may_leave(instruction, context)) return tell_the_end(number);
     fault.code = information->si_code;
@@ -89,7 +89,7 @@ const char *name_of(int number) {
     }
 }
 
-// The process cannot be saved: report at least which kernel ended it.
+// Writes to stderr which kernel caused the signal, because the process will end.
 void Guarded::tell_the_end(int number) const {
     char text[600];
     uint3 b = pygpu_cpu_block_index, t = self().index();
@@ -141,7 +141,7 @@ void run_thread(const pygpu_cpu_task *task) {
     } catch (...) {
         snprintf(what, sizeof what, "an exception that nobody caught");
     }
-    // Only here, after the catch block has ended: fail never returns.
+    // `fail` never returns, so it is called only after the catch block has ended.
     uint3 b = pygpu_cpu_block_index, t = here->index();
     here->fail(PYGPU_CPU_FAULT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", here->kernel(), b.x, b.y, b.z, t.x, t.y, t.z, what);
 #else

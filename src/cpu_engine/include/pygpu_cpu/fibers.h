@@ -1,5 +1,5 @@
-// Stacks, and the switch between them: a thread of a block can stop anywhere and continue later. Part of runtime.cpp
-// only.
+// Stacks for the threads of a block, and the switch between stacks, by which a thread can stop anywhere and continue
+// later. Part of runtime.cpp only.
 #ifndef PYGPU_CPU_FIBERS_H
 #define PYGPU_CPU_FIBERS_H
 
@@ -40,7 +40,7 @@ __attribute__((visibility("hidden"), used)) void pygpu_cpu_fiber_main(void);
 #endif
 #define PYGPU_CPU_LABEL(name) ".globl " PYGPU_CPU_SYMBOL(name) "\n" PYGPU_CPU_HIDE(name) PYGPU_CPU_SYMBOL(name) ":\n"
 
-// Saves only the callee-saved registers: for the compiler the switch is a call like any other.
+// Only callee-saved registers are saved, because for the compiler the switch is an ordinary function call.
 #if defined(__x86_64__) && !defined(PYGPU_CPU_UCONTEXT)
 __asm__(".text\n.p2align 4\n" PYGPU_CPU_LABEL(pygpu_cpu_switch)
         "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
@@ -51,8 +51,8 @@ static void *pygpu_cpu_fresh(char *top) {
     void **words = reinterpret_cast<void **>(top) - 8;
     memset(words, 0, 8 * sizeof *words);
     words[6] = reinterpret_cast<void *>(pygpu_cpu_begin);
-    // After the switch returns, the stack pointer is at words[7], as if pygpu_cpu_begin had been called from address
-    // 0: a debugger's backtrace ends there.
+    // After the switch returns, the stack pointer is at words[7], as if pygpu_cpu_begin had been called from address 0.
+    // A debugger's backtrace therefore ends there.
     return words;
 }
 #elif defined(__aarch64__) && !defined(PYGPU_CPU_UCONTEXT)
@@ -75,7 +75,7 @@ static void *pygpu_cpu_fresh(char *top) {
 }
 #else
 #include <ucontext.h>
-// Slow implementation for all other processors: a context is stored at the top of its stack.
+// Slow implementation for all other processors. A context is stored at the top of its stack.
 extern "C" void pygpu_cpu_switch(void **save, void *to) {
     ucontext_t here;
     *save = &here;
@@ -102,10 +102,10 @@ struct Fiber {
     Fiber *next_free;
     void *shadow;  // used by the sanitizer
     pygpu_cpu_stacks *stacks;
-    unsigned bit;  // bit of this stack in `guarded`
+    unsigned bit;  // bit of this stack in `stacks->guarded`
 };
 
-// Stack memory for a process that does not cache it.
+// Maps stack memory if the process provides no cache of stacks.
 int own_stacks;
 pygpu_cpu_stacks *map_stacks(unsigned long long bytes) {
     void *memory = mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -121,8 +121,8 @@ void unmap_stacks(pygpu_cpu_stacks *stacks) {
     __atomic_fetch_sub(&own_stacks, 1, __ATOMIC_RELAXED);
 }
 
-// Blocks of stacks, allocated on first use. Below each stack is an inaccessible page, up to the process's limit: each
-// guard page splits a mapping in two, and the system limits the number of mappings.
+// Stacks, allocated on first use in groups of 32. An inaccessible guard page is below each stack, up to a limit for the
+// process: each guard page splits a mapping in two, and the system limits the number of mappings.
 class Stacks {
 public:
     Stacks(size_t bytes, const pygpu_cpu_host *host) : page_(size_t(sysconf(_SC_PAGESIZE))), host_(host) {
@@ -136,7 +136,7 @@ public:
             free(block);
         }
     }
-    // Returns a fiber that starts at pygpu_cpu_fiber_main; null if there is no memory.
+    // Returns a fiber that starts at pygpu_cpu_fiber_main; null if memory is exhausted.
     Fiber *take() {
         if (!free_ && !grow()) return nullptr;
         Fiber *fiber = free_;
@@ -148,7 +148,7 @@ public:
         fiber->next_free = free_;
         free_ = fiber;
     }
-    // Resets all fibers to unused.
+    // Marks all fibers as unused.
     void reset() {
         free_ = nullptr;
         for (Block *block = blocks_; block; block = block->next)
@@ -176,14 +176,14 @@ private:
             fiber.stacks = block->stacks;
             fiber.bit = 1u << i;
             fiber.bottom = block->stacks->memory + bytes_ * size_t(i) + page_;
-            // The top is at a different offset in its page for each stack: equal offsets in all stacks would map to
-            // few cache lines.
+            // The top has a different offset within its page for each stack, because equal offsets in all stacks would
+            // map to few cache lines.
             fiber.top = fiber.bottom - page_ + bytes_ - size_t(blocks_count_ * PER_BLOCK + i) * 320 % 4096 / 64 * 64;
             give(&fiber);
         }
         return true;
     }
-    // Touches the stack memory for the first time.
+    // Prepares an unused stack: protects its guard page and writes the initial frame, the first access to the memory.
     void prepare(Fiber &fiber) {
         pygpu_cpu_stacks &stacks = *fiber.stacks;
         bool is_guarded = stacks.guarded & fiber.bit;

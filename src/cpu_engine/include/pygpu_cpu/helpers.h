@@ -1,7 +1,7 @@
-// OS threads that work on a launch in addition to its caller, and their termination. Part of runtime.cpp only, in its
-// unnamed namespace.
+// OS threads that help the launching thread with the blocks of a launch, and the end of these threads. Part of
+// runtime.cpp only, in the unnamed namespace of that file.
 
-// Holds a lock. Meanwhile no signal handler may leave the thread's current function.
+// Holds a lock. While an object exists, no signal handler may leave the current function of the thread.
 class Held {
 public:
     explicit Held(pthread_mutex_t &lock) : lock(lock) {
@@ -25,7 +25,7 @@ void Launch::fail(int why, const char *text, unsigned long long place) {
     __atomic_store_n(&code, why, __ATOMIC_RELEASE);
 }
 
-// Sends a signal to a thread whose kernel never checks the launch; the caller repeats it until the thread stops.
+// Sends a signal to a thread whose kernel never checks the launch. The caller repeats this until the thread stops.
 void nudge(const Launch &launch, pthread_t thread) {
     if (launch.shape->host) pthread_kill(thread, launch.shape->host->nudge);
 }
@@ -59,7 +59,7 @@ void *help(void *argument) {
     return nullptr;
 }
 
-// Called when a launch turns out to take longer than starting threads, or when a block waits for another one.
+// Called when a launch has run longer than it takes to start threads, or when a block waits for another block.
 void Launch::call_helpers() {
     Held held(lock);
     if (asked_for_helpers) return;
@@ -69,8 +69,8 @@ void Launch::call_helpers() {
         helper_count++, helpers_at_work++;
 }
 
-// Waits after the caller's own work is done. Still handles Ctrl-C, and stops helpers that would run indefinitely
-// after a failure.
+// Waits for the helpers after the launching thread has no more blocks. Meanwhile handles Ctrl-C, and stops helpers that
+// would run indefinitely after a failure.
 void Launch::wait_for_helpers(Processor &processor) {
     __atomic_store_n(&caller_at_work, false, __ATOMIC_RELEASE);
     if (!helper_count) return;

@@ -22,7 +22,7 @@ PYGPU_CPU_FUNCTION unsigned __byte_perm(unsigned a, unsigned b, unsigned selecto
     unsigned result = 0;
     for (int i = 0; i < 4; i++) {
         unsigned choice = selector >> 4 * i & 15, byte = unsigned(both >> 8 * (choice & 7)) & 255;
-        // The highest bit of a selector replicates the sign of the byte.
+        // The highest bit of a selector selects the byte's sign bit, which is replicated to all bits of the result.
         if (choice & 8) byte = byte & 128 ? 255 : 0;
         result |= byte << 8 * i;
     }

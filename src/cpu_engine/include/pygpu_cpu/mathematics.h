@@ -1,5 +1,5 @@
-// Mathematical functions that a GPU has and <math.h> lacks. The fast, less accurate variants are the accurate ones
-// here.
+// Mathematical functions that a GPU has and <math.h> lacks. Functions that are fast and less accurate on a GPU have
+// full accuracy here.
 #ifndef PYGPU_CPU_MATHEMATICS_H
 #define PYGPU_CPU_MATHEMATICS_H
 
@@ -18,7 +18,7 @@ inline double cosine_of_pi(double x) {
     return a == 0.5 ? 0.0 : a < 0.25 ? cos(pi * a) : a > 0.75 ? -cos(pi * (1 - a)) : sin(pi * (0.5 - a));
 }
 
-// Acklam's rational approximation, then two steps of Halley's method to reach double precision.
+// Computes Acklam's rational approximation, and then two steps of Halley's method to reach double precision.
 inline double normal_quantile(double p) {
     if (!(p >= 0 && p <= 1)) return NAN;
     if (p == 0 || p == 1) return p == 0 ? -INFINITY : INFINITY;
@@ -44,7 +44,8 @@ inline double normal_quantile(double p) {
     }
     return x;
 }
-// erfcinv(y) is -normcdfinv(y / 2) / sqrt(2). Near 0 erfinv uses its derivative, because 1 - y would lose precision.
+// erfcinv(y) is -normcdfinv(y / 2) / sqrt(2). Near 0, erfinv iterates with the derivative of erf, because 1 - y would
+// lose precision.
 inline double inverse_erfc(double y) { return -normal_quantile(0.5 * y) * 0.70710678118654752440; }
 inline double inverse_erf(double x) {
     if (fabs(x) > 0.5) return x > 0 ? inverse_erfc(1 - x) : -inverse_erfc(1 + x);
@@ -56,7 +57,7 @@ inline double inverse_erf(double x) {
     return y;
 }
 
-// exp(x * x) * erfc(x); by its continued fraction if the product would be infinity times zero.
+// exp(x * x) * erfc(x). The continued fraction is used if the product would be infinity times zero.
 inline double scaled_erfc(double x) {
     if (x < 20) return exp(x * x) * erfc(x);
     double f = x;
@@ -77,7 +78,7 @@ inline double bessel_i(int order, double x) {
 #define PYGPU_CPU_TWO(type) (type x, type y)
 #define PYGPU_CPU_THREE(type) (type x, type y, type z)
 #define PYGPU_CPU_FOUR(type) (type x, type y, type z, type w)
-// Defines a function for both precisions, computed in double.
+// Defines a function for double and for float. Both compute in double.
 #define PYGPU_CPU_MATH(name, parameters, expression)                                       \
     PYGPU_CPU_FUNCTION double name parameters(double) { return expression; }               \
     PYGPU_CPU_FUNCTION float name##f parameters(float) { return float(expression); }       \
@@ -132,12 +133,12 @@ PYGPU_CPU_FUNCTION float normf(int n, const float *v) {
 }
 PYGPU_CPU_FUNCTION float fdividef(float x, float y) { return x / y; }
 
-// min and max of two numbers, in C++'s common type; a NaN argument is ignored.
+// min and max of two numbers, in the common type of C++. A NaN argument is ignored.
 namespace pygpu_cpu {
 template <class T> constexpr bool number = one_of<T, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                                                   unsigned long, long long, unsigned long long, bool, float, double>;
-// For other types not even the sum may be named: a user-defined operator+ could be selected and recurse into this
-// test.
+// For other types, not even the type of a sum may be named: overload resolution could select a user-defined operator+
+// and evaluate this condition again, endlessly.
 template <class A, class B, bool> struct sum_of {};
 template <class A, class B> struct sum_of<A, B, true> { using type = decltype(A() + B()); };
 template <class A, class B> using common = typename sum_of<A, B, number<A> && number<B>>::type;
@@ -155,7 +156,8 @@ PYGPU_CPU_FUNCTION unsigned umax(unsigned a, unsigned b) { return a < b ? b : a;
 PYGPU_CPU_FUNCTION long long llmin(long long a, long long b) { return b < a ? b : a; }
 PYGPU_CPU_FUNCTION long long llmax(long long a, long long b) { return a < b ? b : a; }
 
-// The C library declares some of these names without defining them: therefore other names, with macros.
+// The C library declares some names that begin with `__` without defining them. Macros therefore map them to other
+// names.
 PYGPU_CPU_FUNCTION void pygpu_cpu_sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 PYGPU_CPU_FUNCTION float pygpu_cpu_exp10f(float x) { return float(pow(10.0, double(x))); }
 #define __sinf sinf
@@ -171,7 +173,7 @@ PYGPU_CPU_FUNCTION float pygpu_cpu_exp10f(float x) { return float(pow(10.0, doub
 PYGPU_CPU_FUNCTION float __fdividef(float x, float y) { return x / y; }
 PYGPU_CPU_FUNCTION float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 
-// Arithmetic that no compiler option may contract or reorder; only rounding to nearest is supported.
+// Arithmetic that no compiler option may contract or reorder. Only rounding to nearest is supported.
 #define PYGPU_CPU_ROUNDED(prefix, type, root)                                                       \
     PYGPU_CPU_FUNCTION type __##prefix##add_rn(type x, type y) { volatile type r = x + y; return r; } \
     PYGPU_CPU_FUNCTION type __##prefix##sub_rn(type x, type y) { volatile type r = x - y; return r; } \

@@ -1,5 +1,5 @@
-// Support for kernels that run a whole block as loops over its threads between two barriers. The engine generates
-// such kernels (src/cpu_engine/thread_loops).
+// Support for kernels in which one call runs a whole block: the code between two barriers is a loop over the block's
+// threads. The engine generates such kernels (src/cpu_engine/thread_loops).
 #ifndef PYGPU_CPU_REGIONS_H
 #define PYGPU_CPU_REGIONS_H
 
@@ -16,8 +16,8 @@ struct threads {
         for (const pygpu_cpu_row *at = first; at < end; at++) {
             const pygpu_cpu_row row = *at;
             *index = {row.x, row.y, row.z};
-            // Read by called functions and by messages, including those of faults, so it is written before anything
-            // else happens.
+            // Called functions and messages, including those of faults, read the index in memory, so it is written
+            // before the thread's code runs.
             volatile unsigned *const x = &index->x;
             for (unsigned turn = 0; turn < row.length; turn++) {
                 *x = row.x + turn;
@@ -27,7 +27,7 @@ struct threads {
     }
 };
 
-// Per-thread storage of a variable that is used after a barrier.
+// Separate storage for each thread of a variable that is used after a barrier.
 template <class T> struct room {
     void *memory;
     explicit room(const threads &all) : memory(pygpu_cpu_room(sizeof(T) * all.count)) {}

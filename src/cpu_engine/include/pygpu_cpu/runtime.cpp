@@ -1,10 +1,11 @@
-// The scheduler linked to every compiled source. Blocks are distributed to OS threads. The threads of a block take
-// turns on one OS thread, each running until it waits or ends.
+// The scheduler, which is linked to every compiled source. It distributes blocks to OS threads. The threads of a block
+// take turns on one OS thread, and each runs until it waits or ends.
 //
-// The first thread of a block runs on a separate stack. If it ends without waiting, the next one runs on the same
-// stack: a kernel without waits is a plain loop. When a thread waits, its stack is kept, and the others continue on
-// another one. When no thread can continue, warp operations without a mask are completed with the lanes that have
-// arrived. If there are none either, it is a deadlock: the launch ends with a description of the waiting threads.
+// The first thread of a block runs on a separate stack. If it ends without waiting, the next thread runs on the same
+// stack, so a kernel without waits is a plain loop. When a thread waits, its stack is kept, and the other threads
+// continue on another stack. When no thread can continue, warp operations without a mask are completed with the lanes
+// that have arrived. If there are no such operations, it is a deadlock: the launch ends with a description of the
+// waiting threads.
 #include <exception>
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +17,7 @@
 #include <new>
 
 #ifdef __linux__
-// Start and end of this library, defined by the linker.
+// The start and the end of this library in memory, which the linker defines.
 extern "C" __attribute__((visibility("hidden"))) char __ehdr_start[], _end[];
 #endif
 
@@ -83,7 +84,7 @@ struct Launch {
     bool asked_for_helpers = false, caller_at_work = true;
 
     bool failed() const { return __atomic_load_n(&code, __ATOMIC_ACQUIRE) != PYGPU_CPU_DONE; }
-    // Only the first failure is recorded. `place` is the failing instruction, or 0.
+    // Records a failure, unless one is already recorded. `place` is the failing instruction, or 0.
     void fail(int why, const char *text, unsigned long long place = 0);
     void call_helpers();
     void wait_for_helpers(Processor &caller);
@@ -121,8 +122,8 @@ int check(const pygpu_cpu_launch *shape, const char *kernel) {
 }
 
 #ifdef PYGPU_CPU_ASAN
-// The sanitizer does not check thread-local variables: with it, shared memory is global, and only one block runs at a
-// time.
+// The sanitizer does not check thread-local variables. With the sanitizer, shared memory is therefore global, and only
+// one block runs at a time.
 pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 #endif
 

@@ -1,4 +1,5 @@
-// 16-bit floating-point numbers: computed in float and rounded to nearest even, as specified for a GPU's functions.
+// 16-bit floating-point numbers. Results are computed in float and rounded to nearest even, as a GPU's functions
+// specify.
 #ifndef PYGPU_CPU_SMALL_FLOATS_H
 #define PYGPU_CPU_SMALL_FLOATS_H
 
@@ -6,8 +7,9 @@ extern "C++" {
 
 namespace pygpu_cpu {
 
-// A format defines `widen` to float, `narrow` from float, and the bits of `infinity`. Functions are friends, so that
-// they are found by argument type and accept convertible arguments, like the overloads of CUDA's headers.
+// `Format` defines `widen` to float, `narrow` from float, and the bits of `infinity`. The functions are friends, so
+// that they are found by the type of an argument and accept convertible arguments, like the overloads in CUDA's
+// headers.
 template <class Format> struct small_float {
     unsigned short bits;
 
@@ -92,7 +94,7 @@ template <class Format> struct alignas(4) small_float_pair {
 
 }
 
-// Defines the functions with the type in their names, and the pair type.
+// Defines the pair type, and the functions whose names contain the type's name.
 #define PYGPU_CPU_SMALL_FLOAT(format, type, pair, spelled, pair_spelled)                                     \
     using type = pygpu_cpu::small_float<pygpu_cpu::format>;                                                  \
     using pair = pygpu_cpu::small_float_pair<pygpu_cpu::format>;                                             \

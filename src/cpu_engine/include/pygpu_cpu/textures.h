@@ -1,8 +1,8 @@
-// Textures and surfaces over host memory, as defined by CUDA's programming guide ("Texture Fetching"). Included only
-// if a source uses them.
+// Textures and surfaces in host memory, as CUDA's programming guide defines them ("Texture Fetching"). This header is
+// included only if a source may use them.
 //
-// A texture is the address of an image (src/cpu_engine/texture_image.rs). An element is read as in hardware: each
-// channel becomes a 32-bit word, from which the requested type takes its bits.
+// The handle of a texture is the address of an image (src/cpu_engine/texture_image.rs). An element is read as in
+// hardware: each channel becomes a 32-bit word, and the requested type takes its bits from that word.
 #ifndef PYGPU_CPU_TEXTURES_H
 #define PYGPU_CPU_TEXTURES_H
 
@@ -43,7 +43,7 @@ struct image {
 
 inline const image &image_of(unsigned long long object) { return *reinterpret_cast<const image *>(object); }
 
-// Type and number of the channels.
+// The type and the number of the channels of an element type.
 template <class T> struct texel { using part = T; static constexpr unsigned count = 1; };
 #define PYGPU_CPU_TEXEL(name, type)                                                                                  \
     template <> struct texel<name##1> { using part = type; static constexpr unsigned count = 1; };                   \
@@ -95,7 +95,7 @@ inline unsigned border_of(const image &of, unsigned channel) {
 
 struct words { unsigned word[4]; };
 
-// Returns one element; the border colour if x, y or z is outside.
+// Returns the element at x, y, z, or the border colour if the position is outside of the image.
 inline words element(const image &of, long long x, long long y, long long z) {
     words result = {};
     bool inside = x >= 0 && x < (long long)of.width && y >= 0 && y < (long long)of.height && z >= 0 && z < (long long)of.depth;
@@ -117,24 +117,24 @@ template <class T> T as(const words &from) {
     return result.value;
 }
 
-// Applies the address mode to an index; returns -1 for the border.
+// Applies the address mode to an index that may be outside of the axis. Returns -1 for the border colour.
 inline long long resolved(long long index, long long count, unsigned mode, bool normalized) {
     if (index >= 0 && index < count) return index;
     if (mode == cudaAddressModeBorder) return -1;
     if (mode == cudaAddressModeWrap && normalized) return (index % count + count) % count;
-    // With mirroring, the neighbour beyond an edge is the edge element.
+    // With mirroring, the neighbour beyond an edge is the edge element itself.
     return index < 0 ? 0 : count - 1;
 }
 
 struct place { long long low, high; float weight; };
 
-// Converts a coordinate along an axis to one element, or to two and the weight of the second.
+// Converts a coordinate along an axis to one element, or to two elements and the weight of the second one.
 inline place placed(const image &of, int axis, float coordinate, long long count) {
     unsigned mode = of.address[axis];
     bool normalized = of.normalized;
     double x = coordinate;
     if (normalized) {
-        // NaN and infinity select the first element.
+        // NaN and infinity are treated as 0, so they select the first element.
         if (!(x - x == 0)) x = 0;
         double whole = __builtin_floor(x);
         if (mode == cudaAddressModeWrap) x -= whole;
@@ -147,7 +147,7 @@ inline place placed(const image &of, int axis, float coordinate, long long count
     x = x < -most ? -most : x > most ? most : x;
     if (!of.linear) {
         long long index = (long long)__builtin_floor(x);
-        // Rounding may move the wrapped coordinate to the end.
+        // Rounding may move the wrapped coordinate beyond the last element.
         if (normalized && (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror) && index >= count) index = count - 1;
         index = resolved(index, count, mode, normalized);
         return {index, index, 0.0f};
@@ -161,7 +161,7 @@ inline place placed(const image &of, int axis, float coordinate, long long count
 
 inline place exactly(long long index) { return {index, index, 0.0f}; }
 
-// Interpolates along one to three axes; absent axes and layers have exact positions.
+// Interpolates along one to three axes. Axes that the image lacks and layers have exact positions.
 template <class T> T sampled(const image &of, const place &x, const place &y, const place &z) {
     if (!of.linear) return as<T>(element(of, x.low, y.low, z.low));
     float sums[4] = {};
@@ -179,10 +179,10 @@ template <class T> T sampled(const image &of, const place &x, const place &y, co
 }
 
 inline long long layer_of(const image &of, int layer) { return layer < 0 ? 0 : layer >= (int)of.depth ? (long long)of.depth - 1 : layer; }
-// Layers of 1-D images are stored as planes too.
+// The layers of a 1-D image are stored as planes, so axis 2 is the axis of layers for every image.
 inline long long axis(const image &of, int number) { return number == 0 ? (long long)of.width : number == 1 ? of.height : of.depth; }
 
-// Returns the address of a surface element; null if the access is ignored. x is in bytes.
+// Returns the address of a surface element, or null if the access has no effect. x is in bytes.
 inline unsigned char *surface_at(unsigned long long object, long long x, long long y, long long z, unsigned size, int mode,
                                  const char *file, int line) {
     const image &of = image_of(object);
@@ -201,7 +201,7 @@ inline unsigned char *surface_at(unsigned long long object, long long x, long lo
 }
 
 #define PYGPU_CPU_ARGUMENTS(...) __VA_ARGS__
-// Defines a function in both forms: returning the element, and storing it through a pointer.
+// Defines a function in two forms: one returns the element, the other stores it through a pointer.
 #define PYGPU_CPU_FETCH(name, parameters, arguments, ...)                                                            \
     template <class T> inline T name(cudaTextureObject_t texture, parameters) {                                      \
         const ::pygpu_cpu::image &of = ::pygpu_cpu::image_of(texture);                                               \

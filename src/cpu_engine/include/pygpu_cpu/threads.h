@@ -2,8 +2,8 @@
 #ifndef PYGPU_CPU_THREADS_H
 #define PYGPU_CPU_THREADS_H
 
-// A block runs on one OS thread from start to end. These variables are set at each switch, so they always belong to
-// the reading thread.
+// A block runs on one OS thread from start to end. The thread-local variables below are set at each switch between the
+// threads of the block, so they always belong to the thread that reads them.
 extern "C" {
 #define PYGPU_CPU_OWN extern __attribute__((visibility("hidden"))) __thread
 PYGPU_CPU_OWN uint3 pygpu_cpu_thread_index;
@@ -19,7 +19,7 @@ int printf(const char *, ...);
 #define blockIdx (static_cast<const uint3 &>(pygpu_cpu_block_index))
 #define blockDim (static_cast<const dim3 &>(pygpu_cpu_block_size))
 #define gridDim (static_cast<const dim3 &>(pygpu_cpu_grid_size))
-// HIP's older spelling.
+// Older names of HIP.
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)
 #define hipThreadIdx_z (threadIdx.z)
@@ -33,7 +33,7 @@ int printf(const char *, ...);
 #define hipGridDim_y (gridDim.y)
 #define hipGridDim_z (gridDim.z)
 
-// Source position of a call, for messages. It also distinguishes calls of an operation without a mask.
+// Source position of a call. It appears in messages and distinguishes the calls of operations without a mask.
 #define PYGPU_CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 PYGPU_CPU_FUNCTION void __syncthreads(PYGPU_CPU_PLACE) {
@@ -50,7 +50,8 @@ PYGPU_CPU_FUNCTION int __syncthreads_or(int predicate, PYGPU_CPU_PLACE) {
 }
 
 namespace pygpu_cpu {
-// Threads of a block take turns: a thread that polls a value without seeing a change lets the others run.
+// Called when a thread reads a value that may not have changed. The threads of a block take turns on one OS thread, so
+// a thread that polls must let the other threads run.
 inline void unchanged() {
     if (++pygpu_cpu_unchanged >= 64) {
         pygpu_cpu_unchanged = 0;
@@ -67,7 +68,7 @@ PYGPU_CPU_FUNCTION void __threadfence_block() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __threadfence_system() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __nanosleep(unsigned) { pygpu_cpu_yield(); }
 
-// No-ops: launches run one after another.
+// These functions do nothing, because launches run one after another.
 PYGPU_CPU_FUNCTION void cudaGridDependencySynchronize() {}
 PYGPU_CPU_FUNCTION void cudaTriggerProgrammaticLaunchCompletion() {}
 

@@ -39,7 +39,7 @@ struct dim3 {
 
 namespace pygpu_cpu {
 template <class T> struct same { using type = T; };
-// Excludes a parameter from type deduction, so that atomicAdd(float *, 1) takes its type from the pointer alone.
+// Excludes a parameter from type deduction, so that atomicAdd(float *, 1) deduces its type from the pointer alone.
 template <class T> using given = typename same<T>::type;
 template <class A, class B> constexpr bool is = false;
 template <class A> constexpr bool is<A, A> = true;

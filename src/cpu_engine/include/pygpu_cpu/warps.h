@@ -1,5 +1,5 @@
-// Warp operations. The last lane to arrive does the work for all; the scheduler determines the lanes to wait for
-// (runtime.cpp).
+// Warp operations. The last lane to arrive computes the results of all lanes. The scheduler (runtime.cpp) determines
+// for which lanes an operation waits.
 #ifndef PYGPU_CPU_WARPS_H
 #define PYGPU_CPU_WARPS_H
 
@@ -21,7 +21,7 @@ template <class Work> void each(lanes present, Work work) {
         if (has(present, index)) work(index);
 }
 
-// Source lane of a shuffle; the lane itself if the source is outside its part of the warp.
+// Source lane of a shuffle. A lane whose source is outside of its part of the warp reads its own value.
 struct from_index {
     static unsigned source(unsigned me, const lane &l) { return (me & ~(l.width - 1)) | (l.argument & (l.width - 1)); }
 };
@@ -37,7 +37,8 @@ struct from_other {
     static unsigned source(unsigned me, const lane &l) { return (me ^ l.argument) <= (me | (l.width - 1)) ? me ^ l.argument : me; }
 };
 
-// On a GPU the value of a lane that does not take part is undefined; here the reader gets its own value.
+// Shuffles values. On a GPU, the value of a lane that does not take part is undefined; here the reader gets its own
+// value.
 template <class T, class From> void shuffle(lane *l, lanes present) {
     each(present, [&](unsigned me) {
         unsigned source = From::source(me, l[me]);
@@ -55,7 +56,7 @@ inline void ballot(lane *l, lanes present) {
     each(present, [&](unsigned i) { *static_cast<lanes *>(l[i].out) = set; });
 }
 
-// The lanes with the same value as the reader.
+// Returns to each lane the set of lanes with the same value.
 template <class T> void match(lane *l, lanes present) {
     each(present, [&](unsigned me) {
         lanes set = 0;
@@ -151,7 +152,7 @@ PYGPU_CPU_FUNCTION pygpu_cpu::lane_mask __activemask(PYGPU_CPU_PLACE) {
 #undef PYGPU_CPU_VOTE
 
 PYGPU_CPU_FUNCTION void __syncwarp(unsigned long long mask = ~0ull, PYGPU_CPU_PLACE) {
-    // A mask of 32 ones, as in CUDA's default argument, means the whole warp.
+    // A mask of 32 ones, which is CUDA's default argument, means the whole warp even if a warp has 64 lanes.
     pygpu_cpu::together<int>("__syncwarp", pygpu_cpu::nothing, pygpu_cpu::named(mask == 0xffffffffu ? ~0ull : mask), 0, 0, 0, file, line);
 }
 
@@ -159,7 +160,8 @@ template <class T> pygpu_cpu::lane_mask __match_any_sync(unsigned long long mask
     return pygpu_cpu::lane_mask(pygpu_cpu::together<pygpu_cpu::lanes>(
         "__match_any_sync", pygpu_cpu::match<T>, pygpu_cpu::named(mask), value, 0, warpSize, file, line));
 }
-// All or none: the lanes that arrive are assumed to be those in the mask.
+// Returns the mask if all lanes in it have the same value, otherwise 0. The lanes that take part are assumed to be
+// those in the mask.
 template <class T> pygpu_cpu::lane_mask __match_all_sync(unsigned long long mask, T value, int *all, PYGPU_CPU_PLACE) {
     pygpu_cpu::lanes present = __ballot_sync(mask, 1, file, line);
     pygpu_cpu::lanes equal = pygpu_cpu::together<pygpu_cpu::lanes>(

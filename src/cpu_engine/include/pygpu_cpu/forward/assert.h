@@ -1,5 +1,5 @@
-// Replaces the system's header: a failed assertion of a kernel ends the launch, not the process. As there, NDEBUG is
-// evaluated at each inclusion.
+// Replaces the system's header: a failed assertion of a kernel ends the launch, not the process. As in the system's
+// header, each inclusion evaluates NDEBUG again.
 #undef assert
 #ifdef NDEBUG
 #define assert(...) (static_cast<void>(0))

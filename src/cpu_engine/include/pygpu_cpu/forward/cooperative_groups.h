@@ -1,4 +1,4 @@
-// Groups of threads that synchronize: blocks, tiles of a warp, converged threads, and the grid of a cooperative
+// Groups of threads that can synchronize: blocks, tiles of a warp, converged threads, and the grid of a cooperative
 // launch.
 #ifndef PYGPU_CPU_COOPERATIVE_GROUPS_H
 #define PYGPU_CPU_COOPERATIVE_GROUPS_H
@@ -19,7 +19,7 @@ public:
 };
 inline thread_block this_thread_block() { return {}; }
 
-// Number of blocks that have arrived, and number of completed grid barriers.
+// The number of blocks that have arrived at the current grid barrier, and the number of completed grid barriers.
 inline unsigned grid_arrived, grid_turn;
 
 class grid_group {
@@ -47,7 +47,7 @@ public:
 };
 inline grid_group this_grid() { return {}; }
 
-// Cluster of a block: it contains only this block.
+// The cluster of a block. Here it contains only this block.
 class cluster_group {
 public:
     static void sync(PYGPU_CPU_PLACE) { __syncthreads(file, line); }
@@ -65,7 +65,7 @@ public:
 };
 inline cluster_group this_cluster() { return {}; }
 
-// Lanes of one warp; their number is a power of two.
+// A tile: lanes of one warp, whose number is a power of two.
 template <unsigned Size, class Parent = thread_block> class thread_block_tile {
     static_assert(Size && Size <= unsigned(warpSize) && !(Size & (Size - 1)), "a tile is a power of two, and no larger than a warp");
     static unsigned lane() { return thread_block::thread_rank() % warpSize; }
@@ -93,11 +93,11 @@ public:
 };
 template <unsigned Size, class Parent> thread_block_tile<Size, Parent> tiled_partition(const Parent &) { return {}; }
 
-// The threads that are converged at one position of the program.
+// The threads of a warp that have converged at one position of the program.
 class coalesced_group {
     unsigned long long mask;
     static unsigned long long below() { return (1ull << __lane_id()) - 1; }
-    // Returns the lane with a given rank.
+    // Returns the lane whose rank in the group is `rank`.
     unsigned lane_of(unsigned rank) const {
         unsigned long long left = mask;
         while (rank--) left &= left - 1;

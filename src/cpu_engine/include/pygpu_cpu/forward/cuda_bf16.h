@@ -1,4 +1,4 @@
-// bfloat16: the upper half of a float.
+// bfloat16: a 16-bit number, the upper half of a float.
 #ifndef PYGPU_CPU_BF16_H
 #define PYGPU_CPU_BF16_H
 

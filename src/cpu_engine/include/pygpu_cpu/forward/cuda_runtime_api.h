@@ -1,1 +1,1 @@
-// Empty: pygpu_cpu.h, which is included before every source, has all of it.
+// Empty, because pygpu_cpu.h, which is included before every source, declares everything that this header would.
