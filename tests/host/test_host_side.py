@@ -47,8 +47,8 @@ def test_memory_of_dropped_results_of_get_is_limited_and_released() -> None:
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:
         a.get()
-    # The cache is limited to 32 MiB. The newest block of 8 MiB may exceed this limit, because the next call of `get`
-    # reuses it.
+    # The cache of results is limited to 32 MiB. The memory of an evicted result, 8 MiB, also stays cached: the next
+    # result reuses this block.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:

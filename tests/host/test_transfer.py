@@ -30,7 +30,7 @@ from support import (
 
 @st.composite
 def device_views(draw: st.DrawFn) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Draw a view of an ndarray and the same view of a device array; the views may be strided, reversed or transposed."""
+    """Draw a view of an ndarray and the same view of a device array: strided, reversed or transposed."""
     host, device = pair(draw(shapes), draw(dtypes), draw(st.sampled_from("CF")))
     key = tuple(draw(slices) for _ in range(host.ndim))
     axes = draw(st.permutations(range(host.ndim)))

@@ -1,4 +1,4 @@
-"""Test `__dlpack__` and `__dlpack_device__`: fields of the exported tensor, arguments, and lifetime of exported memory."""
+"""Test `__dlpack__` and `__dlpack_device__`: fields of exported tensors, arguments, and lifetime of exported memory."""
 
 import ctypes
 import gc
@@ -343,7 +343,9 @@ class TestDeleter:
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_may_run_after_python_thread_state_has_ended(self) -> None:
-        """Run the deleter in a destructor of thread-specific data, which runs after the end of the Python thread state."""
+        """Run the deleter in a destructor of thread-specific data, which runs after Python's state of the thread has
+        ended.
+        """
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)

@@ -174,7 +174,7 @@ class TestAllocator:
 
 
 class Library:
-    """Define types of another library whose exchange table exports a forged tensor, and record the calls of the table."""
+    """Define types of another library whose exchange table exports a forged tensor, and record calls of the table."""
 
     def __init__(self, *, major: int = 1, fails: bool = False) -> None:
         self.forged = Forged()

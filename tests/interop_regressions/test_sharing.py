@@ -132,7 +132,7 @@ def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
 def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple[int, ...]) -> None:
-    """Defect: an exchanged array of size 0 is rejected for its null pointer, loses its dtype, or has the wrong device."""
+    """Defect: an import of an array of size 0 rejects its null pointer, loses its dtype, or has the wrong device."""
     array = PyGPU.zeros(shape, "int16")
     capsule, tensor = tensor_of(array)
     assert tensor.data == (array.ptr if array.size else None)
