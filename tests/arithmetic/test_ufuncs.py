@@ -294,7 +294,7 @@ def test_unary_operators_match_numpy() -> None:
     if IS_SIMULATED
     else ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"],
 )
-def test_in_place_operator_writes_into_array(symbol: str) -> None:
+def test_in_place_operator_keeps_memory_and_matches_numpy(symbol: str) -> None:
     apply = getattr(operator, f"i{symbol}")
     host = np.arange(1, 7, dtype="int32")
     array = PyGPU.to_gpu(host)
@@ -354,7 +354,7 @@ def test_memory_order_of_result_matches_numpy(turn: tuple[int, ...]) -> None:
         (np.s_[2:6], np.s_[0:8:2]),
     ],
 )
-def test_result_overlapping_operand_equals_separate_result(target: Any, source: Any) -> None:
+def test_ufunc_with_out_overlapping_operand_matches_numpy(target: Any, source: Any) -> None:
     host = np.arange(8, dtype="float64")
     array = PyGPU.to_gpu(host)
     host[target] += host[source].copy()
@@ -443,7 +443,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_ufunc_call_raises_and_changes_nothing(name: str) -> None:
+def test_invalid_ufunc_call_raises_and_leaves_out_unchanged(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -468,7 +468,7 @@ def test_ufunc_on_second_stream_waits_for_work_on_first_stream() -> None:
     assert_alike(result.get(), host * 3)
 
 
-def test_array_api_alias_is_the_function_with_numpy_name() -> None:
+def test_array_api_name_is_alias_of_numpy_name() -> None:
     for alias, name in {"pow": "power", "acos": "arccos", "bitwise_invert": "invert", "conj": "conjugate"}.items():
         assert getattr(PyGPU, alias) is getattr(PyGPU, name)
     assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]

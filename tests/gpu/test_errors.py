@@ -42,7 +42,7 @@ def run(kernels: Kernels, body: str) -> str:
 
 
 @pytest.mark.starts_processes
-def test_first_error_after_fault_names_its_kind(kernels: Kernels) -> None:
+def test_first_error_after_kernel_fault_contains_kind_of_fault(kernels: Kernels) -> None:
     output = run(kernels, "")
     assert any(name in output for name in ("ILLEGAL_ADDRESS", "LAUNCH_FAILED", "IllegalAddress", "LaunchFailure")), (
         output

@@ -44,7 +44,7 @@ def module() -> PyGPU.Module:
     return PyGPU.Module(SOURCE)
 
 
-def test_launch_waits_for_writes_to_arrays_of_struct(module: PyGPU.Module) -> None:
+def test_launch_waits_for_writes_to_arrays_in_struct_argument(module: PyGPU.Module) -> None:
     slow, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     target, *rows = (PyGPU.zeros(64, "float32") for _ in range(3))
     rows_of = PyGPU.Struct(ROWS, target=target, rows=rows, n=64)
