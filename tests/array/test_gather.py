@@ -188,7 +188,7 @@ def test_selected_field_is_view(name: str) -> None:
     assert_same(device.T[name], host.T[name])
 
 
-def test_view_of_selected_fields_leaves_other_fields_unchanged() -> None:
+def test_view_of_several_fields_is_readonly_and_shares_memory() -> None:
     host, device = pair((2, 3), RECORD)
     names = ["mark", "id"]
     assert_same(device[names], host[names])

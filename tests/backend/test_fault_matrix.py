@@ -6,7 +6,7 @@ or report that the device has failed permanently.
 An exercise is a short program of PyGPU. A fault position is the nth time that an exercise makes a driver call. At each
 position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each call and
 each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The calls
-are read from PyGPU's own lists (`vendor_calls.py`), so `test_every_driver_call_is_made_by_an_exercise` fails if no
+are read from PyGPU's own lists (`vendor_calls.py`), so `test_every_listed_driver_call_is_made_by_an_exercise` fails if no
 exercise makes a new call.
 """
 
@@ -182,7 +182,7 @@ def attempt(exercise: str, call: str, code: int) -> str:
     return "absorbed"
 
 
-def test_every_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
+def test_every_listed_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
     reached = set().union(*made.values())
     assert sorted(set(CALLS) - reached - NOT_MADE - AFTERWARDS) == []
 
@@ -225,7 +225,7 @@ def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
 
 
 @pytest.mark.parametrize(("call", "fault"), CELLS)
-def test_fault_in_driver_call_raises_its_code_and_leaks_nothing(
+def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
     call: str, fault: str, made: dict[str, dict[str, int]]
 ) -> None:
     code, manner = FAULTS[fault]
@@ -252,7 +252,7 @@ def test_fault_in_driver_call_raises_its_code_and_leaks_nothing(
         _assert_no_leaks(before, len(chosen) if GIVING_BACK.search(call) else 0)
 
 
-def test_every_exercise_covers_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
+def test_every_exercise_is_tested_with_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
     met = {(exercise, fault) for call, fault in CELLS for exercise, _ in places(call, fault, made)}
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 

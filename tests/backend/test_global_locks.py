@@ -34,7 +34,7 @@ def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_static_lock_survives_fork() -> None:
+def test_every_static_lock_of_sources_is_usable_after_fork() -> None:
     # Interop regression A10: a dozen static locks stayed locked in a forked child.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
@@ -60,7 +60,7 @@ def test_every_static_lock_survives_fork() -> None:
         "fn f() { static ONCE: std::sync::OnceLock<u8> = OnceLock::new(); }",
     ],
 )
-def test_static_lock_that_does_not_survive_fork_is_detected(planted: str) -> None:
+def test_static_lock_that_is_unsafe_after_fork_is_detected(planted: str) -> None:
     assert len(locks_unsafe_after_fork("src/a.rs", planted)) == 1
 
 
@@ -182,7 +182,7 @@ if __name__ == "__main__":
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
-def test_forked_worker_pool_reports_error_without_hang() -> None:
+def test_forked_worker_pool_with_gpu_arrays_raises_error_without_hang() -> None:
     # Interop regression B5: the error was raised while a worker unpickled its task. The worker ended, and the pool
     # waited for its result indefinitely.
     printed = run(

@@ -22,7 +22,7 @@ def output_of_option(option: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_command_prints_header_directory() -> None:
+def test_option_of_python_m_prints_header_directory() -> None:
     assert output_of_option("--includes") == f"-I{INCLUDE}"
     assert (Path(output_of_option("--cmakedir")) / "PyGPUConfig.cmake").is_file()
     assert (Path(output_of_option("--pkgconfigdir")) / "pygpu.pc").is_file()

@@ -158,7 +158,7 @@ def test_concatenate_rejects_arrays_of_several_devices() -> None:
         PyGPU.concatenate([PyGPU.zeros(2), PyGPU.zeros(2, device="cpu")])
 
 
-def test_captured_concatenate_uses_values_at_launch() -> None:
+def test_captured_concatenate_joins_values_present_at_launch() -> None:
     a, b, out = PyGPU.zeros(2), PyGPU.ones(3), PyGPU.zeros(5)
     graph = PyGPU.Graph()
     with graph:
@@ -168,7 +168,7 @@ def test_captured_concatenate_uses_values_at_launch() -> None:
     assert out.tolist() == [7, 7, 1, 1, 1]
 
 
-def test_concatenate_is_correct_if_out_overlaps_operand() -> None:
+def test_concatenate_with_out_overlapping_operand_is_correct() -> None:
     a = PyGPU.arange(6)
     assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]
 
