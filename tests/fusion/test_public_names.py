@@ -48,7 +48,7 @@ def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any)
     return left
 
 
-def test_every_public_function_flushes_or_is_harmless_for_pending_operand() -> None:
+def test_public_function_flushes_pending_operand_or_is_listed_exception() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(public_functions()):
         if name in calls.NOT_CALLED:
@@ -64,7 +64,7 @@ def test_every_public_function_flushes_or_is_harmless_for_pending_operand() -> N
             assert left == 0, name
 
 
-def test_every_array_attribute_flushes_or_is_harmless_if_array_is_pending() -> None:
+def test_array_attribute_flushes_pending_array_or_is_listed_exception() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)
@@ -75,7 +75,7 @@ def test_every_array_attribute_flushes_or_is_harmless_if_array_is_pending() -> N
             assert left == 0, name
 
 
-def test_lists_of_harmless_names_contain_no_removed_names() -> None:
+def test_lists_of_names_that_need_no_flush_have_no_removed_names() -> None:
     functions = set(public_functions())
     assert (calls.QUIET | calls.COMPOSED | set(calls.FUNCTIONS) | set(calls.NOT_CALLED)) - functions == set()
     attributes = calls.QUIET_ATTRIBUTES | calls.WAITING_ATTRIBUTES | set(calls.REFUSED_ATTRIBUTES) | set(calls.METHODS)
