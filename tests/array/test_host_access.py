@@ -33,8 +33,8 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 def test_strict_mode_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
     """Check that PyGPU reads `PYGPU_STRICT` at its first use and ignores later changes.
 
-    Strict mode exists because of interop regression B7: a program that ran on the CPU failed on a GPU. In strict mode
-    the program fails on the CPU too.
+    Strict mode exists because a program that ran on the CPU could fail on a GPU. In strict mode such a program fails on
+    the CPU too.
     """
     script = """if True:
         import os

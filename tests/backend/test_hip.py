@@ -156,7 +156,7 @@ def test_interface_on_hip_has_no_stream_because_work_is_complete() -> None:
 def test_memory_of_dlpack_consumer_is_freed_without_host_wait() -> None:
     """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
 
-    Interop regression A7: when PyGPU freed a block that had ever been exported, the host waited for the device.
+    A former defect: when PyGPU freed a block that had ever been exported, the host waited for the device.
     """
     run("""
         consumer = PyGPU.Stream(non_blocking=True)

@@ -1,6 +1,6 @@
 """Test that only `src/base/settings.rs` reads environment variables, each once and with the GIL held.
 
-Interop regression B1: a thread that changed the environment could crash another thread that read it.
+A former defect: a thread that changed the environment could crash another thread that read the environment.
 """
 
 import os

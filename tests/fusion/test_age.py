@@ -25,7 +25,7 @@ NAME = "PyGPU flush"
 
 @pytest.fixture(autouse=True)
 def aging() -> Iterator[None]:
-    _core._bound_fusion_age(100)  # Check at the default interval; unlike by default, also for small operations.
+    _core._bound_fusion_age(100)  # Check at the default interval, and, unlike the default, also for small operations.
     yield
     _core._bound_fusion_age(0)
 

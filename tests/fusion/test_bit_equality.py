@@ -33,7 +33,9 @@ def ufuncs() -> list[str]:
 
 
 def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
-    """Apply the function to a computed operand, and compute further with its result, so that all can be fused."""
+    """Apply the function to a pending operand, and compute further with the result, so that all operations can be
+    fused.
+    """
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]

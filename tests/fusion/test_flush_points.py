@@ -1,6 +1,7 @@
 """Test methods of streams, events, graphs and devices, and functions of `driver` and of CUDA's and NVML's interfaces.
 
-Each of them launches all pending operations, or is listed as harmless in helpers/fusion_support/entry_points.py.
+Each method or function launches all pending operations, or helpers/fusion_support/entry_points.py lists it as an
+exception that needs no flush.
 """
 
 from __future__ import annotations

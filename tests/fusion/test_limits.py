@@ -1,4 +1,6 @@
-"""Test the limits of the pending queue: exceeding a limit flushes, and the report counts the flush by its reason."""
+"""Test the limits of the pending queue: an operation that exceeds a limit flushes, and the fusion report counts the
+reason.
+"""
 
 from __future__ import annotations
 

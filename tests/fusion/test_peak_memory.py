@@ -30,7 +30,7 @@ peaks.{call}()
 @pytest.mark.starts_processes
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(150)
-def test_peak_memory_of_random_programs_does_not_exceed_eager_mode() -> None:
+def test_peak_memory_of_deferred_programs_does_not_exceed_eager_mode() -> None:
     run("main")
 
 

@@ -93,7 +93,9 @@ def test_compiler_lookup_in_flushing_call_reads_correct_values(
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
-def test_garbage_collection_in_flushing_call_reads_correct_values(collecting: list[Callable[[], Any]], act: str) -> None:
+def test_garbage_collection_in_flushing_call_reads_correct_values(
+    collecting: list[Callable[[], Any]], act: str
+) -> None:
     x = PyGPU.to_gpu(HOST)
     expression = random_expression()
     seen: list[Any] = []

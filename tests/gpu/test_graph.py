@@ -134,7 +134,7 @@ def test_graph_dropped_during_its_launch_completes_its_work(increment: PyGPU.Ker
 
 
 def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # Interop regression A1: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
+    # A former defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}

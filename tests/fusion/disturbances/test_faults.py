@@ -1,4 +1,4 @@
-"""Test flushes in which a driver call fails: each driver call of a flush fails in turn.
+"""Test flushes in which one driver call fails; the tests repeat a flush with a fault in each of its driver calls.
 
 A fault must cause no wrong value, no unexpected error, no lost operation and no memory leak.
 """
@@ -57,7 +57,7 @@ def assert_names_deferred_operation(error: BaseException) -> None:
 
 
 def flush_raises() -> bool:
-    """Flush, and return whether that raised an error; check that the error names a deferred operation."""
+    """Flush, and return whether the flush raised an error; check that the error names a deferred operation."""
     try:
         PyGPU.flush()
     except REFUSED as error:
