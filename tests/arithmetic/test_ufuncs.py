@@ -184,7 +184,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize(("name", "kind"), overwriting_cases())
 def test_ufunc_may_write_result_over_its_operand(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # 37 elements: the last ones do not fill a vector of the kernel.
+    for way in ways:  # Of the 37 elements, the last ones do not fill a vector of the kernel.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]

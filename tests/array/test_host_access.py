@@ -1,7 +1,7 @@
 """Test the CPU backend without strict mode: NumPy reads arrays in place, and `asarray` shares an ndarray's memory.
 
-On the CPU all other tests run in strict mode (`PYGPU_STRICT=1`), which forbids both, so that code which passes there
-also runs on a GPU.
+On the CPU all other tests run in strict mode (`PYGPU_STRICT=1`), which forbids these two uses, so that code that passes
+on the CPU also runs on a GPU.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import PyGPU
 import simulated
 from support import assert_same, on_cpu
 
-# Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector, and 3 and 6 cause odd offsets.
+# Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector, and 3 and 6 cause unaligned addresses.
 ITEMSIZES = [1, 2, 3, 4, 6, 8, 16, 24, 32]
 HERE = Path(__file__).parents[1]
 

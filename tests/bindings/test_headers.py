@@ -210,6 +210,6 @@ def test_c_function_gets_current_stream_of_array_device(library: ctypes.PyDLL) -
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
 def test_c_view_accepts_arrays_of_12_subclasses(library: ctypes.PyDLL) -> None:
-    for number in range(12):  # The header caches the check of fewer types than 12.
+    for number in range(12):  # The header caches checks of types, but fewer than 12.
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

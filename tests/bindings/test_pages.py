@@ -1,4 +1,6 @@
-"""Test that all code on the pages of docs/bindings is from examples/bindings, which other tests build and run."""
+"""Test that all code on the pages of docs/bindings is part of an example in examples/bindings; other tests run the
+examples.
+"""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Test `python -m PyGPU check program.py`: it reports defects of kernels, and nothing for correct kernels."""
+"""Test `python -m PyGPU check program.py`: the command reports defects of kernels, and nothing for correct kernels."""
 
 import subprocess
 import sys

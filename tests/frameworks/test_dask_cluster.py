@@ -1,4 +1,6 @@
-"""Test a Dask cluster of two worker processes with one device each; the tests share it, because its start is slow."""
+"""Test a Dask cluster of two worker processes with one device each; all tests share one cluster, because its start is
+slow.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Test NumPy functions with device arrays (NEP 18): results of all functions in PyGPU's table, errors of all others."""
+"""Test NumPy functions with device arrays (NEP 18): results of the functions that PyGPU dispatches, errors of all
+others.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,8 @@ PROGRAMS = {
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
 }
-# Functions that Dask uses most. Only these are tested on a GPU, because the simulated driver compiles kernels for each.
+# Functions that Dask uses most. A GPU tests only these, because the simulated driver compiles kernels for each
+# function.
 FIRST = [
     "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",
     "zeros_like", "empty_like", "asarray", "array", "save", "array2string", "shares_memory", "may_share_memory",

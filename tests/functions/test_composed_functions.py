@@ -1,4 +1,6 @@
-"""Test functions that PyGPU composes of other functions: each expression gives the same result as with NumPy."""
+"""Test functions that PyGPU implements by calls of other functions: each expression gives the same result as with
+NumPy.
+"""
 
 from __future__ import annotations
 

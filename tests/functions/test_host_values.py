@@ -1,4 +1,4 @@
-"""Test the errors of functions that are called with host values: they describe the value and name `PyGPU.to_gpu`."""
+"""Test functions that are called with host values: the error describes the value and names `PyGPU.to_gpu`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROWS = [[1.0, 2.0], [3.0, 4.0]]
 TRUTH = [True, False]
 
-# Functions that accept host values because they create arrays from them.
+# Functions that create arrays from host values.
 CREATING = (
     "arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray bartlett blackman block "
     "diag_indices empty empty_like eye fftfreq from_dlpack frombuffer fromfile fromfunction fromiter fromstring full "

@@ -1,6 +1,6 @@
 """Test Python code that runs in a call that flushes: compiler lookup, garbage collection, logging, allocators.
 
-The flush itself runs no Python code, so this code finds each operation either pending or completely launched.
+The flush itself runs no Python code. The tested Python code therefore finds each operation either pending or launched.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def test_pygpu_call_leaves_thread_with_no_or_primary_context() -> None:
 
 def test_with_device_restores_current_device_and_context() -> None:
     before = PyGPU.current_device()
-    PyGPU.set_device(before)  # Make a context current: without one, `with` would leave a context of device 0 current.
+    PyGPU.set_device(before)  # Make a context current. Otherwise `with` would leave a context of device 0 current.
     context = support.current_context()
     with PyGPU.Device(0):
         PyGPU.zeros(3)

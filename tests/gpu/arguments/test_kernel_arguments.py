@@ -1,4 +1,5 @@
-"""Test on a real GPU that a launch with structs and pointer arrays waits for hazards of the arrays they point to.
+"""Test launches with structs and pointer arrays on a real GPU: a launch waits for hazards of the arrays in its
+arguments.
 
 tests/kernels/test_arguments.py tests the values of such arguments, also on a real GPU.
 """
