@@ -182,7 +182,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind"), overwriting_cases())
-def test_ufunc_may_write_result_over_its_operand(name: str, kind: str) -> None:
+def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
     for way in ways:  # Of the 37 elements, the last ones do not fill a vector of the kernel.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
@@ -266,7 +266,7 @@ BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rsh
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("apply", [*BINARY, *BITS], ids=lambda one: one.__name__)
-def test_operators_accept_arrays_and_scalars_on_both_sides(apply: Any) -> None:
+def test_operators_accept_array_or_scalar_as_either_operand(apply: Any) -> None:
     kind = "int32" if apply in BITS else "float32"
     host, other = np.arange(1, 7, dtype=kind), np.array([3, 1, 2, 2, 5, 1], kind)
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)

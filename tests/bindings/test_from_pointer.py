@@ -180,7 +180,7 @@ def test_write_to_readonly_array_of_from_pointer_raises(memory: PyGPU.GPUArray) 
     assert a.tolist() == [0, 1, 2, 3]
 
 
-def test_work_on_array_of_from_pointer_waits_for_given_stream(memory: PyGPU.GPUArray) -> None:
+def test_work_on_array_of_from_pointer_waits_for_stream_argument(memory: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     ended = RecordingDeleter()
     with stream:

@@ -28,7 +28,7 @@ def test_option_of_python_m_prints_header_directory() -> None:
     assert (Path(output_of_option("--pkgconfigdir")) / "pygpu.pc").is_file()
 
 
-def test_pybindgpu_header_is_in_both_include_directories() -> None:
+def test_header_ptr_wrapper_is_in_both_include_directories() -> None:
     assert (INCLUDE / "ptr_wrapper.h").is_file()
     assert (INCLUDE / "pygpu" / "ptr_wrapper.h").is_file()
 

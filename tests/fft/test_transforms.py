@@ -171,7 +171,7 @@ def test_fft_with_invalid_arguments_raises_same_message_as_numpy(place: int) -> 
     assert str(ours.value) == str(theirs.value)
 
 
-def test_fft_rejects_host_arrays_bad_arguments_and_read_only_out() -> None:
+def test_fft_rejects_host_arrays_invalid_axes_and_read_only_out() -> None:
     with pytest.raises(TypeError, match="to_gpu"):
         PyGPU.fft.fft(np.ones(3))
     array = PyGPU.ones(4, "complex64")

@@ -248,7 +248,7 @@ def test_concatenation_of_70_arrays_matches_numpy(dtype: str, axis: int) -> None
     np.testing.assert_array_equal(joined.get(), np.concatenate(hosts, axis=axis))
 
 
-def test_concatenation_of_views_at_odd_addresses_matches_numpy() -> None:
+def test_concatenation_of_unaligned_views_matches_numpy() -> None:
     bytes_ = PyGPU.to_gpu(np.arange(200, dtype="uint8"))
     parts = [bytes_[start : start + 7] for start in (0, 1, 9, 50)]
     np.testing.assert_array_equal(PyGPU.concatenate(parts).get(), np.concatenate([part.get() for part in parts]))

@@ -108,7 +108,7 @@ def test_operating_system_gets_memory_of_dropped_results_back() -> None:
     assert int(done.stdout) < 60
 
 
-def test_result_of_get_is_host_mirror_until_it_is_dropped() -> None:
+def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
     """Keep the host mirror independent of the cache of dropped results."""
     a = PyGPU.arange(3.0)
     held = a.get()

@@ -95,7 +95,7 @@ def refusals_of_get() -> list[tuple[str, Any, type[Exception]]]:
 
 
 @pytest.mark.parametrize("position", range(10))
-def test_get_rejects_unsuitable_ndarray_and_leaves_it_unchanged(position: int) -> None:
+def test_get_into_unsuitable_ndarray_raises_and_keeps_ndarray_unchanged(position: int) -> None:
     _, target, error = refusals_of_get()[position]
     host, device = pair((2, 3))
     remembered = device.get()

@@ -408,7 +408,7 @@ def test_regression_24_lost_context_is_detected_and_reported(kernels: Kernels) -
     assert all("process" in line for line in lines[1:]), lines
 
 
-def test_regression_24_bad_arguments_raise_python_errors_with_values() -> None:
+def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> None:
     """Defect: a mistake in the program raises a driver error or an assertion."""
     array = PyGPU.zeros((3, 4))
     for call, error, text in (
