@@ -52,7 +52,7 @@ def cast_by_numpy(host: np.ndarray, kind: str) -> np.ndarray:
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize(("source", "target"), pairs())
-def test_casts_between_all_kinds_match_numpy(source: str, target: str) -> None:
+def test_casts_between_all_pairs_of_dtypes_match_numpy(source: str, target: str) -> None:
     host = values(source, signed=dtype_of(target).kind != "u")
     array = PyGPU.to_gpu(host)
     expected = cast_by_numpy(host, target)
@@ -63,7 +63,7 @@ def test_casts_between_all_kinds_match_numpy(source: str, target: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
-def test_cast_from_double_to_half_rounds_once() -> None:
+def test_cast_from_float64_to_float16_rounds_once() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def test_cast_from_double_to_half_rounds_once() -> None:
     assert_same(PyGPU.to_gpu(host).astype("float16"), cast_by_numpy(host, "float16"))
 
 
-def test_every_half_roundtrips_through_wider_floats() -> None:
+def test_every_float16_value_survives_cast_to_wider_float_and_back() -> None:
     host = np.arange(2**16, dtype="uint16").view("float16")
     host = host[~np.isnan(host)]
     array = PyGPU.to_gpu(host)
@@ -85,7 +85,7 @@ def test_every_half_roundtrips_through_wider_floats() -> None:
         assert_same(array.astype(wider).astype("float16"), host)
 
 
-def test_nonzero_numbers_are_cast_to_true() -> None:
+def test_cast_of_nonzero_number_to_bool_is_true() -> None:
     for host in (np.array([0.0, -0.0, 0.25, np.nan, np.inf]), np.array([0, 1j, 0.25, 0j]), np.array([0, 256, -1])):
         assert_same(PyGPU.to_gpu(host).astype(bool), host.astype(bool))
 
@@ -112,7 +112,7 @@ LAYOUTS = {
 
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_astype_keeps_memory_order_or_uses_requested_one(layout: str) -> None:
+def test_astype_result_has_memory_order_of_array_or_of_argument(layout: str) -> None:
     host = values("float32", (6, 6))
     array = PyGPU.to_gpu(host)
     for order in (None, "K", "C", "F", "A"):
@@ -138,7 +138,7 @@ def test_assignment_converts_between_all_layouts(target: str) -> None:
         assert_same(array, host)
 
 
-def test_astype_without_copy_returns_same_array_if_unchanged() -> None:
+def test_astype_with_copy_false_returns_array_itself_for_same_dtype() -> None:
     host = values("float32", (3, 4))
     array = PyGPU.to_gpu(host)
     for order, same in ((None, True), ("K", True), ("C", True), ("A", True), ("F", False)):
@@ -150,7 +150,7 @@ def test_astype_without_copy_returns_same_array_if_unchanged() -> None:
     assert array.astype(np.int8, copy=False).dtype == np.int8
 
 
-def test_astype_keeps_subclass_only_with_subok() -> None:
+def test_astype_keeps_subclass_unless_subok_is_false() -> None:
     class Own(PyGPU.GPUArray):
         pass
 
@@ -161,7 +161,7 @@ def test_astype_keeps_subclass_only_with_subok() -> None:
 
 
 @pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind", "unsafe", "nonsense"])
-def test_casting_rules_match_numpy(casting: Any) -> None:
+def test_astype_follows_casting_rules_of_numpy(casting: Any) -> None:
     for source, target in (("int8", "float64"), ("float64", "int8"), ("float64", "float16"), ("int8", "int8")):
         host = np.ones(3, source)
         array = PyGPU.to_gpu(host)
@@ -173,7 +173,7 @@ def test_casting_rules_match_numpy(casting: Any) -> None:
             assert_same(ours[1], numpys[1])
 
 
-def test_dropping_imaginary_part_warns_like_numpy() -> None:
+def test_cast_from_complex_to_real_warns_like_numpy() -> None:
     array = PyGPU.to_gpu(np.array([1 + 2j, 3], "complex64"))
     for drop in (lambda: array.astype("float32"), lambda: PyGPU.zeros(2).__setitem__(..., array)):
         with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
@@ -203,7 +203,7 @@ def test_astype_function_gives_same_result_as_method() -> None:
 
 
 @pytest.mark.parametrize(("there", "here"), [(np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[::-1], np.s_[:])])
-def test_assignment_from_overlapping_view_of_other_dtype_matches_copy(there: Any, here: Any) -> None:
+def test_assignment_from_overlapping_view_of_other_dtype_is_correct(there: Any, here: Any) -> None:
     host = np.arange(64, dtype="int32")
     array = PyGPU.to_gpu(host)
     host[there] = host.view("float32")[here].copy()
@@ -305,7 +305,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_cast_or_copyto_raises_and_changes_nothing(name: str) -> None:
+def test_invalid_cast_or_copyto_raises_and_leaves_array_unchanged(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -313,7 +313,7 @@ def test_bad_cast_or_copyto_raises_and_changes_nothing(name: str) -> None:
     assert array.tolist() == [1, 1, 1]
 
 
-def test_captured_casts_use_values_at_launch() -> None:
+def test_captured_cast_converts_values_present_at_graph_launch() -> None:
     source, mask = PyGPU.arange(6, dtype="float32"), PyGPU.to_gpu(np.arange(6) % 2 == 0)
     target, masked = PyGPU.zeros(6, "int16"), PyGPU.zeros(6, "int16")
     stream = PyGPU.Stream()

@@ -44,7 +44,7 @@ def test_object_of_unknown_type_equals_no_element(values: Any, stranger: Any) ->
             assert made.flags.f_contiguous == np.asarray(values == stranger).flags.f_contiguous
 
 
-def test_unknown_type_with_comparison_method_determines_result() -> None:
+def test_comparison_method_of_unknown_type_determines_result() -> None:
     class Anything:
         def __eq__(self, other: object) -> bool:
             return True
@@ -70,7 +70,7 @@ def test_exception_in_comparison_of_unknown_type_is_raised() -> None:
         PyGPU.to_gpu([1, 2]) == Angry()  # noqa: B015
 
 
-def test_object_of_unknown_type_is_not_contained_and_has_no_order() -> None:
+def test_in_is_false_and_order_raises_for_object_of_unknown_type() -> None:
     a = PyGPU.to_gpu([1, 2])
     for stranger in STRANGERS:
         assert stranger not in a
@@ -87,7 +87,7 @@ def test_comparison_result_has_class_of_array() -> None:
 
 
 @pytest.mark.parametrize("values", [range(2), array.array("i", [1, 2]), bytearray(b"ab"), memoryview(b"ab")], ids=repr)
-def test_host_values_are_not_treated_as_unknown_types(values: Any) -> None:
+def test_comparison_with_host_array_or_list_raises_type_error(values: Any) -> None:
     a = PyGPU.to_gpu([1, 2])
     for compare in (operator.eq, operator.ne):
         with pytest.raises(TypeError, match=rf"expected a GPUArray, not {type(values).__name__}"):

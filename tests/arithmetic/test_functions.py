@@ -44,7 +44,7 @@ def assert_alike(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_selects_between_arrays_and_scalars(kind: str) -> None:
+def test_where_function_selects_between_arrays_and_scalars(kind: str) -> None:
     host, mask = values(kind), values(kind) != 0
     array, condition = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
     for function in (PyGPU.where, np.where):
@@ -57,7 +57,7 @@ def test_where_selects_between_arrays_and_scalars(kind: str) -> None:
     assert_alike(PyGPU.where(True, array, one), np.where(True, host, one))
 
 
-def test_where_result_types_match_numpy() -> None:
+def test_where_function_result_types_match_numpy() -> None:
     mask = np.array([True, False])
     condition = PyGPU.to_gpu(mask, device="cpu")
     others: list[Any] = [True, 1, 1.5, 1j, np.float32(1), *(np.ones(2, kind) for kind in ("int8", "uint64", "float16"))]

@@ -40,7 +40,7 @@ def outcome(call: Callable[[], Any]) -> str:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
-def test_dtype_and_casting_select_loop_like_numpy(name: str) -> None:
+def test_ufunc_keywords_dtype_and_casting_select_loop_like_numpy(name: str) -> None:
     ufunc, judge = UFUNCS[name], getattr(np, name)
     for kind in KINDS:
         hosts = [np.ones(2, kind)] * ufunc.nin
@@ -70,7 +70,7 @@ def test_ufunc_computes_in_requested_dtype(source: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
-def test_new_result_has_requested_memory_order(order: Any) -> None:
+def test_ufunc_result_has_memory_order_of_keyword_order(order: Any) -> None:
     base = np.ones((2, 3, 4), "float32")
     for host, array in (
         (base, PyGPU.to_gpu(base)),
@@ -81,7 +81,7 @@ def test_new_result_has_requested_memory_order(order: Any) -> None:
         assert PyGPU.add(array, array, order=order, subok=True).strides == expected.strides
 
 
-def test_functions_with_two_results_accept_two_outputs() -> None:
+def test_ufuncs_with_two_results_write_into_two_out_arrays() -> None:
     host = np.array([7.5, -7.5, 0.25, np.inf], "float32")
     array = PyGPU.to_gpu(host)
     for name in ("modf", "frexp"):
@@ -100,7 +100,7 @@ def test_functions_with_two_results_accept_two_outputs() -> None:
     np.testing.assert_array_equal(second.get(), np.trunc(host))
 
 
-def test_where_masks_both_results_of_ufunc() -> None:
+def test_ufunc_keyword_where_masks_both_of_two_results() -> None:
     host = np.array([7, 8, 9], "int32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([True, False, True]))
     outs = PyGPU.full(3, -1, "int32"), PyGPU.full(3, -1, "int32")
@@ -108,7 +108,7 @@ def test_where_masks_both_results_of_ufunc() -> None:
     assert [out.tolist() for out in outs] == [[1, -1, 2], [3, -1, 1]]
 
 
-def test_result_overlapping_operand_matches_separate_output() -> None:
+def test_ufunc_with_out_overlapping_operand_matches_separate_out() -> None:
     host = np.arange(8, dtype="float32")
     array = PyGPU.to_gpu(host)
     rest = PyGPU.zeros(7, "float32")
@@ -160,7 +160,7 @@ BAD: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_ufunc_call_raises_like_numpy_and_changes_nothing(name: str) -> None:
+def test_invalid_ufunc_call_raises_like_numpy_and_leaves_out_unchanged(name: str) -> None:
     hosts = np.ones(3, "float32"), np.ones(3, "int32")
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with pytest.raises((TypeError, ValueError, OverflowError)) as theirs:

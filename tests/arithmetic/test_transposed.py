@@ -135,7 +135,7 @@ def test_user_kernel_with_one_to_four_transposed_arrays_is_correct(count: int) -
 
 
 @needs_kernels
-def test_user_kernel_with_tiles_may_skip_index_and_write_transposed() -> None:
+def test_user_kernel_with_tiles_may_skip_indices_and_write_transposed_out() -> None:
     x, y = values((150, 140)), values((140, 150), start=8)
     z, w = PyGPU.zeros((140, 150), "float32"), PyGPU.zeros((150, 140), "float32").T
     skip = ElementwiseKernel("float *x, float *y, float *z", "if (y[i] < 30) continue; z[i] = x[i]")
@@ -154,8 +154,9 @@ def test_user_kernel_with_tiles_may_skip_index_and_write_transposed() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
-def test_tiles_are_used_for_large_transposed_arrays() -> None:
-    # The kernel source defines `pygpu_shared_x` only if it reads `x` in tiles; without tiles it does not compile.
+def test_kernel_reads_large_transposed_operand_in_tiles() -> None:
+    # The generated source defines `pygpu_shared_x` only if the kernel reads `x` in tiles. Otherwise this kernel does
+    # not compile.
     kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
     x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
     kernel(x.T, y, z)

@@ -182,9 +182,9 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind"), overwriting_cases())
-def test_ufunc_may_write_result_over_its_operand(name: str, kind: str) -> None:
+def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # 37 elements: the last ones do not fill a vector of the kernel.
+    for way in ways:  # Of the 37 elements, the last ones do not fill a vector of the kernel.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]
@@ -266,7 +266,7 @@ BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rsh
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("apply", [*BINARY, *BITS], ids=lambda one: one.__name__)
-def test_operators_accept_arrays_and_scalars_on_both_sides(apply: Any) -> None:
+def test_operators_accept_array_or_scalar_as_either_operand(apply: Any) -> None:
     kind = "int32" if apply in BITS else "float32"
     host, other = np.arange(1, 7, dtype=kind), np.array([3, 1, 2, 2, 5, 1], kind)
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
@@ -294,7 +294,7 @@ def test_unary_operators_match_numpy() -> None:
     if IS_SIMULATED
     else ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"],
 )
-def test_in_place_operator_writes_into_array(symbol: str) -> None:
+def test_in_place_operator_keeps_memory_and_matches_numpy(symbol: str) -> None:
     apply = getattr(operator, f"i{symbol}")
     host = np.arange(1, 7, dtype="int32")
     array = PyGPU.to_gpu(host)
@@ -354,7 +354,7 @@ def test_memory_order_of_result_matches_numpy(turn: tuple[int, ...]) -> None:
         (np.s_[2:6], np.s_[0:8:2]),
     ],
 )
-def test_result_overlapping_operand_equals_separate_result(target: Any, source: Any) -> None:
+def test_ufunc_with_out_overlapping_operand_matches_numpy(target: Any, source: Any) -> None:
     host = np.arange(8, dtype="float64")
     array = PyGPU.to_gpu(host)
     host[target] += host[source].copy()
@@ -443,7 +443,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_ufunc_call_raises_and_changes_nothing(name: str) -> None:
+def test_invalid_ufunc_call_raises_and_leaves_out_unchanged(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -468,7 +468,7 @@ def test_ufunc_on_second_stream_waits_for_work_on_first_stream() -> None:
     assert_alike(result.get(), host * 3)
 
 
-def test_array_api_alias_is_the_function_with_numpy_name() -> None:
+def test_array_api_name_is_alias_of_numpy_name() -> None:
     for alias, name in {"pow": "power", "acos": "arccos", "bitwise_invert": "invert", "conj": "conjugate"}.items():
         assert getattr(PyGPU, alias) is getattr(PyGPU, name)
     assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]

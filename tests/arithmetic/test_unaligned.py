@@ -1,4 +1,7 @@
-"""Test small elements at odd offsets, which kernels read as shifted words: results match NumPy."""
+"""Test arrays of small elements at unaligned addresses: results match NumPy.
+
+For such arrays a kernel loads aligned words and shifts their bytes, instead of loading each element separately.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 from support_kernels import needs_kernels
 
-COUNT = 20_011  # Kernels read fewer than 2^14 elements one by one, not as shifted words.
+COUNT = 20_011  # Kernels load the elements of arrays with fewer than 2^14 elements one by one.
 
 
 def values(kind: str, start: int = 0) -> np.ndarray:
@@ -22,7 +25,7 @@ def values(kind: str, start: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "float64"])
-def test_product_of_operands_at_odd_offsets_matches_numpy(kind: str) -> None:
+def test_product_of_unaligned_operands_matches_numpy(kind: str) -> None:
     x, y = values(kind), values(kind, 5)
     device_x, device_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     for first, second in [(1, 0), (0, 1), (1, 3), (2, 2), (5, 8), (15, 16), (17, 7)]:
@@ -33,7 +36,7 @@ def test_product_of_operands_at_odd_offsets_matches_numpy(kind: str) -> None:
 
 @pytest.mark.parametrize("length", [16_384, 16_385, 16_399, 16_400, 19_000])
 @pytest.mark.parametrize("place", [0, 1, 3, 13, 16, 31])
-def test_results_at_odd_offsets_leave_neighbours_unchanged(length: int, place: int) -> None:
+def test_unaligned_out_array_leaves_neighbouring_elements_unchanged(length: int, place: int) -> None:
     x, out = values("int8"), values("int8", 9)
     device_x, device_out = PyGPU.to_gpu(x), PyGPU.to_gpu(out)
     for start in (0, 2, place):
@@ -45,7 +48,7 @@ def test_results_at_odd_offsets_leave_neighbours_unchanged(length: int, place: i
         np.testing.assert_array_equal(device_out.get(), out)
 
 
-def test_odd_offsets_with_mixed_sizes_mask_and_scalars_match_numpy() -> None:
+def test_unaligned_operands_of_mixed_sizes_with_mask_match_numpy() -> None:
     x, y, mask = values("float16"), values("int8", 4), values("bool", 3)
     device_x, device_y, device_mask = map(PyGPU.to_gpu, (x, y, mask))
     np.testing.assert_array_equal((device_x[1:] > device_y[:-1]).get(), x[1:] > y[:-1])
@@ -56,12 +59,13 @@ def test_odd_offsets_with_mixed_sizes_mask_and_scalars_match_numpy() -> None:
 
 
 @needs_kernels
-def test_user_kernel_at_odd_offsets_may_skip_indices_and_update() -> None:
+def test_user_kernel_of_unaligned_arrays_may_skip_indices_and_update() -> None:
     x, z, w = values("int8"), values("int8", 2), values("int8", 7)
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"
     kernel = ElementwiseKernel("const signed char *x, signed char *z, signed char *w", text)
-    # With the offsets 1 and 2, only one of the results can be aligned: the kernel then writes elements one by one.
+    # With the offsets 1 and 2, the kernel can align its stores for only one of the two results, and therefore writes
+    # elements one by one.
     for first, second in [(1, 1), (3, 3), (1, 2)]:
         kernel(device_x[2:-2], device_z[first : first - 4], device_w[second : second - 4])
         index = np.arange(COUNT - 4)
@@ -73,8 +77,9 @@ def test_user_kernel_at_odd_offsets_may_skip_indices_and_update() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
-def test_kernel_reads_small_elements_at_odd_offset_as_shifted_words() -> None:
-    # The kernel source defines `pygpu_head` only if it shifts words; without shifts it does not compile.
+def test_kernel_loads_whole_words_from_unaligned_small_elements() -> None:
+    # The generated source defines `pygpu_head` only if the kernel loads and shifts words. Otherwise this kernel does
+    # not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"
     small = ElementwiseKernel("const unsigned char *x, unsigned char *z", text)
     large = ElementwiseKernel("const float *x, float *z", text)

@@ -154,7 +154,7 @@ SCALARS = [
 
 
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: repr(value)[:25])
-def test_scalars_are_converted_or_rejected_like_numpy(scalar: Any) -> None:
+def test_assigned_scalar_is_converted_or_rejected_like_numpy(scalar: Any) -> None:
     for dtype in told(NUMPYS_OWN):
         host, device = pair((2, 2), dtype)
         assign_both(device, host, (slice(None), 1), scalar, scalar)
@@ -171,7 +171,7 @@ def test_assignment_converts_and_warns_like_numpy_for_all_dtypes(dtype: str) -> 
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_scalars_are_converted_to_ml_dtypes(name: str) -> None:
+def test_assigned_scalar_is_converted_to_ml_dtypes(name: str) -> None:
     import ml_dtypes
 
     host, device = pair((3,), getattr(ml_dtypes, name))

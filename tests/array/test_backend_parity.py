@@ -1,6 +1,6 @@
 """Test that each expression has the same type, or the same error message, on every backend.
 
-Earlier versions behaved differently on the CPU (interop regressions B6 and B7):
+Earlier versions behaved differently on the CPU:
 
 - NumPy converted arrays implicitly and returned ndarrays; a GPU raised an error for the same expression.
 - Comparisons compared identities.

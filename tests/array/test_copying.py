@@ -179,7 +179,7 @@ def test_deepcopy_of_uncopyable_attributes_raises() -> None:
         copy.deepcopy(device)
 
 
-def test_copies_call_array_finalize_like_numpy() -> None:
+def test_array_copies_call_array_finalize_like_numpy() -> None:
     device = Finalized((3,), "int32")
     device.unit = "metre"
     for made in (device.copy(), copy.copy(device), copy.deepcopy(device), device[1:], device.T, device[[0]]):
@@ -189,12 +189,12 @@ def test_copies_call_array_finalize_like_numpy() -> None:
 
 @examples(100)
 @given(host_views())
-def test_repeated_copies_in_other_orders_keep_values(host: np.ndarray) -> None:
+def test_repeated_copies_in_other_memory_orders_keep_values(host: np.ndarray) -> None:
     device = PyGPU.to_gpu(host)
     assert_same(device.copy().copy("F").copy("C"), host)
 
 
-def test_pybindgpu_metadata_does_not_prevent_copies() -> None:
+def test_array_with_pybindgpu_metadata_can_be_copied() -> None:
     _, device = pair((3,))
     device.set_val(0, 5.0)
     for made in (copy.copy(device), copy.deepcopy(device), pickle.loads(pickle.dumps(device))):

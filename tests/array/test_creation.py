@@ -230,7 +230,7 @@ def test_constructor_accepts_order_at_position_of_pycuda_allocator() -> None:
     assert PyGPU.GPUArray((2, 3), np.float32, None, None, None, None, "F").strides == (4, 8)
 
 
-def test_allocator_receives_byte_count_and_is_kept_alive() -> None:
+def test_user_allocator_gets_byte_count_and_provides_memory() -> None:
     calls: list[int] = []
     backing = PyGPU.empty(100, np.uint8)
 

@@ -112,7 +112,7 @@ def test_assignment_with_array_keys_matches_numpy(
     assert_same(device, host)
 
 
-def test_selection_owns_its_memory() -> None:
+def test_array_selected_by_indices_or_mask_owns_its_memory() -> None:
     host, device = pair((5, 4))
     for key in ([0, 1], host > 3, np.array([2]), (slice(None), [0])):
         selected = device[key]
@@ -188,7 +188,7 @@ def test_selected_field_is_view(name: str) -> None:
     assert_same(device.T[name], host.T[name])
 
 
-def test_selected_list_of_fields_is_view_that_protects_other_fields() -> None:
+def test_view_of_several_fields_is_readonly_and_shares_memory() -> None:
     host, device = pair((2, 3), RECORD)
     names = ["mark", "id"]
     assert_same(device[names], host[names])

@@ -1,7 +1,7 @@
 """Test the CPU backend without strict mode: NumPy reads arrays in place, and `asarray` shares an ndarray's memory.
 
-On the CPU all other tests run in strict mode (`PYGPU_STRICT=1`), which forbids both, so that code which passes there
-also runs on a GPU.
+On the CPU all other tests run in strict mode (`PYGPU_STRICT=1`), which forbids these two uses, so that code that passes
+on the CPU also runs on a GPU.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 @pytest.mark.enough_on("cpu")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("0", False), ("", False), (None, False)])
-def test_strict_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
+def test_strict_mode_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
     """Check that PyGPU reads `PYGPU_STRICT` at its first use and ignores later changes.
 
-    Strict mode exists because of interop regression B7: a program that ran on the CPU failed on a GPU. In strict mode
-    the program fails on the CPU too.
+    Strict mode exists because a program that ran on the CPU could fail on a GPU. In strict mode such a program fails on
+    the CPU too.
     """
     script = """if True:
         import os
@@ -61,7 +61,7 @@ def test_strict_variable_is_read_at_first_use(value: str | None, strict: bool) -
     assert done.stdout == ("strict\n" if strict else "not strict\n"), done.stderr
 
 
-def test_host_producer_is_copied_in_strict_mode() -> None:
+def test_import_of_host_array_makes_copy_in_strict_mode() -> None:
     x = np.arange(6.0).reshape(2, 3)
 
     class Producer:
@@ -78,7 +78,7 @@ def test_host_producer_is_copied_in_strict_mode() -> None:
 
 
 @cpu_only
-def test_ndarray_is_shared_without_device_argument() -> None:
+def test_asarray_without_device_shares_memory_of_ndarray() -> None:
     x = np.arange(3)
     a = PyGPU.asarray(x)
     assert a.ptr == x.ctypes.data
@@ -87,7 +87,7 @@ def test_ndarray_is_shared_without_device_argument() -> None:
 
 @cpu_only
 @pytest.mark.parametrize("take", [np.asarray, np.asanyarray, np.from_dlpack])
-def test_numpy_reads_memory_in_place(take: Any) -> None:
+def test_numpy_reads_memory_of_cpu_array_in_place(take: Any) -> None:
     a = PyGPU.zeros(3)
     take(a)[1] = 5
     assert a.tolist() == [0, 5, 0]
@@ -152,7 +152,7 @@ class TestHostInterface:
         n = np.asarray(a)
         assert (n.dtype, n.ctypes.data) == (a.dtype, a.ptr)
 
-    def test_readonly_flag_is_exported(self) -> None:
+    def test_array_interface_of_readonly_array_is_readonly(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
         assert not np.asarray(PyGPU.asarray(x, device="cpu")).flags.writeable
@@ -169,7 +169,7 @@ class TestHostInterface:
         with pytest.raises(TypeError):
             a.__array__("no such type")
 
-    def test_ndarray_keeps_array_alive(self) -> None:
+    def test_ndarray_view_of_array_keeps_memory_alive(self) -> None:
         a = PyGPU.full(1000, 3.0, device="cpu")
         n = np.asarray(a)
         del a

@@ -102,7 +102,7 @@ WRONG_KEYS = [
 
 
 @pytest.mark.parametrize("key", WRONG_KEYS, ids=repr)
-def test_wrong_key_raises_like_numpy(key: Any) -> None:
+def test_indexing_with_wrong_key_raises_like_numpy(key: Any) -> None:
     host, device = pair((5, 4), "int32")
     assert_same_refusal(outcome(lambda: device[key]), outcome(lambda: host[key]))
 
@@ -115,7 +115,7 @@ def test_assignment_rejects_wrong_key_and_changes_nothing(key: Any) -> None:
 
 
 @pytest.mark.parametrize("key", [2**63, np.uint64(2**63), -(2**63) - 1, (2**63, 0)], ids=repr)
-def test_integer_beyond_64_bits_raises_index_error(key: Any) -> None:
+def test_index_beyond_64_bits_raises_index_error(key: Any) -> None:
     # NumPy raises OverflowError for some of these integers, but IndexError if they are in a tuple.
     _, device = pair((5, 4))
     with pytest.raises(IndexError, match="index-sized"):
@@ -163,7 +163,7 @@ def test_error_of_index_method_is_raised() -> None:
             device[key]
 
 
-def test_tuple_subclass_is_accepted_as_tuple_key() -> None:
+def test_key_of_tuple_subclass_is_accepted_as_tuple() -> None:
     class Key(tuple):
         __slots__ = ()
 
@@ -173,7 +173,7 @@ def test_tuple_subclass_is_accepted_as_tuple_key() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 62, 63, 64, 65])
-def test_newaxis_is_limited_to_numpy_rank(count: int) -> None:
+def test_newaxis_beyond_largest_rank_raises_like_numpy(count: int) -> None:
     host, device = pair((2,))
     key = (None,) * count
     numpys = outcome(lambda: host[key])

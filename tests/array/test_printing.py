@@ -106,7 +106,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 @pytest.mark.sampled(on="cpu")
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ",".join(options))
-def test_numpy_print_options_are_respected(options: dict[str, Any]) -> None:
+def test_str_follows_print_options_of_numpy(options: dict[str, Any]) -> None:
     with np.printoptions(**options):
         for dtype, shape in told(itertools.product([*NUMPYS_OWN, RECORD], [(), (3,), (4, 5), (3, 3, 3), (20, 2)])):
             host, device = pair(shape, dtype)
@@ -138,7 +138,7 @@ class Counting(PyGPU.GPUArray):
 @pytest.mark.parametrize(
     "shape", [(1_000_000,), (1000, 1000), (100, 100, 100), (2, 1_000_000), (1_000_000, 2)], ids=str
 )
-def test_printing_large_array_downloads_only_its_edges(shape: tuple[int, ...]) -> None:
+def test_str_of_large_array_downloads_only_printed_edges(shape: tuple[int, ...]) -> None:
     device = Counting(shape, "float64")
     device.fill(1.0)
     device.fetched = []
@@ -146,7 +146,7 @@ def test_printing_large_array_downloads_only_its_edges(shape: tuple[int, ...]) -
     assert 0 < sum(device.fetched) <= 8 * 7 ** len(shape)
 
 
-def test_printing_small_array_downloads_it_once() -> None:
+def test_repr_of_small_array_downloads_array_once() -> None:
     device = Counting((30, 30), "float64")
     device.fill(1.0)
     device.fetched = []
@@ -173,7 +173,7 @@ def test_repr_of_subclass_contains_its_name() -> None:
     assert str(made) == "[3 3]"
 
 
-def test_printing_does_not_discard_host_mirror() -> None:
+def test_printing_of_array_keeps_host_mirror() -> None:
     host, device = pair((3,))
     got = device.get()
     got[0] = 99

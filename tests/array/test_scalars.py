@@ -66,7 +66,7 @@ def test_bool_accepts_array_with_one_element_of_any_rank(shape: Any) -> None:
         operator.index(PyGPU.ones(shape, "int32"))
 
 
-def test_nan_and_infinities_are_converted_like_numpy() -> None:
+def test_nan_and_infinity_are_converted_to_scalars_like_numpy() -> None:
     for value in (float("nan"), float("inf"), -float("inf"), -0.0, 1e308):
         host = np.array(value)
         device = PyGPU.to_gpu(host)
@@ -79,7 +79,7 @@ def test_nan_and_infinities_are_converted_like_numpy() -> None:
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_integer_limits_are_converted_exactly(name: str) -> None:
+def test_largest_and_smallest_integers_are_converted_exactly(name: str) -> None:
     for value in (np.iinfo(name).min, np.iinfo(name).max):
         device = PyGPU.to_gpu(np.array(value, name))
         assert int(device) == operator.index(device) == device.item() == value

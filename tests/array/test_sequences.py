@@ -116,13 +116,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_arange_and_linspace_reject_bad_bounds(name: str) -> None:
+def test_arange_and_linspace_reject_invalid_bounds(name: str) -> None:
     call, error, text = BAD[name]
     with pytest.raises(error, match=text):
         call()
 
 
-def test_sequences_are_computed_without_host_transfer() -> None:
+def test_arange_and_linspace_transfer_nothing_from_host() -> None:
     PyGPU.arange(9, dtype="float32").astype("float64")  # Load the kernels before the capture begins.
     PyGPU.linspace(0, 1, 5)
     stream = PyGPU.Stream(non_blocking=True)

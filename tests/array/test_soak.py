@@ -11,8 +11,8 @@ import soak
 from soak_operations import arithmetic
 
 OPERATIONS = 4000
-# Number of pairs of function and dtype. A simulated GPU compiles each pair's kernel as a host program, so it tests only
-# `FEW` pairs. The CPU computes with NumPy's compiled loops and tests all pairs.
+# Number of pairs of a function and a dtype. On a simulated GPU, which compiles each pair's kernel as a host program,
+# only `FEW` pairs are tested. On the CPU, which uses NumPy's compiled loops, all pairs are tested.
 PAIRS = len(arithmetic.PAIRS) if PyGPU.backend_name() == "cpu" else arithmetic.FEW
 pytestmark = pytest.mark.reads_in_place
 

@@ -18,7 +18,7 @@ import PyGPU
 import simulated
 from support import assert_same, on_cpu
 
-# Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector, and 3 and 6 cause odd offsets.
+# Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector, and 3 and 6 cause unaligned addresses.
 ITEMSIZES = [1, 2, 3, 4, 6, 8, 16, 24, 32]
 HERE = Path(__file__).parents[1]
 
@@ -107,7 +107,9 @@ SHAPES = [(70, 131), (64, 128), (128, 256), (3, 1000), (1000, 3), (257, 63), (40
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("itemsize", "shape"), pairwise(itertools.product(ITEMSIZES, SHAPES)), ids=str)
-def test_transposed_plane_copy_matches_numpy(shape: tuple[int, ...], itemsize: int, expect_kernel_launch: None) -> None:
+def test_copy_of_transposed_plane_matches_numpy(
+    shape: tuple[int, ...], itemsize: int, expect_kernel_launch: None
+) -> None:
     host, device = both(shape, itemsize)
     same(device.T.copy("C"), host.T)
     target = PyGPU.to_gpu(noise(shape[::-1], itemsize, 2))
@@ -119,7 +121,7 @@ OFFSETS = [(1, 0), (0, 1), (3, 5), (8, 16)]
 
 
 @pytest.mark.parametrize(("itemsize", "offset"), pairwise(itertools.product(ITEMSIZES, OFFSETS)), ids=str)
-def test_transposed_plane_copy_at_odd_offset_matches_numpy(offset: tuple[int, int], itemsize: int) -> None:
+def test_copy_of_unaligned_transposed_plane_matches_numpy(offset: tuple[int, int], itemsize: int) -> None:
     host, device = both((96, 144), itemsize)
     key = (slice(offset[0], None), slice(offset[1], None))
     target, expected = PyGPU.to_gpu(noise((150, 100), itemsize, 2)), noise((150, 100), itemsize, 2)
@@ -191,7 +193,7 @@ def test_copy_of_array_with_13_axes_matches_numpy() -> None:
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_overlapping_copy_reads_before_writing(itemsize: int) -> None:
+def test_copy_between_overlapping_views_reads_before_writing(itemsize: int) -> None:
     host, device = both((80, 80), itemsize)
     device[...] = device.T
     host[...] = host.T.copy()

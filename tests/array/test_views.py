@@ -260,7 +260,7 @@ def test_view_with_other_dtype_writes_same_bytes() -> None:
     assert_same(device, host)
 
 
-def test_view_without_dtype_is_new_object_over_same_memory() -> None:
+def test_view_without_dtype_is_new_object_with_same_memory() -> None:
     _, device = pair((2, 3))
     again = device.view()
     assert again is not device

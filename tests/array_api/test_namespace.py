@@ -13,7 +13,7 @@ import PyGPU
 from support import assert_same
 
 
-def test_array_namespace_is_package() -> None:
+def test_array_namespace_of_array_is_package_pygpu() -> None:
     array = PyGPU.zeros(3)
     assert array.__array_namespace__() is PyGPU
     for version in ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12", None):
@@ -23,7 +23,7 @@ def test_array_namespace_is_package() -> None:
     assert PyGPU.__array_api_version__ == "2025.12"
 
 
-def test_dtypes_and_constants_are_from_numpy() -> None:
+def test_namespace_has_dtypes_and_constants_of_numpy() -> None:
     for name in ("float32", "complex128", "int8", "uint64", "bool", "e", "inf", "newaxis", "pi"):
         assert getattr(PyGPU, name) is getattr(np, name)
     assert np.isnan(PyGPU.nan)
@@ -74,7 +74,7 @@ def test_isdtype_accepts_kinds_and_dtypes_and_rejects_unknown_kind() -> None:
         PyGPU.isdtype(PyGPU.uint8, "text")
 
 
-def test_to_device_moves_array_or_returns_itself() -> None:
+def test_to_device_returns_array_itself_or_copy_on_other_device() -> None:
     array = PyGPU.arange(6).reshape(2, 3)[:, ::2]
     assert array.to_device(array.device) is array
     assert array.to_device(array.device, stream=PyGPU.current_stream()) is array
@@ -112,7 +112,7 @@ def test_asarray_of_nested_device_arrays_gives_array_on_device() -> None:
         PyGPU.asarray([array, array], copy=False)
 
 
-def test_where_accepts_arrays_without_elements() -> None:
+def test_where_function_accepts_arrays_without_elements() -> None:
     # On the CPU, `where` uses NumPy's copyto, which reads one byte of its result even if that has no elements.
     mask, empty = PyGPU.zeros((2, 1), bool), PyGPU.zeros((1, 0), np.int8)
     assert PyGPU.where(mask, empty, np.uint8(1)).shape == (2, 0)

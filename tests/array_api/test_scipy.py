@@ -1,7 +1,6 @@
 """Test SciPy and scikit-learn, if installed: functions that use the array API compute on the arrays' device.
 
-Functions in SciPy's compiled code are not tested: they convert arguments to NumPy, which raises an error for an array
-on a device.
+Functions in SciPy's compiled code are not tested, because their conversion of a device array to NumPy raises an error.
 """
 
 from __future__ import annotations

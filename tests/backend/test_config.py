@@ -17,7 +17,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_config_lists_backends_in_search_order() -> None:
+def test_config_contains_backends_in_search_order() -> None:
     config = PyGPU.config()
     assert config["version"] == PyGPU.__version__
     assert config["backend"] == PyGPU.backend_name()
@@ -113,6 +113,6 @@ print(active.value)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cuda", reason="needs CUDA's driver")
-def test_config_creates_no_context() -> None:
+def test_config_call_creates_no_driver_context() -> None:
     done = run("-c", CONTEXT, PYGPU_BACKEND="cuda")
     assert (done.stdout, done.stderr) == ("0\n", "")

@@ -29,7 +29,7 @@ def test_device_without_arguments_is_current_device() -> None:
 
 
 @pytest.mark.parametrize("index", [0, np.int32(0), np.uint8(0)])
-def test_integer_selects_device_of_default_backend(index: object) -> None:
+def test_device_of_integer_belongs_to_default_backend(index: object) -> None:
     assert PyGPU.Device(index) == PyGPU.Device(str(PyGPU.Device(0)))
 
 
@@ -40,7 +40,7 @@ def test_str_of_device_selects_same_device() -> None:
     assert eval(repr(device), {"Device": PyGPU.Device}) == device
 
 
-def test_device_object_is_accepted_as_device_argument() -> None:
+def test_constructor_of_device_accepts_device_object() -> None:
     assert PyGPU.Device(PyGPU.Device("cpu")) == PyGPU.Device("cpu")
     assert str(PyGPU.Device("cpu:0")) == "cpu"
 
@@ -70,14 +70,14 @@ def test_device_supports_weak_references() -> None:
     "call",
     [PyGPU.Device, PyGPU.set_device, PyGPU.synchronize, PyGPU.reset_device, PyGPU.device_properties, PyGPU.memory_info],
 )
-def test_non_device_raises_type_error_showing_value(call, given) -> None:
+def test_device_argument_of_wrong_type_raises_type_error_with_value(call, given) -> None:
     with pytest.raises(TypeError, match=re.escape(repr(given))):
         call(given)
 
 
 @pytest.mark.parametrize("given", MISSING)
 @pytest.mark.parametrize("call", [PyGPU.Device, PyGPU.set_device, PyGPU.device_properties, PyGPU.memory_info])
-def test_number_beyond_device_count_raises_value_error_with_count(call, given) -> None:
+def test_device_number_beyond_count_raises_value_error_with_count(call, given) -> None:
     with pytest.raises(ValueError, match=rf"device {given} does not exist: the {BACKEND} backend has \d+"):
         call(given)
 
@@ -100,7 +100,7 @@ def test_functions_that_require_a_device_reject_none(call) -> None:
         call(None)
 
 
-def test_properties_have_the_documented_keys() -> None:
+def test_device_properties_have_documented_keys() -> None:
     properties = PyGPU.device_properties(0)
     assert properties == PyGPU.Device(0).properties
     assert set(properties) == {
@@ -123,19 +123,19 @@ def test_uuid_format_matches_vendor_tools() -> None:
     assert bytes.fromhex(text[4:].replace("-", "")) == PyGPU.device_properties(0)["uuid"]
 
 
-def test_memory_info_returns_free_and_total() -> None:
+def test_memory_info_returns_free_and_total_bytes_of_device() -> None:
     for free, total in (PyGPU.memory_info(), PyGPU.memory_info(0), PyGPU.Device(0).memory_info()):
         assert 0 < free <= total
 
 
-def test_synchronize_returns_none() -> None:
+def test_synchronize_of_device_returns_none() -> None:
     assert PyGPU.Device(0).synchronize() is None
     assert PyGPU.synchronize() is None
     assert PyGPU.synchronize("cpu") is None
     assert PyGPU.synchronize(0) is None
 
 
-def test_set_device_and_make_current_change_current_device() -> None:
+def test_set_device_and_make_current_select_current_device() -> None:
     found = PyGPU.current_device()
     for index in range(PyGPU.device_count()):
         PyGPU.set_device(index)
@@ -144,7 +144,7 @@ def test_set_device_and_make_current_change_current_device() -> None:
         assert PyGPU.current_device() == found
 
 
-def test_with_device_makes_it_current_and_restores_previous_device() -> None:
+def test_with_block_makes_device_current_and_restores_previous_one() -> None:
     found = PyGPU.current_device()
     device = PyGPU.Device(PyGPU.device_count() - 1)
     with device as entered:
@@ -201,7 +201,7 @@ def test_each_thread_restores_its_own_device() -> None:
 
 
 @gpu_only
-def test_host_cannot_be_current_while_gpu_is_default() -> None:
+def test_host_device_cannot_be_current_if_default_backend_is_gpu() -> None:
     found = PyGPU.current_device()
     for enter in (PyGPU.Device("cpu").make_current, PyGPU.Device("cpu").__enter__, lambda: PyGPU.set_device("cpu")):
         with pytest.raises(ValueError, match="PYGPU_BACKEND=cpu"):
@@ -209,7 +209,7 @@ def test_host_cannot_be_current_while_gpu_is_default() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_device_can_access_its_own_memory() -> None:
+def test_device_has_peer_access_to_itself() -> None:
     assert PyGPU.can_access_peer(0, 0)
     assert PyGPU.Device(0).can_access_peer(PyGPU.Device(0))
     assert PyGPU.enable_peer_access(0, 0) is None
@@ -241,7 +241,7 @@ def test_peer_access_functions_reject_missing_device(call) -> None:
         call(0, 63)
 
 
-def test_backend_and_driver_report_names_and_versions() -> None:
+def test_backend_name_is_known_and_driver_version_is_0_on_cpu_only() -> None:
     assert BACKEND in ("cuda", "hip", "cpu")
     assert (PyGPU.driver_version() == 0) is (BACKEND == "cpu")
     assert PyGPU.device_count() >= 1
@@ -291,6 +291,6 @@ print("ok")
 
 
 @gpu_only
-def test_objects_created_before_device_reset_raise_after_it() -> None:
+def test_objects_created_before_device_reset_raise_after_reset() -> None:
     done = subprocess.run([sys.executable, "-c", RESET], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

@@ -5,9 +5,9 @@ or report that the device has failed permanently.
 
 An exercise is a short program of PyGPU. A fault position is the nth time that an exercise makes a driver call. At each
 position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each call and
-each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The calls
-are read from PyGPU's own lists (`vendor_calls.py`), so `test_every_driver_call_is_made_by_an_exercise` fails if no
-exercise makes a new call.
+each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The names of
+the driver calls come from PyGPU's own lists (`vendor_calls.py`). If no exercise makes a new call,
+`test_every_listed_driver_call_is_made_by_an_exercise` fails.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Calls that PyGPU does not make here: the simulated driver has newer calls, memory pools and only primary contexts.
+# Calls that PyGPU does not make with the simulated driver, which has newer calls, memory pools and only primary
+# contexts.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
@@ -64,7 +65,7 @@ ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else s
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
-# Calls made only after another call has failed. Their own failure only shortens the error text or leaks a pool.
+# Calls made only after another call has failed. If such a call fails too, the error text is shorter or a pool leaks.
 AFTERWARDS = {
     "cuGetErrorName",
     "cuGetErrorString",
@@ -78,7 +79,7 @@ AFTERWARDS = {
 # unsafe. On HIP, the host waits for the device before exported memory is freed, because no event covers all streams.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Unload|Reset|TrimTo|hipDeviceSynchronize")
 
-# Pairs of call and error that are an ordinary answer: the kernel has no further parameters.
+# Pairs of call and error that PyGPU expects: the error reports that the kernel has no further parameters.
 ANSWERS = {("cuFuncGetParamInfo", "invalid value")}
 
 ONCE = 1
@@ -182,7 +183,7 @@ def attempt(exercise: str, call: str, code: int) -> str:
     return "absorbed"
 
 
-def test_every_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
+def test_every_listed_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
     reached = set().union(*made.values())
     assert sorted(set(CALLS) - reached - NOT_MADE - AFTERWARDS) == []
 
@@ -225,7 +226,7 @@ def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
 
 
 @pytest.mark.parametrize(("call", "fault"), CELLS)
-def test_fault_in_driver_call_raises_its_code_and_leaks_nothing(
+def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
     call: str, fault: str, made: dict[str, dict[str, int]]
 ) -> None:
     code, manner = FAULTS[fault]
@@ -252,7 +253,7 @@ def test_fault_in_driver_call_raises_its_code_and_leaks_nothing(
         _assert_no_leaks(before, len(chosen) if GIVING_BACK.search(call) else 0)
 
 
-def test_every_exercise_covers_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
+def test_every_exercise_is_tested_with_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
     met = {(exercise, fault) for call, fault in CELLS for exercise, _ in places(call, fault, made)}
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 

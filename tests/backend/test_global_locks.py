@@ -1,4 +1,4 @@
-"""Test that no forked child waits for a process-wide lock that a thread of the parent held (interop regression A10)."""
+"""Test that no forked child waits for a process-wide lock that a thread of the parent held during the fork."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_static_lock_survives_fork() -> None:
-    # Interop regression A10: a dozen static locks stayed locked in a forked child.
+def test_every_static_lock_of_sources_is_usable_after_fork() -> None:
+    # A former defect: a dozen static locks stayed locked in a forked child.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
     found = [of for _, of in statics if re.search(r"\b(?:ForkSafeMutex|ForkSafeOnce)<", of)]
@@ -60,7 +60,7 @@ def test_every_static_lock_survives_fork() -> None:
         "fn f() { static ONCE: std::sync::OnceLock<u8> = OnceLock::new(); }",
     ],
 )
-def test_static_lock_that_does_not_survive_fork_is_detected(planted: str) -> None:
+def test_static_lock_that_is_unsafe_after_fork_is_detected(planted: str) -> None:
     assert len(locks_unsafe_after_fork("src/a.rs", planted)) == 1
 
 
@@ -101,7 +101,7 @@ def forked(work):
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
 def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
-    # Interop regression A10: a lock that a compiling thread of the parent held stayed locked in the child.
+    # A former defect: a lock that a compiling thread of the parent held stayed locked in the child.
     run(
         FORKS
         + """
@@ -132,7 +132,7 @@ finally:
 
 @pytest.mark.starts_processes
 def test_forked_child_can_use_host_arrays_while_parent_threads_run() -> None:
-    # Interop regression A10: a lock that a copying thread of the parent held stayed locked in the child.
+    # A former defect: a lock that a copying thread of the parent held stayed locked in the child.
     run(
         FORKS
         + """
@@ -182,9 +182,9 @@ if __name__ == "__main__":
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
-def test_forked_worker_pool_reports_error_without_hang() -> None:
-    # Interop regression B5: the error was raised while a worker unpickled its task. The worker ended, and the pool
-    # waited for its result indefinitely.
+def test_forked_worker_pool_with_gpu_arrays_raises_error_without_hang() -> None:
+    # A former defect: the error was raised while a worker unpickled its task. The worker ended, and the pool waited for
+    # the result of the task indefinitely.
     printed = run(
         POOL
         + """

@@ -47,7 +47,7 @@ def run(body: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_device_is_named_hip_and_reports_architecture() -> None:
+def test_hip_device_has_name_hip_and_architecture() -> None:
     output = run("""
         assert PyGPU.Device() == PyGPU.Device("hip:0") == PyGPU.Device("hip")
         assert repr(PyGPU.Device("hip:1")) != repr(PyGPU.Device("hip:0"))
@@ -73,7 +73,7 @@ def test_hip_set_device_is_called_only_for_other_than_current_device() -> None:
     """)
 
 
-def test_failed_call_clears_last_error() -> None:
+def test_failed_hip_call_clears_last_error_of_runtime() -> None:
     run("""
         array, event, stream = PyGPU.zeros(5), PyGPU.Event(), PyGPU.Stream()
         sim.delay(20000, stream.handle)
@@ -95,7 +95,7 @@ def test_failed_call_clears_last_error() -> None:
     """)
 
 
-def test_hip_only_code_raises_error_with_hip_name() -> None:
+def test_error_code_that_only_hip_has_raises_error_with_hip_name() -> None:
     run("""
         for code, name in ((911, "hipErrorInvalidChannelDescriptor"), (1053, "hipErrorRuntimeOther")):
             sim.fault("hipDeviceSynchronize", code)
@@ -105,7 +105,7 @@ def test_hip_only_code_raises_error_with_hip_name() -> None:
     """)
 
 
-def test_out_of_memory_raises_memory_error_with_free_size() -> None:
+def test_hip_out_of_memory_raises_memory_error_with_free_bytes() -> None:
     run("""
         kept = PyGPU.zeros(1000)
         error = raised(lambda: PyGPU.zeros(1 << 40, "uint8"))
@@ -114,7 +114,7 @@ def test_out_of_memory_raises_memory_error_with_free_size() -> None:
     """)
 
 
-def test_dlpack_uses_rocm_device_and_streams() -> None:
+def test_dlpack_on_hip_uses_rocm_device_type_and_stream_numbers() -> None:
     run("""
         array = PyGPU.arange(5)
         assert array.__dlpack_device__() == (10, 0)
@@ -137,7 +137,7 @@ def test_dlpack_uses_rocm_device_and_streams() -> None:
     """)
 
 
-def test_array_interface_names_no_stream_after_synchronization() -> None:
+def test_interface_on_hip_has_no_stream_because_work_is_complete() -> None:
     run("""
         array, stream = PyGPU.zeros(1000), PyGPU.Stream(non_blocking=True)
         sim.delay(50000, stream.handle)
@@ -153,10 +153,10 @@ def test_array_interface_names_no_stream_after_synchronization() -> None:
     """)
 
 
-def test_returned_memory_is_freed_after_consumer_stream_without_wait() -> None:
+def test_memory_of_dlpack_consumer_is_freed_without_host_wait() -> None:
     """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
 
-    Interop regression A7: when PyGPU freed a block that had ever been exported, the host waited for the device.
+    A former defect: when PyGPU freed a block that had ever been exported, the host waited for the device.
     """
     run("""
         consumer = PyGPU.Stream(non_blocking=True)
@@ -174,7 +174,7 @@ def test_returned_memory_is_freed_after_consumer_stream_without_wait() -> None:
     """)
 
 
-def test_memory_exported_to_foreign_stream_is_freed_after_device_wait() -> None:
+def test_memory_used_by_foreign_stream_is_freed_after_device_wait() -> None:
     run("""
         theirs = ctypes.c_void_p()
         assert runtime.hipStreamCreateWithFlags(ctypes.byref(theirs), 1) == 0
@@ -189,7 +189,7 @@ def test_memory_exported_to_foreign_stream_is_freed_after_device_wait() -> None:
     """)
 
 
-def test_assignment_to_separated_rows_makes_few_driver_calls() -> None:
+def test_assignment_to_rows_with_gaps_makes_few_driver_calls() -> None:
     run("""
         names = "hipMemsetD8Async", "hipMemsetD16Async", "hipMemsetD32Async", "hipMemset2DAsync", "hipMemcpy2DAsync"
         def made(): return sum(map(sim.call_count, names))
@@ -204,14 +204,14 @@ def test_assignment_to_separated_rows_makes_few_driver_calls() -> None:
     """)
 
 
-def test_reason_without_device_names_error_code() -> None:
+def test_config_reason_without_hip_device_contains_error_code() -> None:
     output = run("print(PyGPU.config()['backends'][1]['reason'])", PYGPU_SIM_DEVICES="0")
     assert output.startswith(
         "there is no AMD GPU, or it is not visible here: hipInit failed: hipErrorInvalidDevice (101)"
     )
 
 
-def test_reset_device_rejects_old_arrays_and_accepts_new_ones() -> None:
+def test_device_reset_invalidates_old_arrays_and_allows_new_arrays() -> None:
     run("""
         array = PyGPU.zeros(5)
         assert PyGPU.cudaDeviceReset() == 0

@@ -51,7 +51,7 @@ for name in ("name", "available", "driver_version", "library", "reason"):
 """
 
 
-def test_config_finds_runtime_and_reports_that_no_device_exists(runtime: Path) -> None:
+def test_config_finds_hip_runtime_and_reports_missing_device(runtime: Path) -> None:
     done = run(runtime, CONFIGURATION)
     assert (done.returncode, done.stderr) == (0, "")
     name, available, version, library, reason = done.stdout.splitlines()
@@ -67,7 +67,7 @@ def test_other_backend_is_default_without_hip_device(runtime: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "True [0, 0, 0]\n", "")
 
 
-def test_forced_hip_raises_one_error_naming_code(runtime: Path) -> None:
+def test_forced_hip_backend_without_device_raises_error_with_code(runtime: Path) -> None:
     for call in ("PyGPU.Device()", "PyGPU.zeros(3)", "PyGPU.current_stream()"):
         done = run(runtime, call, PYGPU_BACKEND="hip")
         assert (done.returncode, done.stdout) == (1, "")
@@ -76,12 +76,12 @@ def test_forced_hip_raises_one_error_naming_code(runtime: Path) -> None:
         assert re.search(r"hipError\w+ \(10[01]\)", last)
 
 
-def test_reason_names_hidden_devices(runtime: Path) -> None:
+def test_config_reason_contains_variable_that_hides_devices(runtime: Path) -> None:
     done = run(runtime, "PyGPU.Device()", PYGPU_BACKEND="hip", HIP_VISIBLE_DEVICES="7")
     assert "[HIP_VISIBLE_DEVICES=7]" in done.stderr
 
 
-def test_configuration_includes_runtime_version(runtime: Path) -> None:
+def test_configuration_contains_version_of_hip_runtime(runtime: Path) -> None:
     done = run(runtime, "PyGPU.show_config()")
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"^  hip: not available: .*, driver 5\.2\.\d+, /", done.stdout, re.MULTILINE), done.stdout
@@ -105,13 +105,13 @@ print(len(told), os.waitpid(child, 0)[1])
 """
 
 
-def test_threads_and_forked_child_get_error_and_process_exits_cleanly(runtime: Path) -> None:
+def test_use_without_hip_device_raises_in_threads_and_forked_child(runtime: Path) -> None:
     done = run(runtime, THREADS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "8 0\n", "")
 
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
-def test_oldest_runtime_lacks_only_optional_functions(runtime: Path) -> None:
+def test_oldest_hip_runtime_has_every_required_function(runtime: Path) -> None:
     code = f"""
 import ctypes
 library = ctypes.CDLL('libamdhip64.so.5')
@@ -127,7 +127,7 @@ for name in {[*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]!r}:
 
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
-def test_forwarding_runtime_exports_every_listed_function() -> None:
+def test_hip_on_cuda_library_exports_every_listed_function() -> None:
     forwarded = (ROOT / "tests" / "gpu" / "hip_on_cuda" / "hip_on_cuda.c").read_text()
     for name in [*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]:
         assert re.search(rf"\b{name}\b", forwarded), name

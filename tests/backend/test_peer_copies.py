@@ -86,7 +86,7 @@ def test_peer_copies_of_random_layouts_and_memory_kinds_match_numpy() -> None:
 
 @pytest.mark.parametrize("take", [lambda a: a, lambda a: a.T, lambda a: a[:, ::2]], ids=["whole", "turned", "columns"])
 @pytest.mark.parametrize("asked_on", [0, 1])
-def test_peer_copy_follows_earlier_work_of_its_stream(take: Take, asked_on: int) -> None:
+def test_peer_copy_waits_for_earlier_work_of_its_stream(take: Take, asked_on: int) -> None:
     go_on = threading.Event()
     source = take(PyGPU.to_gpu(np.arange(64, dtype="f4").reshape(8, 8), device=0))
     target = PyGPU.zeros(source.shape, "f4", device=1)

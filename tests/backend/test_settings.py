@@ -1,6 +1,6 @@
 """Test that only `src/base/settings.rs` reads environment variables, each once and with the GIL held.
 
-Interop regression B1: a thread that changed the environment could crash another thread that read it.
+A former defect: a thread that changed the environment could crash another thread that read the environment.
 """
 
 import os
@@ -50,7 +50,7 @@ def violations(files: list[RustSource]) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_rust_sources_outside_settings_never_read_environment() -> None:
+def test_rust_sources_except_settings_never_read_environment() -> None:
     assert violations(sources()) == []
 
 
@@ -90,7 +90,7 @@ def test_python_package_never_writes_environment() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_variable_is_documented_and_every_entry_is_read() -> None:
+def test_every_environment_variable_is_documented_and_read() -> None:
     rust = set(re.findall(r'Self\("(\w+)"\)', (ROOT / "src" / "base" / "settings.rs").read_text()))
     python = set()
     for path in PACKAGE.rglob("*.py"):
@@ -112,7 +112,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_variables_set_before_first_use_apply_and_later_ones_do_not(tmp_path: Path) -> None:
+def test_environment_variables_changed_after_first_use_have_no_effect(tmp_path: Path) -> None:
     script = f"""
 import os, PyGPU
 os.environ['PYGPU_CACHE_DIR'] = {str(tmp_path)!r}
@@ -126,7 +126,7 @@ print(PyGPU.config()['kernel_cache'])
     assert done.stdout.strip() == str(tmp_path / "kernels"), done.stderr
 
 
-def test_environment_may_change_in_thread_during_launches_and_compiles(tmp_path: Path) -> None:
+def test_thread_may_change_environment_during_launches_and_compilations(tmp_path: Path) -> None:
     script = """
 import os, threading
 import numpy as np

@@ -80,7 +80,7 @@ def test_thread_without_set_device_uses_default_device() -> None:
     """)
 
 
-def test_environment_selects_default_device() -> None:
+def test_environment_variable_selects_default_device() -> None:
     script = "print(PyGPU.current_device(), PyGPU.ones(2).device.index, PyGPU.ones(2).sum())"
     assert run(script, PYGPU_DEVICE="1") == "1 1 2.0\n"
     assert run(script, PYGPU_DEVICE=f"{PyGPU.backend_name()}:1") == "1 1 2.0\n"

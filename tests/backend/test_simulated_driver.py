@@ -75,11 +75,11 @@ def test_simulated_driver_has_every_required_function() -> None:
     assert set(listed) <= set(json.loads(clean("import json; print(json.dumps(sim.calls()))")))
 
 
-def test_device_address_is_not_readable_by_host() -> None:
+def test_simulated_device_address_is_not_readable_by_host() -> None:
     assert run("ctypes.string_at(PyGPU.zeros(4).ptr, 4)").returncode == -signal.SIGSEGV
 
 
-def test_new_memory_is_filled_with_pattern() -> None:
+def test_new_simulated_memory_is_filled_with_pattern() -> None:
     assert clean("print(set(PyGPU.empty(100, 'uint8').get().tolist()))") == str({0xA5})
 
 
@@ -122,7 +122,7 @@ def test_lost_context_fails_every_call_until_state_is_reset() -> None:
     clean(script)
 
 
-def test_asynchronous_failure_is_raised_at_next_wait() -> None:
+def test_injected_asynchronous_failure_is_raised_at_next_wait() -> None:
     script = """
         sim.fault("cuMemsetD8Async", 719, times=simulated.ASYNCHRONOUS)
         sim.delay(20_000)
@@ -133,7 +133,7 @@ def test_asynchronous_failure_is_raised_at_next_wait() -> None:
     clean(script)
 
 
-def test_delayed_work_is_pending_until_synchronization() -> None:
+def test_delayed_simulated_work_is_pending_until_synchronization() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(50_000, stream.handle)
@@ -146,7 +146,7 @@ def test_delayed_work_is_pending_until_synchronization() -> None:
     clean(script)
 
 
-def test_unordered_foreign_work_is_reported_as_race() -> None:
+def test_unordered_work_of_other_library_is_reported_as_race() -> None:
     script = """
         a = PyGPU.zeros(100, "uint8")
         stream = PyGPU.Stream(non_blocking=True)
@@ -156,7 +156,7 @@ def test_unordered_foreign_work_is_reported_as_race() -> None:
     clean(script)
 
 
-def test_recorded_foreign_work_is_waited_for() -> None:
+def test_pygpu_waits_for_recorded_work_of_other_library() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(20_000, stream.handle)
@@ -185,7 +185,7 @@ def test_recorded_foreign_work_is_waited_for() -> None:
         ("use_after_free", "p = a.ptr; del a; assert sim.call('cuMemsetD8Async', p, 1, 1, 0) == 1"),
     ],
 )
-def test_misuse_is_reported_at_exit(kind: str, call: str, tmp_path: Path) -> None:
+def test_misuse_of_driver_is_reported_at_exit(kind: str, call: str, tmp_path: Path) -> None:
     script = f"""
         import os
         a = PyGPU.zeros(100, "uint8")
@@ -213,7 +213,7 @@ def test_live_objects_at_exit_are_reported_without_error(tmp_path: Path) -> None
     assert [block["bytes"] for block in live["allocations"]] == [100]
 
 
-def test_forked_child_is_rejected_and_reports_nothing(tmp_path: Path) -> None:
+def test_driver_call_in_forked_child_fails_and_is_not_reported(tmp_path: Path) -> None:
     report = tmp_path / "report"
     script = """
         import os
@@ -229,7 +229,7 @@ def test_forked_child_is_rejected_and_reports_nothing(tmp_path: Path) -> None:
     assert len(report.read_text().splitlines()) == 1
 
 
-def test_environment_configures_simulated_driver() -> None:
+def test_environment_variables_configure_simulated_driver() -> None:
     script = """
         assert PyGPU.device_count() == 3
         assert PyGPU.memory_info(2)[1] == 1 << 24

@@ -17,7 +17,7 @@ def address_of(parameter: object) -> int:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float32", "float64", "complex64"])
-def test_array_argument_is_passed_as_64_bit_address(dtype: str) -> None:
+def test_array_as_ctypes_argument_is_passed_as_64_bit_address(dtype: str) -> None:
     a = PyGPU.zeros((4, 3), dtype)
     for view in (a, a[1:, ::-1], a[:0]):
         assert address_of(view._as_parameter_) == view.ptr
@@ -25,7 +25,7 @@ def test_array_argument_is_passed_as_64_bit_address(dtype: str) -> None:
         assert view.data_ptr() == view.ptr
 
 
-def test_typed_pointer_accepts_matching_array_only() -> None:
+def test_typed_ctypes_pointer_accepts_array_of_same_dtype_only() -> None:
     a = PyGPU.zeros(3, "float32")
     take = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_float))(lambda p: address_of(p))
     assert take(a) == a.ptr
@@ -33,7 +33,7 @@ def test_typed_pointer_accepts_matching_array_only() -> None:
         take(PyGPU.zeros(3, "int32"))
 
 
-def test_memory_streams_and_events_are_passed_by_address_and_handle() -> None:
+def test_ctypes_receives_address_of_memory_and_handle_of_stream_and_event() -> None:
     memory = driver.mem_alloc(64)
     assert IDENTITY(memory) == memory.ptr
     memory.free()
@@ -49,7 +49,7 @@ def test_memory_streams_and_events_are_passed_by_address_and_handle() -> None:
     assert (IDENTITY(event) or 0) == event.handle
 
 
-def test_argument_address_follows_replaced_memory() -> None:
+def test_ctypes_receives_current_address_of_subclass_array() -> None:
     class Own(PyGPU.GPUArray):
         def __init__(self, shape: int) -> None:
             super().__init__((shape,), "float32")
@@ -59,7 +59,7 @@ def test_argument_address_follows_replaced_memory() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the C library follows host pointers only")
-def test_c_function_writes_array() -> None:
+def test_c_function_with_as_argtype_writes_into_array() -> None:
     a = PyGPU.ones(8, "uint8")
     MEMSET.argtypes = [PyGPU.as_argtype("uint8", ndim=1, flags="C,W"), ctypes.c_int, ctypes.c_size_t]
     try:
@@ -81,7 +81,7 @@ def message_of_rejected_argument(argtype: object, value: object) -> str:
     return str(error.value)
 
 
-def test_mismatch_raises_argument_error_with_actual_value() -> None:
+def test_array_that_as_argtype_rejects_raises_argument_error_with_value() -> None:
     a = PyGPU.zeros((2, 3), "float32")
     locked = PyGPU.from_pointer(a.ptr, (2, 3), "float32", owner=a, readonly=True)
     for argtype, value, words in (
@@ -107,6 +107,6 @@ def test_as_argtype_returns_same_object_for_equal_arguments() -> None:
     assert PyGPU.as_argtype("f4") is not PyGPU.as_argtype("f8")
 
 
-def test_rejects_unknown_flag() -> None:
+def test_as_argtype_rejects_unknown_flag() -> None:
     with pytest.raises(ValueError, match="'ALINGED' is no flag"):
         PyGPU.as_argtype(flags="ALINGED")

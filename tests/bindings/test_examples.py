@@ -62,7 +62,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["pybind11", "nanobind", "cython"])
-def test_compiled_module_uses_arrays_in_place(kind: str, out: Path) -> None:
+def test_example_of_compiled_module_uses_arrays_in_place(kind: str, out: Path) -> None:
     if find_spec(kind if kind != "cython" else "Cython") is None:
         pytest.skip(f"needs {kind}")
     if shutil.which("c++") is None or not HAS_HEADERS:
@@ -85,13 +85,13 @@ def tool(name: str) -> str:
     return found
 
 
-def test_c_module_uses_arrays_in_place(out: Path) -> None:
+def test_example_of_c_module_uses_arrays_in_place(out: Path) -> None:
     needs_c()
     run(out, "sh", "c/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "c/use.py")
 
 
-def test_cmake_builds_c_module(out: Path) -> None:
+def test_example_of_cmake_builds_c_module(out: Path) -> None:
     needs_c()
     cmake, build = tool("cmake"), out / "cmake"
     folder = run(out, sys.executable, "-m", "PyGPU", "--cmakedir").strip()
@@ -101,7 +101,7 @@ def test_cmake_builds_c_module(out: Path) -> None:
     assert "as it should be" in run(build, sys.executable, "c/use.py")
 
 
-def test_meson_builds_c_module(out: Path) -> None:
+def test_example_of_meson_builds_c_module(out: Path) -> None:
     needs_c()
     meson, ninja, build = tool("meson"), tool("ninja"), out / "meson"
     run(out, meson, "setup", build, "c")
@@ -109,7 +109,7 @@ def test_meson_builds_c_module(out: Path) -> None:
     assert "as it should be" in run(build, sys.executable, "c/use.py")
 
 
-def test_cffi_uses_arrays_in_place(out: Path) -> None:
+def test_example_of_cffi_uses_arrays_in_place(out: Path) -> None:
     if find_spec("cffi") is None or not HAS_HEADERS:
         pytest.skip("needs cffi and the headers of Python")
     if sys.version_info >= (3, 12) and find_spec("setuptools") is None:
@@ -118,7 +118,7 @@ def test_cffi_uses_arrays_in_place(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "cffi/use.py")
 
 
-def test_ctypes_uses_arrays_in_place(out: Path) -> None:
+def test_example_of_ctypes_uses_arrays_in_place(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "ctypes/use.py", out)
 
 
@@ -128,20 +128,20 @@ def needs_fortran(out: Path) -> None:
         pytest.skip(f"needs gfortran: {reason.read_text().strip() if reason.exists() else 'make test would fetch it'}")
 
 
-def test_fortran_uses_arrays_in_place(out: Path) -> None:
+def test_example_of_fortran_uses_arrays_in_place(out: Path) -> None:
     needs_fortran(out)
     run(out, "sh", "fortran/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "fortran/use.py", out)
 
 
-def test_rust_uses_arrays_in_place(out: Path) -> None:
+def test_example_of_rust_uses_arrays_in_place(out: Path) -> None:
     if shutil.which("rustc") is None:
         pytest.skip("needs rustc")
     run(out, "sh", "rust/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "rust/use.py", out)
 
 
-def test_cudarc_uses_arrays_in_place(out: Path) -> None:
+def test_example_of_cudarc_uses_arrays_in_place(out: Path) -> None:
     if shutil.which("cargo") is None:
         pytest.skip("needs cargo")
     manifest = out.parent / "cudarc" / "Cargo.toml"
@@ -155,7 +155,7 @@ def test_cudarc_uses_arrays_in_place(out: Path) -> None:
         assert "as it should be" in run(out, sys.executable, "cudarc/use.py", out)
 
 
-def test_f2py_accepts_addresses(out: Path) -> None:
+def test_example_of_f2py_passes_addresses_of_arrays(out: Path) -> None:
     needs_fortran(out)
     # f2py builds with distutils up to Python 3.11, and with Meson and Ninja from Python 3.12 on.
     if sys.version_info >= (3, 12):
@@ -165,7 +165,7 @@ def test_f2py_accepts_addresses(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "f2py/use.py")
 
 
-def test_triton_kernel_accepts_arrays(out: Path) -> None:
+def test_example_of_triton_kernel_accepts_arrays(out: Path) -> None:
     if PyGPU.backend_name() != "cuda" or find_spec("triton") is None:
         pytest.skip("needs Triton and a CUDA device")
     assert "as it should be" in run(out, sys.executable, "triton/use.py")

@@ -39,7 +39,7 @@ def test_from_pointer_shares_memory_with_any_strides(memory: PyGPU.GPUArray) -> 
     assert PyGPU.from_pointer(0, (0, 3)).size == 0
 
 
-def test_owner_lives_until_last_use_of_memory() -> None:
+def test_owner_of_from_pointer_lives_until_last_view_is_dropped() -> None:
     class Owner:
         def __init__(self) -> None:
             self.memory = PyGPU.arange(4.0)
@@ -74,7 +74,7 @@ def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
     assert ended.addresses == [memory.ptr]
 
 
-def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
+def test_reference_to_python_deleter_is_released_once(memory: PyGPU.GPUArray) -> None:
     ended = RecordingDeleter()
     held = sys.getrefcount(ended.function)
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
@@ -116,7 +116,7 @@ def test_arrays_dropped_by_several_threads_call_deleter_once_each(memory: PyGPU.
     assert ended.addresses == [memory.ptr] * 50
 
 
-def test_capsule_owner_is_released(memory: PyGPU.GPUArray) -> None:
+def test_capsule_as_owner_is_released_with_array(memory: PyGPU.GPUArray) -> None:
     ends = []
     destructor = DELETER(ends.append)
     api = ctypes.pythonapi
@@ -145,7 +145,7 @@ def test_capsule_owner_is_released(memory: PyGPU.GPUArray) -> None:
         ({"address": 1.5}, "no address"),
     ],
 )
-def test_rejected_from_pointer_does_not_call_deleter(
+def test_from_pointer_that_raises_does_not_call_deleter(
     memory: PyGPU.GPUArray, change: dict[str, Any], words: str
 ) -> None:
     if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
@@ -173,14 +173,14 @@ def test_null_function_as_deleter_raises_value_error(memory: PyGPU.GPUArray) -> 
         PyGPU.from_pointer(memory.ptr, 4, owner=DELETER())
 
 
-def test_write_to_readonly_array_of_pointer_raises(memory: PyGPU.GPUArray) -> None:
+def test_write_to_readonly_array_of_from_pointer_raises(memory: PyGPU.GPUArray) -> None:
     a = PyGPU.from_pointer(memory.ptr, 4, owner=memory, readonly=True)
     with pytest.raises(ValueError, match="read-only"):
         a.fill(1.0)
     assert a.tolist() == [0, 1, 2, 3]
 
 
-def test_from_pointer_follows_order_of_given_stream(memory: PyGPU.GPUArray) -> None:
+def test_work_on_array_of_from_pointer_waits_for_stream_argument(memory: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     ended = RecordingDeleter()
     with stream:

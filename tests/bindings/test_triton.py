@@ -19,7 +19,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("dtype", NAMES)
-def test_array_has_address_and_dtype_name_for_triton(dtype: str) -> None:
+def test_array_has_attributes_that_triton_reads(dtype: str) -> None:
     a = PyGPU.zeros(64, dtype)
     assert type(a.data_ptr()) is int
     # Triton uses the part of `str(dtype)` after the last point (for PyTorch's `torch.float32`), and specializes a
@@ -31,7 +31,7 @@ def test_array_has_address_and_dtype_name_for_triton(dtype: str) -> None:
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="needs Triton")
 @pytest.mark.parametrize("dtype", NAMES)
-def test_triton_detects_type_and_alignment(dtype: str) -> None:
+def test_triton_detects_dtype_and_alignment_of_array(dtype: str) -> None:
     from triton._C.libtriton import native_specialize_impl
     from triton.backends.nvidia.compiler import CUDABackend
 

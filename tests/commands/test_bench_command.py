@@ -80,7 +80,7 @@ def test_bench_rejects_plot_without_matplotlib_before_measuring(tmp_path: Path) 
 
 
 @pytest.mark.enough_on("cpu")
-def test_plot_option_writes_svg(tmp_path: Path) -> None:
+def test_bench_with_plot_option_writes_svg_file(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done = bench("--plot", str(tmp_path / "plot.svg"))
     assert done.returncode == 0, done.stderr

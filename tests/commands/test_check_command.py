@@ -1,4 +1,4 @@
-"""Test `python -m PyGPU check program.py`: it reports defects of kernels, and nothing for correct kernels."""
+"""Test `python -m PyGPU check program.py`: the command reports defects of kernels, and nothing for correct kernels."""
 
 import subprocess
 import sys
@@ -67,12 +67,12 @@ def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
 
 
-def test_correct_program_has_no_findings(tmp_path: Path) -> None:
+def test_check_command_reports_nothing_for_correct_program(tmp_path: Path) -> None:
     done = check(tmp_path, "right")
     assert (done.returncode, done.stdout[:13]) == (0, "nothing found"), done.stdout + done.stderr
 
 
-def test_output_depending_on_thread_order_is_reported(tmp_path: Path) -> None:
+def test_check_command_reports_output_that_depends_on_thread_order(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "without_a_barrier")
     assert done.returncode == 1
     assert "1. the result depends on the order in which blocks and threads run" in done.stdout
@@ -80,7 +80,7 @@ def test_output_depending_on_thread_order_is_reported(tmp_path: Path) -> None:
     assert "[reversed, shuffled:1]" in done.stdout
 
 
-def test_array_depending_on_thread_order_is_detected_without_output(tmp_path: Path) -> None:
+def test_check_command_reports_array_that_depends_on_thread_order(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "silent")
     assert done.returncode == 1
     found = (
@@ -91,7 +91,7 @@ def test_array_depending_on_thread_order_is_detected_without_output(tmp_path: Pa
     assert "noise" not in done.stdout
 
 
-def test_write_beyond_array_is_reported_with_source_line(tmp_path: Path) -> None:
+def test_check_command_reports_source_line_of_write_beyond_array(tmp_path: Path) -> None:
     if checking.sanitizer() is None:
         pytest.skip("the compiler has no sanitizer of addresses")
     done = check(tmp_path, "beyond")
@@ -100,7 +100,7 @@ def test_write_beyond_array_is_reported_with_source_line(tmp_path: Path) -> None
     assert "0 bytes behind the end of an array of 128 bytes, in beyond at kernel.cu:15\n      o[i] = 1;" in done.stdout
 
 
-def test_null_pointer_fault_is_reported_once_with_source_line(tmp_path: Path) -> None:
+def test_check_command_reports_source_line_of_null_pointer_write_once(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "null")
     assert done.returncode == 1
     assert "kernel null, block (0,0,0), thread (" in done.stdout

@@ -19,7 +19,7 @@ def warm(cache: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.starts_processes
-def test_second_warm_finds_all_kernels_in_cache(tmp_path: Path) -> None:
+def test_second_warm_command_finds_all_kernels_in_cache(tmp_path: Path) -> None:
     done = warm(tmp_path, "--functions", "add", "--dtypes", "float32")
     assert (done.returncode, done.stderr) == (0, "")
     if PyGPU.backend_name() == "cpu":
@@ -34,7 +34,7 @@ def test_second_warm_finds_all_kernels_in_cache(tmp_path: Path) -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
-def test_warmed_kernels_are_not_compiled_again(tmp_path: Path) -> None:
+def test_program_after_warm_command_compiles_no_warmed_kernel(tmp_path: Path) -> None:
     assert warm(tmp_path, "--functions", "less", "--dtypes", "int32", "float32").returncode == 0
     before = sorted((tmp_path / "kernels").glob("*.pgk"))
     program = (
@@ -56,7 +56,7 @@ def test_warmed_kernels_are_not_compiled_again(tmp_path: Path) -> None:
         (["--dtypes", "U3"], "'U3' is no dtype that PyGPU computes with"),
     ],
 )
-def test_warm_rejects_unknown_functions_and_dtypes(
+def test_warm_command_rejects_unknown_functions_and_dtypes(
     arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["PyGPU", "warm", *arguments])

@@ -40,7 +40,7 @@ def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
 
 
 @simulated_only
-def test_plan_is_cached_and_old_plans_are_evicted(simulated_library: ctypes.CDLL) -> None:
+def test_fft_plan_is_cached_and_old_fft_plans_are_evicted(simulated_library: ctypes.CDLL) -> None:
     array = PyGPU.ones((3, 20), "complex64")
     PyGPU.fft.fft(array)
     ever = simulated_library.sim_mathematics_calls(vendor_name("Create"))
@@ -54,7 +54,7 @@ def test_plan_is_cached_and_old_plans_are_evicted(simulated_library: ctypes.CDLL
     assert simulated_library.simulated_fft_plans() <= 64
 
 
-def test_graph_with_transforms_uses_values_at_launch() -> None:
+def test_graph_with_ffts_transforms_values_present_at_launch() -> None:
     rng = np.random.default_rng(3)
     array, out = PyGPU.empty((4, 30), "complex64"), PyGPU.empty((4, 30), "complex64")
     real = PyGPU.empty((4, 30), "float32")
@@ -80,7 +80,7 @@ def test_graph_with_transforms_uses_values_at_launch() -> None:
     del graph
 
 
-def test_transform_without_plan_is_rejected_in_capture_that_continues() -> None:
+def test_fft_without_cached_plan_raises_in_capture_and_capture_continues() -> None:
     array = PyGPU.ones((3, 89), "complex64")
     made = PyGPU.zeros(3)
     stream = PyGPU.Stream()
@@ -95,7 +95,7 @@ def test_transform_without_plan_is_rejected_in_capture_that_continues() -> None:
     check(array.get(), PyGPU.fft.fft(array))
 
 
-def test_transforms_in_four_threads_and_streams_match_numpy() -> None:
+def test_ffts_in_four_threads_and_streams_match_numpy() -> None:
     rng = np.random.default_rng(4)
     hosts = [rng.random((5, 40)).astype("complex64") for _ in range(4)]
     results: list[PyGPU.GPUArray | None] = [None] * 4

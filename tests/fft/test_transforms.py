@@ -93,7 +93,7 @@ def test_fft_of_inner_axes_matches_numpy() -> None:
     same(PyGPU.fft.rfft(PyGPU.to_gpu(numbers("float32", 5, 7))[:, 1:6]), np.fft.rfft(wide))
 
 
-def test_out_of_any_dtype_and_layout_receives_transform() -> None:
+def test_fft_writes_into_out_array_of_any_dtype_and_layout() -> None:
     host = numbers("complex64", 4, 6)
     wanted = np.fft.fft(host)
     array = PyGPU.to_gpu(host)
@@ -118,7 +118,7 @@ def test_out_of_any_dtype_and_layout_receives_transform() -> None:
     same(half, np.fft.ihfft(real.get()))
 
 
-def test_out_may_overlap_padded_input() -> None:
+def test_fft_is_correct_if_out_overlaps_padded_input() -> None:
     memory = PyGPU.to_gpu(numbers("complex128", 10))
     host = memory.get()
     PyGPU.fft.fft(memory[:4], 8, out=memory[2:])
@@ -161,7 +161,7 @@ CALLS: list[Callable[[Any, Any], Any]] = [
 
 
 @pytest.mark.parametrize("place", range(len(CALLS)))
-def test_bad_arguments_raise_same_message_as_numpy(place: int) -> None:
+def test_fft_with_invalid_arguments_raises_same_message_as_numpy(place: int) -> None:
     host = numbers("float64", 2, 4)
     with pytest.raises(Exception) as theirs:  # noqa: PT011 - whichever it is
         CALLS[place](np.fft, host)
@@ -171,7 +171,7 @@ def test_bad_arguments_raise_same_message_as_numpy(place: int) -> None:
     assert str(ours.value) == str(theirs.value)
 
 
-def test_fft_rejects_host_arrays_bad_arguments_and_read_only_out() -> None:
+def test_fft_rejects_host_arrays_invalid_axes_and_read_only_out() -> None:
     with pytest.raises(TypeError, match="to_gpu"):
         PyGPU.fft.fft(np.ones(3))
     array = PyGPU.ones(4, "complex64")
@@ -188,7 +188,7 @@ def test_fft_rejects_host_arrays_bad_arguments_and_read_only_out() -> None:
         PyGPU.fft.fftn(array, (None,), (0,))  # type: ignore[arg-type]
 
 
-def test_frequencies_and_shifts_match_numpy() -> None:
+def test_fftfreq_and_fftshift_functions_match_numpy() -> None:
     for count in (1, 4, 5, np.int64(8)):
         same(PyGPU.fft.fftfreq(count, 0.5), np.fft.fftfreq(count, 0.5))
         same(PyGPU.fft.rfftfreq(count), np.fft.rfftfreq(count))

@@ -1,4 +1,4 @@
-"""Test Dask arrays over device arrays: results match those of NumPy chunks and stay on the device."""
+"""Test Dask arrays whose chunks are device arrays: results match those of NumPy chunks and stay on the device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ da = pytest.importorskip("dask.array")
 
 Operation = Callable[[Any], Any]
 
-# Common operations of Dask arrays. Each must return a GPUArray by itself, not an ndarray.
+# Common operations of Dask arrays. Each must return a GPUArray, not an ndarray.
 CORE: dict[str, Operation] = {
     "compute": lambda x: x,
     "a number is added": lambda x: x + 1,
@@ -120,18 +120,18 @@ def assert_same(operation: Operation, host: np.ndarray) -> None:
 
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("name", CORE)
-def test_dask_result_matches_numpy_on_device(name: str, host: np.ndarray) -> None:
+def test_dask_operation_matches_numpy_and_stays_on_device(name: str, host: np.ndarray) -> None:
     assert_same(CORE[name], host)
 
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", MORE)
-def test_rare_dask_operation_matches_numpy_on_device(name: str, host: np.ndarray) -> None:
+def test_rare_dask_operation_matches_numpy_and_stays_on_device(name: str, host: np.ndarray) -> None:
     assert_same(MORE[name], host)
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_dask_array_and_array_are_added_from_either_side(host: np.ndarray) -> None:
+def test_sum_of_dask_array_and_gpu_array_is_correct_in_either_order(host: np.ndarray) -> None:
     a = PyGPU.to_gpu(host)
     x = da.from_array(a, chunks=(3, 4))
     for both in (x + a, a + x, np.add(a, x)):
@@ -166,7 +166,7 @@ def test_dask_threads_scheduler_gives_correct_sum(host: np.ndarray) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_to_backend_moves_chunks_to_device_and_back(host: np.ndarray) -> None:
+def test_dask_to_backend_moves_chunks_to_device_and_back(host: np.ndarray) -> None:
     x = da.from_array(host, chunks=(3, 4)).to_backend("pygpu")
     assert type(x._meta) is PyGPU.GPUArray
     assert x.to_backend("pygpu") is x
@@ -177,7 +177,7 @@ def test_to_backend_moves_chunks_to_device_and_back(host: np.ndarray) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_pygpu_backend_creates_arrays_on_device() -> None:
+def test_dask_backend_pygpu_creates_arrays_on_device() -> None:
     with dask.config.set({"array.backend": "pygpu"}):
         made = {
             "ones": da.ones((3, 4), chunks=2),
@@ -214,7 +214,7 @@ def test_arrays_created_by_dask_backend_are_writeable() -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_random_numbers_are_drawn_on_device() -> None:
+def test_dask_random_numbers_are_drawn_on_device() -> None:
     with dask.config.set({"array.backend": "pygpu"}):
         a, b = (da.random.default_rng(3).random((4, 6), chunks=(2, 3)).compute() for _ in range(2))
         old = da.random.RandomState(3).random_sample((4, 6), chunks=(2, 3)).compute()

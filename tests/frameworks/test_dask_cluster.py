@@ -1,4 +1,6 @@
-"""Test a Dask cluster of two worker processes with one device each; the tests share it, because its start is slow."""
+"""Test a Dask cluster of two worker processes with one device each; all tests share one cluster, because its start is
+slow.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,7 @@ def test_each_dask_worker_uses_device_of_its_environment(client: Any) -> None:
     assert set(places.values()) == wanted
 
 
-def test_array_is_computed_by_two_workers_and_returned(client: Any) -> None:
+def test_dask_array_is_computed_by_two_workers_and_returned(client: Any) -> None:
     host = np.arange(36.0).reshape(6, 6)
     x = da.from_array(host, chunks=3).to_backend("pygpu")
     for operation in (lambda x: x.mean(axis=0), lambda x: x[::-1] + 1, lambda x: x @ x.T):
@@ -85,7 +87,7 @@ def test_array_is_computed_by_two_workers_and_returned(client: Any) -> None:
         np.testing.assert_allclose(got.get(), operation(host))
 
 
-def test_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
+def test_dask_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
     places = [
@@ -98,14 +100,14 @@ def test_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
     assert made.result().get().tolist() == [0, 2, 4]
 
 
-def test_sent_array_arrives_on_device_of_receiver(client: Any) -> None:
+def test_array_sent_to_dask_worker_arrives_on_device_of_worker(client: Any) -> None:
     for worker in client.scheduler_info()["workers"]:
         sent = client.scatter(PyGPU.arange(6.0), workers=[worker], hash=False)
         _, device, _ = client.submit(class_device_and_process, sent, workers=[worker], pure=False).result()
         assert device == client.run(PyGPU.current_device, workers=[worker])[worker]
 
 
-def test_kernel_is_sent_with_function_and_built_once_per_worker(client: Any) -> None:
+def test_kernel_sent_to_dask_workers_is_built_once_per_worker(client: Any) -> None:
     from PyGPU.elementwise import ElementwiseKernel
 
     halve = ElementwiseKernel("const double *x, double *y", "y[i] = x[i] / 2", "halve")
@@ -122,7 +124,7 @@ def test_kernel_is_sent_with_function_and_built_once_per_worker(client: Any) -> 
     assert len(set(seen)) <= 2
 
 
-def test_worker_spills_arrays_beyond_memory_target(client: Any) -> None:
+def test_dask_worker_spills_arrays_beyond_memory_target(client: Any) -> None:
     (first, *_) = client.scheduler_info()["workers"]
     futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
     distributed.wait(futures)
@@ -133,7 +135,7 @@ def test_worker_spills_arrays_beyond_memory_target(client: Any) -> None:
     assert [float(array[0]) for array in client.gather(futures)] == list(range(8))
 
 
-def test_killed_worker_raises_and_cluster_continues(client: Any) -> None:
+def test_task_that_ends_dask_worker_raises_and_cluster_continues(client: Any) -> None:
     with pytest.raises(distributed.KilledWorker, match="died"):
         client.submit(os._exit, 1, pure=False).result(timeout=60)
     client.wait_for_workers(2, timeout=60)
@@ -141,7 +143,7 @@ def test_killed_worker_raises_and_cluster_continues(client: Any) -> None:
     assert all(array.get().tolist() == [2, 2] for array in results)
 
 
-def test_results_of_killed_worker_are_recomputed_and_others_kept(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_cluster_recomputes_only_results_of_killed_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # Retry a task that was sent to the worker while the worker was being killed.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)

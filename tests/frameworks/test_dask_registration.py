@@ -58,7 +58,7 @@ def x() -> Any:
         "import PyGPU.dask; PyGPU.dask.dask_setup(None); import dask.array as da, distributed",
     ],
 )
-def test_registration_is_automatic_for_any_import_order(imports: str) -> None:
+def test_dask_registration_is_automatic_for_any_import_order(imports: str) -> None:
     program = A_PROGRAM.format(imports=imports)
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -66,7 +66,7 @@ def test_registration_is_automatic_for_any_import_order(imports: str) -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu")
-def test_registration_imports_dask_array_only_when_user_does() -> None:
+def test_dask_registration_does_not_import_dask_array_by_itself() -> None:
     program = (
         "import sys, PyGPU.dask; assert 'dask' not in sys.modules\n"
         "import importlib.util, dask; assert 'dask.array' not in sys.modules\n"
@@ -78,7 +78,7 @@ def test_registration_imports_dask_array_only_when_user_does() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_repeated_registration_changes_nothing() -> None:
+def test_repeated_dask_registration_changes_nothing() -> None:
     from dask.array import chunk_types
 
     for _ in range(2):
@@ -95,7 +95,7 @@ def test_mean_of_dask_array_requires_registered_numel_function(x: Any) -> None:
     assert type(x.mean(keepdims=True).compute(scheduler="synchronous")) is PyGPU.GPUArray
 
 
-def test_numpy_backend_requires_registered_host_conversion(x: Any) -> None:
+def test_dask_to_backend_numpy_requires_registered_host_conversion(x: Any) -> None:
     from dask.array.dispatch import to_numpy_dispatch
 
     with without(to_numpy_dispatch), pytest.raises(ValueError, match="No dispatch for"):
@@ -103,7 +103,7 @@ def test_numpy_backend_requires_registered_host_conversion(x: Any) -> None:
     assert type(x.to_backend("numpy").compute(scheduler="synchronous")) is np.ndarray
 
 
-def test_mixed_operands_require_registered_chunk_type(x: Any) -> None:
+def test_sum_of_dask_and_gpu_array_requires_registered_chunk_type(x: Any) -> None:
     from dask.array import chunk_types
 
     chunk_types._HANDLED_CHUNK_TYPES.remove(PyGPU.GPUArray)
@@ -153,7 +153,7 @@ def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
 
 
 @pytest.mark.parametrize("serializers", [("dask",), ("pickle",)])
-def test_message_keeps_every_layout_and_dtype(serializers: tuple[str, ...]) -> None:
+def test_array_of_every_layout_and_dtype_survives_dask_message(serializers: tuple[str, ...]) -> None:
     protocol = pytest.importorskip("distributed.protocol")
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
@@ -166,13 +166,13 @@ def test_message_keeps_every_layout_and_dtype(serializers: tuple[str, ...]) -> N
     assert protocol.deserialize(*protocol.serialize(f_order, serializers=["dask"])).flags.f_contiguous
 
 
-def test_message_of_broadcast_array_contains_each_element_once() -> None:
+def test_dask_message_of_broadcast_array_has_each_element_once() -> None:
     protocol = pytest.importorskip("distributed.protocol")
     _, frames = protocol.serialize(PyGPU.broadcast_to(PyGPU.zeros(6), (1000, 6)), serializers=["dask"])
     assert sum(memoryview(frame).nbytes for frame in frames) == 48
 
 
-def test_device_frame_restores_array() -> None:
+def test_array_is_restored_from_device_frames() -> None:
     pytest.importorskip("distributed")
     from PyGPU._dask import serialization
 
@@ -193,7 +193,7 @@ def test_deserialized_array_is_on_original_or_else_current_device() -> None:
     assert serialization.from_frames(header, frames).device.index == PyGPU.current_device()
 
 
-def test_pickle_roundtrip_returns_equal_array() -> None:
+def test_pickled_array_is_restored_with_same_values() -> None:
     a = PyGPU.arange(6.0)
     assert pickle.loads(pickle.dumps(a)).get().tolist() == a.get().tolist()
 

@@ -1,4 +1,6 @@
-"""Test NumPy functions with device arrays (NEP 18): results of all functions in PyGPU's table, errors of all others."""
+"""Test NumPy functions with device arrays (NEP 18): results of the functions that PyGPU dispatches, errors of all
+others.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,8 @@ PROGRAMS = {
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
 }
-# Functions that Dask uses most. Only these are tested on a GPU, because the simulated driver compiles kernels for each.
+# Functions that Dask uses most. A GPU tests only these, because the simulated driver compiles kernels for each
+# function.
 FIRST = [
     "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",
     "zeros_like", "empty_like", "asarray", "array", "save", "array2string", "shares_memory", "may_share_memory",
@@ -157,7 +160,7 @@ def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: P
         same(ours["v"], numpys["v"])
 
 
-def test_table_of_calls_has_every_dispatched_function() -> None:
+def test_table_of_tested_calls_has_every_dispatched_function() -> None:
     names = {name for name in function_table.names() if hasattr(getattr(np, name, None), "_implementation")}
     of_numbers = {"linspace", "logspace", "geomspace"}
     assert set(PROGRAMS) == (names - of_numbers) | function_table.names_with_like() | {"can_cast", "result_type"}
@@ -180,7 +183,7 @@ class Stranger:
         return NotImplemented if func is np.ravel else ("the stranger's", func.__name__)
 
 
-def test_call_with_array_of_other_library_uses_dispatch_of_library() -> None:
+def test_numpy_function_with_foreign_array_calls_its_array_function() -> None:
     array, other = PyGPU.zeros(3), Stranger()
     assert np.concatenate([array, other]) == ("the stranger's", "concatenate")
     assert np.unwrap(other) == ("the stranger's", "unwrap")
@@ -205,7 +208,7 @@ def test_numpy_function_rejects_host_operand_next_to_device_array(name: str) -> 
         MIXED[name](PyGPU.zeros(3), np.ones(3))
 
 
-def test_indices_scalars_and_copied_values_may_be_in_host_memory() -> None:
+def test_numpy_functions_accept_indices_and_scalars_in_host_memory() -> None:
     array = PyGPU.to_gpu(np.array([5, 6, 7]))
     assert np.take(array, np.array([2, 0])).tolist() == [7, 5]
     assert np.repeat(array, np.array([0, 1, 2])).tolist() == [6, 7, 7]
@@ -216,7 +219,7 @@ def test_indices_scalars_and_copied_values_may_be_in_host_memory() -> None:
     assert not np.array_equal(np.array([1, 2]), array)
 
 
-def test_unsupported_parameters_are_ignored_only_at_defaults() -> None:
+def test_unsupported_numpy_parameter_is_rejected_unless_default() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     assert np.linspace(0, 1, 3, axis=0).shape == (3,)
     assert np.nanvar(array, mean=np._NoValue).tolist() == pytest.approx(np.arange(6.0).var())
@@ -226,7 +229,7 @@ def test_unsupported_parameters_are_ignored_only_at_defaults() -> None:
         np.linspace(array, 1, 3)
 
 
-def test_file_and_text_functions_match_numpy() -> None:
+def test_numpy_save_and_array2string_accept_device_array() -> None:
     array = PyGPU.to_gpu(np.arange(3.0))
     file = io.BytesIO()
     np.save(file, array)
@@ -235,7 +238,7 @@ def test_file_and_text_functions_match_numpy() -> None:
     assert np.array2string(array, precision=1) == "[0. 1. 2.]"
 
 
-def test_like_argument_creates_array_on_same_device() -> None:
+def test_numpy_argument_like_creates_array_on_same_device() -> None:
     array = PyGPU.to_gpu(np.arange(3.0))
     for made in (
         np.asarray(array, like=array),

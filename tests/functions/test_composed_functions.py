@@ -1,4 +1,6 @@
-"""Test functions that PyGPU composes of other functions: each expression gives the same result as with NumPy."""
+"""Test functions that PyGPU implements by calls of other functions: each expression gives the same result as with
+NumPy.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +159,7 @@ def test_fill_diagonal_matches_numpy() -> None:
             PyGPU.fill_diagonal(wrong, 1)
 
 
-def test_in_operator_compares_value_with_elements() -> None:
+def test_in_operator_is_true_if_value_equals_an_element() -> None:
     array = PyGPU.to_gpu(np.array([[1, 2], [3, 4]]))
     assert 3 in array
     assert np.int8(2) in array

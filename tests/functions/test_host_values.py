@@ -1,4 +1,4 @@
-"""Test the errors of functions that are called with host values: they describe the value and name `PyGPU.to_gpu`."""
+"""Test functions that are called with host values: the error describes the value and names `PyGPU.to_gpu`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROWS = [[1.0, 2.0], [3.0, 4.0]]
 TRUTH = [True, False]
 
-# Functions that accept host values because they create arrays from them.
+# Functions that create arrays from host values.
 CREATING = (
     "arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray bartlett blackman block "
     "diag_indices empty empty_like eye fftfreq from_dlpack frombuffer fromfile fromfunction fromiter fromstring full "
@@ -115,7 +115,7 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 
 
 @pytest.mark.parametrize(("function", "given"), [*functions()])
-def test_error_of_function_with_host_values_names_to_gpu(function: Any, given: Any) -> None:
+def test_error_of_function_called_with_host_values_names_to_gpu(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     for arguments in (rows, tuple(np.array(one) if isinstance(one, list) else one for one in rows)):
         assert "PyGPU.to_gpu(x)" in error_of(function, arguments, is_exact=given is not None)
@@ -136,13 +136,13 @@ def test_error_of_function_with_host_values_names_to_gpu(function: Any, given: A
         (lambda: PyGPU.where([1, 0]), "the list of shape (2,)"),
     ],
 )
-def test_error_describes_type_and_shape_of_host_value(call: Callable[[], Any], what: str) -> None:
+def test_error_for_host_value_contains_its_type_and_shape(call: Callable[[], Any], what: str) -> None:
     with pytest.raises(TypeError) as caught:
         call()
     assert str(caught.value) == f"{what} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
 
 
-def test_error_names_asarray_for_lists_of_arrays_and_other_objects() -> None:
+def test_error_for_list_of_arrays_or_foreign_object_names_asarray() -> None:
     with pytest.raises(
         TypeError, match=r"the list holds arrays, and is none; PyGPU.asarray\(x\) joins those of one shape"
     ):
@@ -154,7 +154,7 @@ def test_error_names_asarray_for_lists_of_arrays_and_other_objects() -> None:
             PyGPU.sum(given)
 
 
-def test_calls_that_errors_recommend_return_result() -> None:
+def test_calls_recommended_by_error_texts_succeed() -> None:
     assert PyGPU.sum(PyGPU.to_gpu([1, 2])).item() == 3
     assert PyGPU.max(PyGPU.asarray([PyGPU.zeros(2), PyGPU.ones(2)]), axis=0).tolist() == [1.0, 1.0]
     assert PyGPU.sum(PyGPU.asarray(range(3))).item() == 3

@@ -158,7 +158,7 @@ def test_concatenate_rejects_arrays_of_several_devices() -> None:
         PyGPU.concatenate([PyGPU.zeros(2), PyGPU.zeros(2, device="cpu")])
 
 
-def test_captured_concatenate_uses_values_at_launch() -> None:
+def test_captured_concatenate_joins_values_present_at_launch() -> None:
     a, b, out = PyGPU.zeros(2), PyGPU.ones(3), PyGPU.zeros(5)
     graph = PyGPU.Graph()
     with graph:
@@ -168,7 +168,7 @@ def test_captured_concatenate_uses_values_at_launch() -> None:
     assert out.tolist() == [7, 7, 1, 1, 1]
 
 
-def test_concatenate_is_correct_if_out_overlaps_operand() -> None:
+def test_concatenate_with_out_overlapping_operand_is_correct() -> None:
     a = PyGPU.arange(6)
     assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]
 
@@ -248,7 +248,7 @@ def test_concatenation_of_70_arrays_matches_numpy(dtype: str, axis: int) -> None
     np.testing.assert_array_equal(joined.get(), np.concatenate(hosts, axis=axis))
 
 
-def test_concatenation_of_views_at_odd_addresses_matches_numpy() -> None:
+def test_concatenation_of_unaligned_views_matches_numpy() -> None:
     bytes_ = PyGPU.to_gpu(np.arange(200, dtype="uint8"))
     parts = [bytes_[start : start + 7] for start in (0, 1, 9, 50)]
     np.testing.assert_array_equal(PyGPU.concatenate(parts).get(), np.concatenate([part.get() for part in parts]))

@@ -55,7 +55,7 @@ def test_matrix_functions_match_numpy(k: int) -> None:
     compare("trace", np.arange(24, dtype="int8").reshape(2, 3, 4), k, 2, 0, "float32")
 
 
-def test_matrix_functions_handle_wrong_ranks_like_numpy() -> None:
+def test_matrix_functions_of_wrong_rank_match_numpy() -> None:
     compare("diag", np.zeros((2, 2, 2), "float32"))
     compare("diag", np.float32(3))
     compare("trace", np.zeros(2, "float32"))

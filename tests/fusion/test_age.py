@@ -25,7 +25,7 @@ NAME = "PyGPU flush"
 
 @pytest.fixture(autouse=True)
 def aging() -> Iterator[None]:
-    _core._bound_fusion_age(100)  # Check at the default interval; unlike by default, also for small operations.
+    _core._bound_fusion_age(100)  # Check at the default interval, and, unlike the default, also for small operations.
     yield
     _core._bound_fusion_age(0)
 
@@ -73,7 +73,7 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_launches_by_helper_compile_no_fused_kernel_and_count_no_use() -> None:
+def test_helper_launches_without_compilation_or_counting_expression_use() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
@@ -86,7 +86,7 @@ def test_launches_by_helper_compile_no_fused_kernel_and_count_no_use() -> None:
     assert counted["fused"] <= 1
 
 
-def test_helper_sleeps_while_nothing_is_pending() -> None:
+def test_helper_thread_sleeps_while_no_operation_is_pending() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     y = x + 1
@@ -121,7 +121,7 @@ def test_large_operation_wakes_the_sleeping_helper() -> None:
     assert (y == 2).all()
 
 
-def test_refused_launch_in_helper_raises_when_result_is_used() -> None:
+def test_rejected_launch_in_helper_raises_when_result_is_used() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")
@@ -161,7 +161,7 @@ def test_results_of_threads_are_correct_while_helper_launches() -> None:
 
 
 @pytest.mark.starts_processes
-def test_process_with_running_helper_can_fork_and_exit() -> None:
+def test_process_with_running_helper_thread_can_fork_and_exit() -> None:
     script = """
 import os, numpy as np, PyGPU, time
 from PyGPU import _core
@@ -187,7 +187,7 @@ z = x * 2
 
 
 @pytest.mark.starts_processes
-def test_process_without_deferred_operations_has_no_helper() -> None:
+def test_process_without_deferred_operations_has_no_helper_thread() -> None:
     script = """
 from pathlib import Path
 import numpy as np, PyGPU
@@ -205,7 +205,7 @@ def begin_end(driver: simulated.Driver) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("non_blocking", [True, False])
-def test_flush_by_age_does_not_launch_into_capture_of_another_library(non_blocking: bool) -> None:
+def test_helper_does_not_launch_into_capture_of_another_library(non_blocking: bool) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the other library is a simulated driver's caller")
@@ -227,7 +227,7 @@ def test_flush_by_age_does_not_launch_into_capture_of_another_library(non_blocki
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_two_threads_with_same_loop_compile_as_often_as_one_thread() -> None:
+def test_loop_compiled_in_one_thread_is_not_compiled_in_other_threads() -> None:
     _core._bound_fusion_age(0)
     x = PyGPU.to_gpu(HOST)
 

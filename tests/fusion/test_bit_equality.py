@@ -33,7 +33,9 @@ def ufuncs() -> list[str]:
 
 
 def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
-    """Apply the function to a computed operand, and compute further with its result, so that all can be fused."""
+    """Apply the function to a pending operand, and compute further with the result, so that all operations can be
+    fused.
+    """
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]
@@ -43,7 +45,7 @@ def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("part", [0, 1])
 @pytest.mark.parametrize("dtype", HOSTS)
-def test_function_in_fused_kernel_is_bitwise_equal_to_own_kernel(dtype: str, part: int) -> None:
+def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, part: int) -> None:
     first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
     fused = 0
     for name in told(ufuncs()[part::2]):
@@ -69,7 +71,7 @@ REDUCTIONS = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("shape", [(7,), (1000,), (37, 65), (5, 6, 7)])
-def test_reductions_of_pending_results_equal_eager_ones_bitwise(dtype: str, shape: tuple[int, ...]) -> None:
+def test_reductions_of_pending_and_of_computed_operands_give_same_bits(dtype: str, shape: tuple[int, ...]) -> None:
     x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))
     for name in told(REDUCTIONS):
         for axis in told([None, 0, -1] if len(shape) > 1 else [None]):

@@ -62,7 +62,7 @@ def test_flush_raises_error_naming_failed_operation(driver: simulated.Driver) ->
         y.get()
 
 
-def test_error_reports_number_of_failed_operations(driver: simulated.Driver) -> None:
+def test_flush_error_contains_number_of_failed_operations(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: (x + 1) * 2)
     counted = Counted()
@@ -100,7 +100,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_each_later_use_of_failed_result_raises(driver: simulated.Driver, use: str) -> None:
+def test_each_use_of_result_of_failed_operation_raises(driver: simulated.Driver, use: str) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -114,7 +114,7 @@ def test_each_later_use_of_failed_result_raises(driver: simulated.Driver, use: s
     np.testing.assert_array_equal(x.get(), HOST)
 
 
-def test_shape_and_metadata_of_failed_result_do_not_raise(driver: simulated.Driver) -> None:
+def test_shape_and_dtype_of_result_of_failed_operation_are_readable(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -181,7 +181,7 @@ def test_later_operations_succeed_after_failed_result_is_dropped(driver: simulat
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_compile_error_names_operation(driver: simulated.Driver) -> None:
+def test_compile_error_of_fused_kernel_names_deferred_operation(driver: simulated.Driver) -> None:
     loading = "hipModuleLoadData" if driver.is_hip else "cuModuleLoadData"
     names = [name for name in driver.calls() if name.startswith(loading) or "LibraryLoadData" in name]
     x = PyGPU.to_gpu(HOST.astype("int8"))
@@ -222,7 +222,7 @@ def test_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver)
     np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
 
 
-def test_result_with_memory_is_valid_if_other_result_has_none(driver: simulated.Driver) -> None:
+def test_result_within_memory_limit_is_valid_if_other_result_is_lost(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     warm(lambda: x + 1, lambda: x * 2)
     limit_memory_to_use_plus(800 * KIB)

@@ -1,6 +1,7 @@
 """Test methods of streams, events, graphs and devices, and functions of `driver` and of CUDA's and NVML's interfaces.
 
-Each of them launches all pending operations, or is listed as harmless in helpers/fusion_support/entry_points.py.
+Each method or function launches all pending operations, or helpers/fusion_support/entry_points.py lists it as an
+exception that needs no flush.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def check_call_flushes(call: entry_points.Call) -> None:
 
 
 @pytest.mark.parametrize("name", entry_points.CLASSES)
-def test_every_class_attribute_is_flush_point_or_listed_as_harmless(name: str) -> None:
+def test_every_class_attribute_is_flush_point_or_listed_exception(name: str) -> None:
     of, closing, quiet = entry_points.CLASSES[name]
     own = {attribute for attribute in dir(of) if not attribute.startswith("__")}
     assert own - set(closing) - quiet == set()
@@ -43,11 +44,11 @@ def test_every_class_attribute_is_flush_point_or_listed_as_harmless(name: str) -
 @pytest.mark.parametrize(
     ("of", "name"), [(of, name) for of, (_, closing, _) in entry_points.CLASSES.items() for name in closing]
 )
-def test_class_attribute_that_is_flush_point_launches_pending_operations(of: str, name: str) -> None:
+def test_class_attribute_listed_as_flush_point_launches_pending_operations(of: str, name: str) -> None:
     check_call_flushes(entry_points.CLASSES[of][1][name])
 
 
-def test_every_cuda_and_nvml_function_is_flush_point_or_harmless() -> None:
+def test_every_cuda_or_nvml_function_is_flush_point_or_listed_exception() -> None:
     raw = {name for name in PyGPU.__all__ if name.startswith(("cuda", "nvml"))}
     functions = {name for name in raw if isinstance(getattr(PyGPU, name), types.FunctionType)}
     assert functions == set(entry_points.RAW) | entry_points.RAW_QUIET
@@ -58,7 +59,7 @@ def test_cuda_or_nvml_function_launches_pending_operations(name: str) -> None:
     check_call_flushes(lambda place: entry_points.status(entry_points.RAW[name](place)))
 
 
-def test_every_driver_function_is_flush_point_or_listed_as_harmless() -> None:
+def test_every_driver_function_is_flush_point_or_listed_exception() -> None:
     names = {name for name in dir(driver) if not name.startswith("_") and name != "TYPE_CHECKING"}
     plain = {
         name for name in names if isinstance(getattr(driver, name), (types.FunctionType, types.BuiltinFunctionType))

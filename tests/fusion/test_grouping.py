@@ -77,7 +77,7 @@ def test_live_temporary_is_stored_by_kernel_of_whole_expression(x: PyGPU.GPUArra
     np.testing.assert_array_equal(z.get(), 0.9 * HOST + OTHER)
 
 
-def test_dropped_temporary_gets_no_memory(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_dropped_temporary_of_fused_expression_gets_no_memory(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         t = 0.9 * x
@@ -97,7 +97,7 @@ def test_dropped_result_is_never_computed(x: PyGPU.GPUArray) -> None:
     assert counted["kernels"] == 0
 
 
-def test_dropped_chain_is_never_computed(x: PyGPU.GPUArray) -> None:
+def test_dropped_chain_of_results_is_never_computed(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     y = ((x + 1) * 2 - 3) * 4
     assert waiting() == 4
@@ -122,7 +122,7 @@ def test_dropped_result_with_live_view_is_computed(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(view.get(), (HOST + 1)[1:])
 
 
-def test_reading_shape_and_metadata_does_not_launch(x: PyGPU.GPUArray) -> None:
+def test_reading_shape_and_dtype_of_pending_result_does_not_launch(x: PyGPU.GPUArray) -> None:
     y = x.T + 1
     twin = HOST.T + 1
     assert (y.shape, y.dtype, y.strides, y.size) == (twin.shape, twin.dtype, twin.strides, twin.size)
@@ -132,7 +132,7 @@ def test_reading_shape_and_metadata_does_not_launch(x: PyGPU.GPUArray) -> None:
     assert waiting() == 1
 
 
-def test_operations_of_two_shapes_use_two_kernels(x: PyGPU.GPUArray) -> None:
+def test_deferred_operations_of_two_shapes_use_two_kernels(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     kept = [x + 1, x[0] + 1]
     _core.flush()
@@ -140,7 +140,7 @@ def test_operations_of_two_shapes_use_two_kernels(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(kept[1].get(), HOST[0] + 1)
 
 
-def test_independent_operations_of_one_shape_use_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_independent_deferred_operations_of_one_shape_use_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         kept = [x + 1, y * 2, x - y]
@@ -151,7 +151,7 @@ def test_independent_operations_of_one_shape_use_one_kernel(x: PyGPU.GPUArray, y
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_number_of_results_per_kernel_is_limited(x: PyGPU.GPUArray, most: int) -> None:
+def test_number_of_results_per_fused_kernel_is_limited(x: PyGPU.GPUArray, most: int) -> None:
     with limits(meetings=1, outputs=most):
         counted = Counted()
         kept = [x + number for number in range(6)]
@@ -162,7 +162,7 @@ def test_number_of_results_per_kernel_is_limited(x: PyGPU.GPUArray, most: int) -
         np.testing.assert_array_equal(got.get(), HOST + number)
 
 
-def test_number_of_arrays_per_kernel_is_limited() -> None:
+def test_number_of_arrays_per_fused_kernel_is_limited() -> None:
     hosts = [HOST + number for number in range(8)]
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with limits(meetings=1, arrays=3):
@@ -206,7 +206,7 @@ def test_fused_product_and_sum_are_not_contracted_to_fma() -> None:
     assert got.get().tobytes() == (host * host[::-1] + host).tobytes()
 
 
-def test_mode_off_launches_each_operation_immediately(x: PyGPU.GPUArray) -> None:
+def test_fusion_mode_off_launches_each_operation_at_its_call(x: PyGPU.GPUArray) -> None:
     with mode("off"):
         counted = Counted()
         y = (x + 1) * 2
@@ -230,7 +230,7 @@ def test_set_fusion_rejects_unknown_mode() -> None:
         _core._set_fusion("on")
 
 
-def test_invalid_operation_raises_at_its_call_not_at_flush(x: PyGPU.GPUArray) -> None:
+def test_invalid_operation_raises_at_call_and_not_at_flush(x: PyGPU.GPUArray) -> None:
     kept = x + 1
     counted = Counted()
     with pytest.raises(ValueError, match="broadcast"):

@@ -127,7 +127,7 @@ def test_write_into_operand_keeps_earlier_pending_results(write: str) -> None:
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_write_into_pending_result_matches_numpy(write: str) -> None:
+def test_write_into_pending_result_gives_same_values_as_numpy(write: str) -> None:
     first = PyGPU.to_gpu(HOST)
     x, twin = first + 1, HOST + 1
     y, wanted = x * 3, twin * 3
@@ -139,7 +139,7 @@ def test_write_into_pending_result_matches_numpy(write: str) -> None:
     np.testing.assert_array_equal(first.get(), HOST)
 
 
-def test_alternating_writes_and_reads_keep_program_order() -> None:
+def test_alternating_pending_writes_and_reads_keep_program_order() -> None:
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
     kept, wanted = [], []
@@ -176,7 +176,7 @@ def test_user_kernel_reads_and_writes_pending_result() -> None:
     np.testing.assert_array_equal(y.get(), (HOST + 1) * 2)
 
 
-def test_kernel_with_raw_address_leaves_no_pending_operations() -> None:
+def test_user_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     driver = simulated.driver()
     x = PyGPU.to_gpu(HOST)
     y = PyGPU.to_gpu(HOST)

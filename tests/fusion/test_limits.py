@@ -1,4 +1,6 @@
-"""Test the limits of the pending queue: exceeding a limit flushes, and the report counts the flush by its reason."""
+"""Test the limits of the pending queue: an operation that exceeds a limit flushes, and the fusion report counts the
+reason.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def test_number_of_pending_operations_is_limited(most: int) -> None:
         np.testing.assert_array_equal(got.get(), np.arange(5.0) + number)
 
 
-def test_default_limit_is_32_pending_operations() -> None:
+def test_default_limit_of_pending_queue_is_32_operations() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     kept = [x + number for number in range(32)]
     assert waiting() == 32
@@ -35,7 +37,7 @@ def test_default_limit_is_32_pending_operations() -> None:
     assert waiting() == 1
 
 
-def test_discarded_operations_do_not_count_for_limit() -> None:
+def test_discarded_operations_do_not_count_for_limit_of_queue() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=4 * MIB, held=4 * MIB):
         counted = Counted()
@@ -81,7 +83,7 @@ def test_bytes_of_operands_held_only_by_queue_are_limited() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_bytes_of_held_operands_are_checked_at_next_operation() -> None:
+def test_bytes_of_operands_held_by_queue_are_checked_at_next_operation() -> None:
     with limits(held=3 * MIB // 2):
         counted = Counted()
         first = PyGPU.to_gpu(LARGE) > 5
@@ -94,7 +96,7 @@ def test_bytes_of_held_operands_are_checked_at_next_operation() -> None:
     np.testing.assert_array_equal(third.get(), (LARGE > 5) != (LARGE > 6))
 
 
-def test_replaced_operand_of_same_size_as_result_does_not_flush() -> None:
+def test_operand_replaced_by_result_of_same_size_does_not_flush() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -118,7 +120,7 @@ def test_operand_with_live_view_does_not_count_as_held_only_by_queue() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE[::2] > 5)
 
 
-def test_peak_memory_does_not_exceed_that_of_eager_mode() -> None:
+def test_peak_memory_of_expression_does_not_exceed_eager_mode() -> None:
     x = PyGPU.to_gpu(LARGE)
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -162,7 +164,7 @@ def test_set_memory_limit_launches_pending_operations_first() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_out_of_memory_of_driver_flushes_and_allocation_succeeds() -> None:
+def test_allocation_succeeds_after_out_of_memory_of_driver_and_flush() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")
@@ -179,7 +181,7 @@ def test_out_of_memory_of_driver_flushes_and_allocation_succeeds() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_new_array_does_not_flush_within_limit() -> None:
+def test_new_array_within_memory_limit_does_not_flush() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     kept = x + 1
     arrays = [PyGPU.empty(3), PyGPU.empty((2, 2), "int8"), PyGPU.empty(1 << 20)]

@@ -96,7 +96,7 @@ def test_unrelated_call_of_same_thread_does_not_raise_deferred_error(driver: sim
 
 
 @pytest.mark.parametrize("report", ["flush", "synchronize"])
-def test_first_flush_or_synchronize_of_deferring_thread_raises_error(driver: simulated.Driver, report: str) -> None:
+def test_error_of_deferred_operation_raises_in_next_flush_of_same_thread(driver: simulated.Driver, report: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -110,7 +110,7 @@ def test_first_flush_or_synchronize_of_deferring_thread_raises_error(driver: sim
         y.get()
 
 
-def test_flush_and_synchronize_of_other_thread_do_not_raise_error(driver: simulated.Driver) -> None:
+def test_error_of_deferred_operation_does_not_raise_in_other_thread(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -151,7 +151,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_failed_write_raises_once_and_keeps_old_values(driver: simulated.Driver, name: str) -> None:
+def test_failed_deferred_write_raises_once_and_keeps_old_values(driver: simulated.Driver, name: str) -> None:
     x, a = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     with limits(meetings=1):
         WRITES[name](a, x * 2)
@@ -310,7 +310,7 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
 
 # Fatal error codes are not tested, because the process could not use the device after them.
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
-def test_fault_in_each_driver_call_of_flush_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
+def test_flush_with_fault_in_any_driver_call_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     for _ in range(4):
         program(x, row, PyGPU.to_gpu(HOST))

@@ -59,7 +59,7 @@ USES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", USES)
-def test_use_of_pending_result_returns_computed_values(name: str) -> None:
+def test_use_of_pending_result_gives_same_values_as_numpy(name: str) -> None:
     if name == "the interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     x = PyGPU.to_gpu(HOST)
@@ -119,7 +119,7 @@ def exposed_by(name: str, array: PyGPU.GPUArray) -> Any:
 
 
 @pytest.mark.parametrize("name", EXPOSING)
-def test_request_for_address_of_operand_leaves_no_pending_operations(name: str) -> None:
+def test_request_for_address_of_operand_launches_pending_operations(name: str) -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     assert waiting() == 1
@@ -172,7 +172,7 @@ def test_address_of_view_makes_operations_on_whole_block_eager() -> None:
     del kept
 
 
-def test_report_counts_flush_by_eager_operation() -> None:
+def test_fusion_report_counts_flush_by_eager_operation() -> None:
     x, shown = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     assert shown.ptr > 0
     kept = [x + 1]
@@ -223,7 +223,7 @@ def test_operations_on_external_memory_are_not_deferred(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ptr", "dlpack"])
-def test_later_write_by_another_library_does_not_change_result(name: str) -> None:
+def test_write_by_another_library_does_not_change_earlier_result(name: str) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("another library is simulated")
@@ -286,7 +286,7 @@ def test_numpy_add_of_device_array_is_deferred() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_second_flush_launches_nothing_and_keeps_results() -> None:
+def test_second_flush_launches_no_kernel_and_keeps_results() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     counted = Counted()

@@ -38,7 +38,7 @@ def an_array() -> PyGPU.GPUArray:
     return array
 
 
-def test_mode_is_active_until_end_of_with_block() -> None:
+def test_fusion_mode_is_active_until_end_of_with_block() -> None:
     with PyGPU.fusion("off"):
         assert _core._get_fusion() == "off"
         with PyGPU.fusion("auto"):
@@ -47,13 +47,13 @@ def test_mode_is_active_until_end_of_with_block() -> None:
     assert _core._get_fusion() == "auto"
 
 
-def test_previous_mode_is_restored_when_block_raises() -> None:
+def test_previous_fusion_mode_is_restored_if_with_block_raises() -> None:
     with pytest.raises(KeyError), PyGPU.fusion("off"):
         raise KeyError
     assert _core._get_fusion() == "auto"
 
 
-def test_mode_object_is_reentrant() -> None:
+def test_fusion_mode_object_is_reentrant() -> None:
     off, auto = PyGPU.fusion("off"), PyGPU.fusion("auto")
     with off, auto, off:
         with auto:
@@ -76,14 +76,14 @@ def test_recursive_function_keeps_fusion_mode_of_decorator() -> None:
 
 
 @pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])
-def test_rejected_unknown_mode_leaves_current_mode_unchanged(mode: object) -> None:
+def test_unknown_fusion_mode_raises_and_keeps_current_mode(mode: object) -> None:
     with PyGPU.fusion("off"):
         with pytest.raises(ValueError, match=r"'auto' or 'off'"):
             PyGPU.fusion(mode)  # type: ignore[arg-type]
         assert _core._get_fusion() == "off"
 
 
-def test_mode_decorator_rejects_generators_and_coroutines() -> None:
+def test_fusion_mode_decorator_rejects_generators_and_coroutines() -> None:
     def generator() -> Iterator[int]:
         yield 1
 
@@ -94,7 +94,7 @@ def test_mode_decorator_rejects_generators_and_coroutines() -> None:
             PyGPU.fusion("off")(function)
 
 
-def test_mode_applies_to_one_thread_only() -> None:
+def test_fusion_mode_applies_to_current_thread_only() -> None:
     shared, seen = PyGPU.fusion("off"), []
 
     def other() -> None:
@@ -113,11 +113,11 @@ def test_mode_applies_to_one_thread_only() -> None:
     assert _core._get_fusion() == "auto"
 
 
-def test_repr_of_mode_describes_its_use() -> None:
+def test_repr_of_fusion_mode_contains_mode_and_forms_of_use() -> None:
     assert repr(PyGPU.fusion("off")) == "<PyGPU.fusion('off'), for `with` or as a decorator>"
 
 
-def test_mode_off_defers_nothing() -> None:
+def test_fusion_mode_off_defers_no_operation() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report, PyGPU.fusion("off"):
         y = 2 * x + 1
@@ -127,7 +127,7 @@ def test_mode_off_defers_nothing() -> None:
 
 
 @gpu_only
-def test_entering_other_mode_flushes_and_same_mode_does_not() -> None:
+def test_entering_other_fusion_mode_flushes_but_same_mode_does_not() -> None:
     x = an_array()
     y = 2 * x
     before = PyGPU.fusion_report()
@@ -151,7 +151,7 @@ def test_flush_launches_pending_operations() -> None:
 
 
 @gpu_only
-def test_report_counts_fused_operations() -> None:
+def test_fusion_report_counts_fused_operations() -> None:
     x = an_array()
     for _ in range(2):  # The expression is compiled at its second use.
         with PyGPU.fusion_report() as report:
@@ -166,7 +166,7 @@ def test_report_counts_fused_operations() -> None:
 
 
 @gpu_only
-def test_report_counts_first_uses_and_compile_threshold() -> None:
+def test_fusion_report_counts_first_uses_and_compile_threshold() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = (x - 3) * (x + 7) - x
@@ -177,7 +177,7 @@ def test_report_counts_first_uses_and_compile_threshold() -> None:
 
 
 @gpu_only
-def test_report_counts_discarded_operations() -> None:
+def test_fusion_report_counts_discarded_operations() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = 2 * x
@@ -187,7 +187,7 @@ def test_report_counts_discarded_operations() -> None:
 
 
 @gpu_only
-def test_escaped_array_is_computed_eagerly() -> None:
+def test_operation_on_escaped_array_is_eager() -> None:
     x = an_array()
     assert x.ptr
     with PyGPU.fusion_report() as report:
@@ -198,7 +198,7 @@ def test_escaped_array_is_computed_eagerly() -> None:
 
 
 @gpu_only
-def test_report_counts_flushes_by_reason() -> None:
+def test_fusion_report_counts_flushes_by_reason() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         (2 * x).get()
@@ -209,7 +209,7 @@ def test_report_counts_flushes_by_reason() -> None:
 
 
 @gpu_only
-def test_deferred_in_place_operator_is_not_counted_as_eager() -> None:
+def test_fusion_report_counts_in_place_operator_as_deferred() -> None:
     x, y = an_array(), an_array()
     with PyGPU.fusion_report() as report:
         t = 2 * x
@@ -222,7 +222,7 @@ def test_deferred_in_place_operator_is_not_counted_as_eager() -> None:
     np.testing.assert_array_equal(y.get(), 4 * np.arange(6, dtype=np.float32))
 
 
-def test_report_is_immutable_mapping() -> None:
+def test_fusion_report_is_immutable_mapping() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = 2 * x
@@ -235,7 +235,7 @@ def test_report_is_immutable_mapping() -> None:
     assert dict(report) == known
 
 
-def test_every_counted_reason_is_documented() -> None:
+def test_every_reason_in_fusion_report_is_documented() -> None:
     from PyGPU._fusion import report
 
     figures = _core._fusion_figures()
@@ -243,7 +243,7 @@ def test_every_counted_reason_is_documented() -> None:
     assert set(report._CLOSED) == set(figures["closed"])
 
 
-def test_empty_report_prints_message() -> None:
+def test_empty_fusion_report_prints_message() -> None:
     with PyGPU.fusion_report() as report:
         pass
     assert repr(report) == "No operation was deferred in the block; on the CPU backend none is."
@@ -258,7 +258,7 @@ def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize(("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("", "auto")])
-def test_environment_variable_selects_mode(value: str, mode: str) -> None:
+def test_environment_variable_selects_fusion_mode(value: str, mode: str) -> None:
     done = in_a_process("print(_core._get_fusion())", PYGPU_FUSION=value)
     assert done.stdout == f"{mode}\n", done.stderr
 
@@ -269,7 +269,7 @@ def test_environment_variable_selects_mode(value: str, mode: str) -> None:
     ("variable", "known"),
     [("PYGPU_FUSION", "'auto' or 'off'"), ("PYGPU_FUSION_COMPILE", "'first' or 'second'")],
 )
-def test_unknown_mode_in_environment_raises_error_naming_variable(variable: str, known: str) -> None:
+def test_unknown_fusion_setting_in_environment_raises_naming_variable(variable: str, known: str) -> None:
     done = in_a_process("with PyGPU.fusion('off'): pass", **{variable: "fast"})
     assert done.returncode == 1
     assert f"ValueError: {variable} must be {known}, and is 'fast'" in done.stderr
@@ -278,7 +278,7 @@ def test_unknown_mode_in_environment_raises_error_naming_variable(variable: str,
 @gpu_only
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
-def test_first_operation_with_unknown_mode_in_environment_raises() -> None:
+def test_operation_raises_if_environment_has_unknown_fusion_mode() -> None:
     done = in_a_process("x = PyGPU.zeros(3)\nx + 1", PYGPU_FUSION="fast")
     assert "ValueError: PYGPU_FUSION must be" in done.stderr
 
@@ -287,7 +287,7 @@ def test_first_operation_with_unknown_mode_in_environment_raises() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize(("value", "kernels"), [("first", 1), ("second", 2), ("", 2)])
-def test_environment_variable_sets_compile_threshold(value: str, kernels: int) -> None:
+def test_environment_variable_sets_fusion_compile_threshold(value: str, kernels: int) -> None:
     program = """
 _core._bound_fusion_age(10**6)  # the helper thread may look between the operations
 x = PyGPU.zeros(3)

@@ -30,17 +30,17 @@ peaks.{call}()
 @pytest.mark.starts_processes
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(150)
-def test_peak_memory_of_programs_does_not_exceed_eager_mode() -> None:
+def test_peak_memory_of_deferred_programs_does_not_exceed_eager_mode() -> None:
     run("main")
 
 
 @pytest.mark.starts_processes
 @pytest.mark.timeout(150)
-def test_bound_on_operand_memory_covers_all_queues() -> None:
+def test_limit_of_operand_memory_applies_to_sum_of_all_queues() -> None:
     run("check_threads")
 
 
-def test_dropping_operand_of_another_queue_flushes_that_queue() -> None:
+def test_operand_dropped_by_other_thread_flushes_queue_that_holds_operand() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     with ThreadPoolExecutor(1) as pool, limits(held=MIB // 2):
         operands = [PyGPU.to_gpu(host)]
@@ -51,7 +51,7 @@ def test_dropping_operand_of_another_queue_flushes_that_queue() -> None:
     np.testing.assert_array_equal(mask.get(), host > 5)
 
 
-def test_pending_results_count_for_memory_limit() -> None:
+def test_pending_result_is_launched_before_memory_limit_is_reached() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     x = PyGPU.to_gpu(host)
     PyGPU.synchronize()
@@ -60,7 +60,7 @@ def test_pending_results_count_for_memory_limit() -> None:
     try:
         first = x + 1
         del x
-        other = PyGPU.to_gpu(host)  # `first` has been launched by now, as in eager mode.
+        other = PyGPU.to_gpu(host)  # After this call `first` is no longer pending, as in eager mode.
         second = other * 2
         del other
         np.testing.assert_array_equal(second.get(), host * 2)

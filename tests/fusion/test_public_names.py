@@ -1,6 +1,7 @@
-"""Test that every public name flushes or is listed as harmless, and gives the same result as in the mode "off".
+"""Test public functions and array attributes with pending operands: results are the same as in the fusion mode "off".
 
-A new public name makes the tests fail until its call, or its entry in a list, is added to `fusion_support/calls.py`.
+Each use must also flush the pending operations, unless `fusion_support/calls.py` lists the name as one that needs no
+flush. The tests fail for a new public name until this file contains a call of the name or lists the name.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 
 
 def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
-    """Make a call with a pending operand, check its result, and return the number of operations that it left pending.
+    """Call a function with a pending operand, check the result, and return the number of operations that are still
+    pending.
 
-    Before the call two operations are pending: the operand's and another one.
+    Before the call two operations are pending: one that computes the operand, and one unrelated operation.
     """
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2
@@ -48,7 +50,7 @@ def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any)
     return left
 
 
-def test_every_public_function_flushes_or_is_harmless_for_pending_operand() -> None:
+def test_public_function_flushes_pending_operand_or_is_listed_exception() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(public_functions()):
         if name in calls.NOT_CALLED:
@@ -64,7 +66,7 @@ def test_every_public_function_flushes_or_is_harmless_for_pending_operand() -> N
             assert left == 0, name
 
 
-def test_every_array_attribute_flushes_or_is_harmless_if_array_is_pending() -> None:
+def test_array_attribute_flushes_pending_array_or_is_listed_exception() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)
@@ -75,7 +77,7 @@ def test_every_array_attribute_flushes_or_is_harmless_if_array_is_pending() -> N
             assert left == 0, name
 
 
-def test_lists_of_harmless_names_contain_no_removed_names() -> None:
+def test_lists_of_names_that_need_no_flush_have_no_removed_names() -> None:
     functions = set(public_functions())
     assert (calls.QUIET | calls.COMPOSED | set(calls.FUNCTIONS) | set(calls.NOT_CALLED)) - functions == set()
     attributes = calls.QUIET_ATTRIBUTES | calls.WAITING_ATTRIBUTES | set(calls.REFUSED_ATTRIBUTES) | set(calls.METHODS)

@@ -49,7 +49,7 @@ def test_random_program_of_new_seed_matches_eager_mode() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.sampled(on="cuda", elsewhere=1)
 @pytest.mark.timeout(600)
-def test_random_programs_with_finalizers_refusals_threads_match_eager_mode(threads: int) -> None:
+def test_random_programs_with_finalizers_and_threads_match_eager_mode(threads: int) -> None:
     options = {"threads": threads, "has_finalisers": True, "is_refusing": True}
     report = fusion_soak.soak(800, 1, FRAGMENTS, **options)
     assert report["failure"] is None, report["failure"]
@@ -66,7 +66,7 @@ def test_random_programs_of_same_seed_are_equal() -> None:
     assert told(3) != told(4)
 
 
-def test_state_machine_detects_wrong_element(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_of_random_program_detects_wrong_element(monkeypatch: pytest.MonkeyPatch) -> None:
     replay = state_machine.replay
 
     def spoiled(program: state_machine.Program, mode: str, *rest: object) -> list[object]:

@@ -1,6 +1,6 @@
 """Test Python code that runs in a call that flushes: compiler lookup, garbage collection, logging, allocators.
 
-The flush itself runs no Python code, so this code finds each operation either pending or completely launched.
+The flush itself runs no Python code. The tested Python code therefore finds each operation either pending or launched.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ ACTS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("search", ["candidates", "by_pathfinder"])
-def test_compiler_lookup_during_flush_finds_computed_values(
+def test_compiler_lookup_in_flushing_call_reads_correct_values(
     monkeypatch: pytest.MonkeyPatch, search: str, act: str
 ) -> None:
     if PyGPU.backend_name() != "cuda":
@@ -93,7 +93,9 @@ def test_compiler_lookup_during_flush_finds_computed_values(
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
-def test_garbage_collection_during_flush_finds_computed_values(collecting: list[Callable[[], Any]], act: str) -> None:
+def test_garbage_collection_in_flushing_call_reads_correct_values(
+    collecting: list[Callable[[], Any]], act: str
+) -> None:
     x = PyGPU.to_gpu(HOST)
     expression = random_expression()
     seen: list[Any] = []
@@ -114,7 +116,7 @@ def test_garbage_collection_during_flush_finds_computed_values(collecting: list[
 
 
 @pytest.mark.timeout(60)
-def test_logging_handler_during_flush_finds_computed_values(caplog: pytest.LogCaptureFixture) -> None:
+def test_logging_handler_in_flushing_call_reads_correct_values(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.to_gpu(HOST)
     expression = random_expression()
     seen: list[Any] = []
@@ -156,7 +158,7 @@ def test_user_allocator_is_not_called_for_pending_results() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_finalizer_of_operand_owner_finds_computed_values() -> None:
+def test_finalizer_of_operand_owner_reads_correct_values() -> None:
     host = HOST.copy()
     x = PyGPU.to_gpu(host)
     seen: list[Any] = []
@@ -176,7 +178,7 @@ def test_finalizer_of_operand_owner_finds_computed_values() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_concurrent_garbage_collections_during_flushes_find_values() -> None:
+def test_concurrent_garbage_collections_in_flushes_read_correct_values() -> None:
     x = PyGPU.to_gpu(HOST)
     wrong: list[Any] = []
     end = threading.Event()

@@ -17,7 +17,7 @@ HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
 
 class Place:
-    """Store streams, events and other objects for the calls in `MARKS`, created before any operation is pending."""
+    """Create streams, events and other objects for the calls in `MARKS` before any operation is pending."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream()
@@ -95,7 +95,7 @@ def test_no_operation_is_pending_after_flush_point(mark: str) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_event_waits_for_deferred_writes_before_it() -> None:
+def test_event_waits_for_operations_deferred_before_its_record() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the device is made slow")
@@ -147,7 +147,7 @@ def test_result_deferred_on_one_stream_is_valid_on_other_streams() -> None:
 
 
 @pytest.mark.usefixtures("late")
-def test_write_on_another_stream_waits_for_deferred_readers() -> None:
+def test_write_on_other_stream_waits_for_deferred_reads_of_array() -> None:
     other = PyGPU.Stream(non_blocking=True)
     for number in range(10):
         x = PyGPU.to_gpu(HOST)
@@ -158,7 +158,7 @@ def test_write_on_another_stream_waits_for_deferred_readers() -> None:
         np.testing.assert_array_equal(x.get(), np.full_like(HOST, number))
 
 
-def test_capture_contains_exactly_operations_deferred_during_it() -> None:
+def test_graph_contains_only_operations_deferred_during_capture() -> None:
     x, y = PyGPU.to_gpu(HOST), PyGPU.zeros_like(PyGPU.to_gpu(HOST))
     stream = PyGPU.Stream()
     (x + 1) * 2
@@ -236,7 +236,7 @@ def test_operations_of_two_devices_can_be_pending_together() -> None:
         assert got.device.index == index
 
 
-def test_copy_to_another_device_has_pending_values() -> None:
+def test_copy_of_pending_result_to_another_device_has_its_values() -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("one device")
     x = PyGPU.to_gpu(HOST, device=0)

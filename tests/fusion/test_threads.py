@@ -29,14 +29,14 @@ def in_a_thread(function: Callable[[], Any]) -> Any:
         return pool.submit(function).result()
 
 
-def test_another_thread_reads_pending_values() -> None:
+def test_another_thread_reads_correct_values_of_pending_result() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     np.testing.assert_array_equal(in_a_thread(y.get), HOST + 1)
     assert waiting() == 0
 
 
-def test_write_by_another_thread_waits_for_pending_operations() -> None:
+def test_write_by_another_thread_waits_for_pending_reads_of_array() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     in_a_thread(lambda: x.fill(5))
@@ -44,7 +44,7 @@ def test_write_by_another_thread_waits_for_pending_operations() -> None:
     np.testing.assert_array_equal(x.get(), np.full_like(HOST, 5))
 
 
-def test_another_thread_computes_with_pending_results() -> None:
+def test_operation_of_another_thread_on_pending_result_is_correct() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     z = in_a_thread(lambda: y * 2)
@@ -95,7 +95,7 @@ def discard_all_and_defer_one(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGP
         discard_all_and_defer_one,
     ],
 )
-def test_discarded_reader_does_not_block_a_write_by_another_thread(
+def test_discarded_operation_does_not_block_write_by_another_thread(
     discard: Callable[..., list[PyGPU.GPUArray]],
 ) -> None:
     # A former defect: after an operation was discarded, its operands stayed marked as used by a pending operation. The
@@ -223,7 +223,7 @@ def test_no_operation_is_pending_on_array_escaping_in_another_thread(name: str) 
 
 
 @pytest.mark.parametrize("name", ["ptr", "gpudata", "interface"])
-def test_second_request_for_address_waits_for_flush_of_first_request(name: str) -> None:
+def test_second_address_request_waits_for_flush_of_first_request(name: str) -> None:
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None or (name == "interface" and driver.is_hip):
@@ -270,7 +270,7 @@ def test_no_operation_is_pending_on_array_escaping_in_garbage_collection() -> No
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_threads_computing_with_same_arrays_are_correct() -> None:
+def test_results_of_threads_that_share_operands_are_correct() -> None:
     x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[::-1].copy())
 
     def work(number: int) -> None:
@@ -333,7 +333,7 @@ def compiled(work: Callable[[], Any]) -> int:
 
 
 @pytest.mark.parametrize("threads", [2, 4])
-def test_threads_with_same_loop_compile_as_often_as_one_thread(threads: int) -> None:
+def test_threads_with_same_loop_compile_no_more_kernels_than_one(threads: int) -> None:
     x = PyGPU.to_gpu(HOST)
     if simulated.driver() is None:
         pytest.skip("modules are counted in a simulated driver only")
@@ -359,7 +359,7 @@ def test_threads_with_same_loop_compile_as_often_as_one_thread(threads: int) -> 
     assert compiled(lambda: at_once(threads, lambda number: loop(apart[number]))) == one * threads
 
 
-def test_operations_of_terminated_thread_stay_pending_and_are_computed() -> None:
+def test_operations_of_ended_thread_stay_pending_and_are_computed() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = in_a_thread(lambda: [x + number for number in range(3)])
     assert waiting() == 3

@@ -12,7 +12,7 @@ support.require_peers()
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["default stream", "own stream"])
-def test_torch_allocator_provides_memory_and_gets_it_back(stream: bool) -> None:
+def test_memory_of_torch_allocator_is_used_and_returned_to_torch(stream: bool) -> None:
     torch = pytest.importorskip("torch")
     on = PyGPU.Stream() if stream else PyGPU.default_stream()
     before = torch.cuda.memory_allocated()
@@ -28,7 +28,7 @@ def test_torch_allocator_provides_memory_and_gets_it_back(stream: bool) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["default stream", "own stream"])
-def test_cupy_allocator_provides_memory_and_gets_it_back(stream: bool) -> None:
+def test_memory_of_cupy_allocator_is_used_and_returned_to_cupy(stream: bool) -> None:
     cupy = pytest.importorskip("cupy")
     on = PyGPU.Stream() if stream else PyGPU.default_stream()
     pool = cupy.get_default_memory_pool()
@@ -43,7 +43,7 @@ def test_cupy_allocator_provides_memory_and_gets_it_back(stream: bool) -> None:
     assert pool.used_bytes() == before
 
 
-def test_rmm_allocator_provides_memory_and_gets_it_back() -> None:
+def test_memory_of_rmm_allocator_is_used_and_returned_to_rmm() -> None:
     rmm = pytest.importorskip("rmm")
     host = np.arange(1 << 18, dtype=np.float32)
     resource = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
@@ -57,7 +57,7 @@ def test_rmm_allocator_provides_memory_and_gets_it_back() -> None:
     assert resource.allocation_counts.current_bytes == 0
 
 
-def test_memory_freed_to_torch_during_copy_is_not_overwritten() -> None:
+def test_copy_is_correct_if_its_source_is_returned_to_torch_meanwhile() -> None:
     torch = pytest.importorskip("torch")
     host = np.arange(1 << 24, dtype=np.int32)
     side = PyGPU.Stream(non_blocking=True)

@@ -57,7 +57,7 @@ def test_calls_that_need_no_device_create_no_context() -> None:
 
 
 @pytest.mark.starts_processes
-def test_import_opens_no_driver() -> None:
+def test_import_of_pygpu_opens_no_driver() -> None:
     script = """
         import PyGPU
         with open("/proc/self/maps") as maps:
@@ -103,7 +103,7 @@ print("ended")
     assert run(body) == "ended"
 
 
-def test_thread_without_context_has_none_or_primary_after_pygpu_call() -> None:
+def test_pygpu_call_leaves_thread_with_no_or_primary_context() -> None:
     seen: list[tuple[int, int]] = []
 
     def work() -> None:
@@ -125,7 +125,7 @@ def test_thread_without_context_has_none_or_primary_after_pygpu_call() -> None:
 
 def test_with_device_restores_current_device_and_context() -> None:
     before = PyGPU.current_device()
-    PyGPU.set_device(before)  # Make a context current: without one, `with` would leave a context of device 0 current.
+    PyGPU.set_device(before)  # Make a context current. Otherwise `with` would leave a context of device 0 current.
     context = support.current_context()
     with PyGPU.Device(0):
         PyGPU.zeros(3)
@@ -134,7 +134,7 @@ def test_with_device_restores_current_device_and_context() -> None:
 
 
 @pytest.mark.starts_processes
-def test_current_device_matches_torch() -> None:
+def test_pygpu_and_torch_have_same_current_device() -> None:
     script = """
         import PyGPU, torch
         for device in range(PyGPU.device_count()):

@@ -42,7 +42,7 @@ def run(kernels: Kernels, body: str) -> str:
 
 
 @pytest.mark.starts_processes
-def test_first_error_after_fault_names_its_kind(kernels: Kernels) -> None:
+def test_first_error_after_kernel_fault_contains_kind_of_fault(kernels: Kernels) -> None:
     output = run(kernels, "")
     assert any(name in output for name in ("ILLEGAL_ADDRESS", "LAUNCH_FAILED", "IllegalAddress", "LaunchFailure")), (
         output
@@ -108,7 +108,7 @@ assert status != 0, status
 
 
 @pytest.mark.provokes_errors
-def test_context_stays_usable_after_out_of_memory_and_bad_event() -> None:
+def test_context_stays_usable_after_out_of_memory_and_invalid_event() -> None:
     array = PyGPU.arange(5)
     with pytest.raises(MemoryError):
         PyGPU.empty(1 << 50, "uint8")
@@ -122,7 +122,7 @@ def test_context_stays_usable_after_out_of_memory_and_bad_event() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_bad_arguments_raise_python_errors_before_driver_call() -> None:
+def test_invalid_arguments_raise_python_errors_before_driver_call() -> None:
     array = PyGPU.arange(5)
     for call, error in [
         (lambda: PyGPU.zeros(3, device=99), ValueError),

@@ -49,7 +49,7 @@ def test_torch_captures_launches_copies_and_fills(increment: PyGPU.Kernel) -> No
         assert (temporary.get() == turn + 1).all()
 
 
-def test_torch_captures_launch_on_array_in_use_by_another_stream(increment: PyGPU.Kernel) -> None:
+def test_torch_captures_kernel_launch_on_array_used_by_other_stream(increment: PyGPU.Kernel) -> None:
     torch = pytest.importorskip("torch")
     other = PyGPU.Stream(non_blocking=True)
     x = PyGPU.zeros(COUNT, np.int32)
@@ -64,7 +64,7 @@ def test_torch_captures_launch_on_array_in_use_by_another_stream(increment: PyGP
     assert (x.get() == 201).all()
 
 
-def test_cupy_captures_launch_and_graph_repeats_it(increment: PyGPU.Kernel) -> None:
+def test_graph_captured_by_cupy_repeats_launch_of_pygpu_kernel(increment: PyGPU.Kernel) -> None:
     cupy = pytest.importorskip("cupy")
     x = PyGPU.zeros(COUNT, np.int32)
     theirs = cupy.cuda.Stream(non_blocking=True)
@@ -134,7 +134,7 @@ def test_graph_dropped_during_its_launch_completes_its_work(increment: PyGPU.Ker
 
 
 def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # Interop regression A1: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
+    # A former defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
@@ -168,7 +168,7 @@ def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
     del junk
 
 
-def test_fill_of_large_array_sets_elements_everywhere() -> None:
+def test_fill_sets_sampled_elements_of_large_array() -> None:
     rows = 1 << (10 if support.is_simulated() else 13)
     for dtype, value in (("float64", 1.5), ("complex128", 1 - 2j), ("V12", np.frombuffer(b"abcdefghijkl", "V12")[0])):
         a = PyGPU.empty((rows, 3000), dtype)
@@ -188,7 +188,7 @@ __global__ void spin(int *x, long long turns) {
 }"""
 
 
-def test_update_changes_parameters_of_each_kind_of_graph_node() -> None:
+def test_graph_update_changes_parameters_of_each_kind_of_node() -> None:
     add = PyGPU.Kernel(ADD, "add")
     x, y, z = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32"), PyGPU.full(1000, 3, "int32")
     pinned, other = PyGPU.empty_pinned(1000, "int32"), PyGPU.empty_pinned(1000, "int32")
@@ -234,7 +234,7 @@ def test_graph_node_that_fills_rows_can_be_updated() -> None:
     assert (b.get()[:, 32:] == 5).all()
 
 
-def test_update_by_whole_graph_replaces_all_nodes_or_raises_error_910() -> None:
+def test_graph_update_by_other_graph_sets_all_nodes_or_raises_error_910() -> None:
     add = PyGPU.Kernel(ADD, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
 
@@ -258,7 +258,7 @@ def test_update_by_whole_graph_replaces_all_nodes_or_raises_error_910() -> None:
     assert (y.get() == 10).all()  # The fill with 10 runs after the kernel that adds 5.
 
 
-def test_update_during_launch_does_not_affect_that_launch() -> None:
+def test_graph_update_during_launch_does_not_affect_that_launch() -> None:
     spin = PyGPU.Kernel(ADD, "spin")
     stream = PyGPU.Stream(non_blocking=True)
     x, y = PyGPU.zeros(1, "int32"), PyGPU.zeros(1, "int32")

@@ -128,7 +128,7 @@ def test_struct_argument_in_each_form_is_passed_by_value(module: PyGPU.Module, f
     assert out.get().tolist() == [2.5, 1, 2, 3, 7]
 
 
-def test_dynamic_shared_memory_above_48_kib_is_automatic(module: PyGPU.Module) -> None:
+def test_launch_accepts_100_kib_of_shared_memory_without_setting(module: PyGPU.Module) -> None:
     kernel = module.get_function("reversed")
     x = PyGPU.to_gpu(numpy.arange(1024, dtype="f4"))
     y = PyGPU.empty_like(x)
@@ -192,7 +192,7 @@ def test_kernel_attributes_and_occupancy_are_plausible(module: PyGPU.Module) -> 
 
 
 @on_cuda_only
-def test_carveout_is_stored_by_driver(module: PyGPU.Module) -> None:
+def test_shared_memory_carveout_of_kernel_is_stored_by_driver(module: PyGPU.Module) -> None:
     kernel = module.get_function("add")
     kernel.preferred_shared_memory_carveout = 50
     assert kernel.preferred_shared_memory_carveout == 50
@@ -251,7 +251,7 @@ def test_dropped_memory_is_not_reused_before_kernel_is_complete(module: PyGPU.Mo
     del others
 
 
-def test_arrays_of_other_libraries_are_kept_until_kernel_is_complete(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_kernel_arguments_of_other_libraries_live_until_kernel_ends(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     a = PyGPU.full(COUNT, 7, "float32")
     out = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
@@ -320,7 +320,7 @@ def test_module_compiled_for_virtual_architecture_has_ptx_and_runs() -> None:
 
 
 @on_cuda_only
-def test_source_with_toolkit_headers_compiles_by_nvcc_and_by_default() -> None:
+def test_source_with_toolkit_headers_compiles_by_nvcc_and_by_nvrtc() -> None:
     headers = "#include <cuda_fp16.h>\n#include <stdio.h>\n"
     source = headers + "__global__ void one(int *x) { *x = __half2int_rn(__float2half(1)); }"
     try:
@@ -336,7 +336,7 @@ def test_source_with_toolkit_headers_compiles_by_nvcc_and_by_default() -> None:
 # Tests of errors, and of processes, threads and unloaded modules.
 
 
-def test_compile_error_has_line_numbers_of_user() -> None:
+def test_compile_error_has_line_number_in_source_of_user() -> None:
     with pytest.raises(PyGPU.CompileError, match=r"kernel.cu[(:]3") as raised:
         PyGPU.Kernel("\n__global__ void k() {\n    int x = absent; }", "k", ["-DN=1"])
     assert "absent" in raised.value.log
@@ -347,7 +347,7 @@ def test_compile_error_has_line_numbers_of_user() -> None:
 
 
 @pytest.mark.skipif(ON_AMD, reason="clang says nothing of it unless asked to")
-def test_compiler_warning_is_python_warning() -> None:
+def test_compiler_warning_is_issued_as_python_warning() -> None:
     with pytest.warns(UserWarning, match="never referenced"):
         PyGPU.Kernel("__global__ void k(int *x) { int unused; *x = 1; }", "k", cache=False)
 
@@ -439,7 +439,7 @@ def test_launches_from_eight_threads_give_correct_results(module: PyGPU.Module) 
         assert all(pool.map(work, range(32)))
 
 
-def test_dropping_running_kernel_does_not_wait_for_it(slow: PyGPU.Stream) -> None:
+def test_drop_of_running_kernel_returns_before_kernel_ends(slow: PyGPU.Stream) -> None:
     with no_wait():
         kernel = PyGPU.Kernel(SOURCE, "spin", ["-DTAG=1"], cache=True)
         kernel[1, 1, slow](int(SECONDS * 1e9))

@@ -80,7 +80,7 @@ def test_new_array_counts_as_one_allocation_and_empty_array_as_none() -> None:
     assert figures()["count"] == before + len(arrays) - 1
 
 
-def test_pool_keeps_memory_and_trim_releases_it() -> None:
+def test_freed_memory_stays_in_pool_until_trim_memory() -> None:
     if not has_pool():
         pytest.skip("the driver has no pools here")
     before = figures()
@@ -186,7 +186,7 @@ def test_device_memory_is_filled_freed_and_filled_again() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_trim_releases_memory_for_other_libraries() -> None:
+def test_trim_memory_releases_memory_for_other_libraries() -> None:
     free, _ = PyGPU.memory_info()
     array = PyGPU.empty(free // 2, "uint8")
     del array
@@ -196,7 +196,7 @@ def test_trim_releases_memory_for_other_libraries() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_allocation_waits_for_busy_memory_before_failing() -> None:
+def test_allocation_waits_for_freed_memory_that_is_still_in_use() -> None:
     free, _ = PyGPU.memory_info()
     size = int(free * 0.6)
     for turn in range(3):
@@ -244,7 +244,7 @@ def test_arrays_in_reference_cycles_are_collected() -> None:
     assert figures()["count"] == before
 
 
-def test_pinned_memory_is_ndarray_and_not_counted_as_device_memory() -> None:
+def test_pinned_array_does_not_count_as_device_memory() -> None:
     before = figures()["bytes"]
     pinned = PyGPU.empty_pinned((1000, 1000), "float32")
     assert isinstance(pinned, numpy.ndarray)

@@ -79,7 +79,7 @@ def test_single_source_with_option_rdc_runs() -> None:
 
 
 @needs_device_runtime
-def test_single_source_with_launches_links_device_runtime() -> None:
+def test_source_that_launches_kernels_is_linked_with_device_runtime() -> None:
     module = SourceModule(LAUNCHING, options=["-rdc=true", "-lcudadevrt"])
     assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
     x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))

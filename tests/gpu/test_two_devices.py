@@ -187,7 +187,7 @@ def test_cupy_and_pygpu_exchange_arrays_of_noncurrent_device() -> None:
     same(taken.get(), values())
 
 
-def test_stream_from_handle_of_torch_stream_has_its_device() -> None:
+def test_pygpu_stream_of_torch_stream_handle_has_same_device() -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     theirs = torch.cuda.Stream(device=1)

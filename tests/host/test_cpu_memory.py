@@ -1,4 +1,4 @@
-"""Test that a CPU array's address is valid on the host: C functions, `ctypes` and `memoryview` see its values."""
+"""Test the address of a CPU array: C functions and `ctypes` read and write the elements at this address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(device: PyGPU.GPUArray) -> bytes:
 
 @examples(100)
 @given(shapes, dtypes, orders)
-def test_host_address_points_to_values(shape: tuple[int, ...], dtype: Any, order: str) -> None:
+def test_address_of_cpu_array_points_to_its_values(shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host, device = pair(shape, dtype, order)
     if host.size:
         assert np.frombuffer(read(device), "u1").tolist() == np.frombuffer(host.tobytes(order), "u1").tolist()
@@ -41,7 +41,7 @@ def test_array_contains_values_written_by_c() -> None:
     assert numbers[5] == 9
 
 
-def test_c_function_accepts_address() -> None:
+def test_c_functions_read_and_write_at_address_of_array() -> None:
     _, device = pair((10,), "uint8")
     ctypes.memset(device.ptr, 7, 5)
     assert device.tolist() == [7] * 5 + [6, 7, 8, 9, 10]
@@ -50,14 +50,14 @@ def test_c_function_accepts_address() -> None:
     assert other.tolist() == device.tolist()
 
 
-def test_view_has_address_of_first_element() -> None:
+def test_address_of_view_points_to_its_first_element() -> None:
     host, device = pair((4, 5), "int32")
     for key in ((1, 2), (slice(None, None, -1), slice(2, None)), (-1, slice(None, None, -2)), (..., 3)):
         assert device[key].ptr == device.ptr + int(host[key].flat[0] - host[0, 0]) * 4
         assert ctypes.c_int32.from_address(device[key].ptr).value == host[key].flat[0]
 
 
-def test_existing_host_memory_is_used_in_place() -> None:
+def test_array_of_existing_host_memory_makes_no_copy() -> None:
     host = values((3, 4), "int16", "F")
     device = PyGPU.GPUArray(host.shape, host.dtype, gpudata=host.ctypes.data, strides=host.strides, base=host)
     assert device.ptr == host.ctypes.data
@@ -70,7 +70,7 @@ def test_existing_host_memory_is_used_in_place() -> None:
     assert backwards.tolist() == host[::-1, 0].tolist()
 
 
-def test_overlapping_arrays_over_foreign_memory_are_copied_safely() -> None:
+def test_copy_between_overlapping_arrays_of_ndarray_matches_numpy() -> None:
     host = np.arange(20, dtype="int32")
     first = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data, base=host)
     second = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data + 20, base=host)
@@ -78,7 +78,7 @@ def test_overlapping_arrays_over_foreign_memory_are_copied_safely() -> None:
     assert host.tolist() == [0, 1, 2, 3, 4, *range(15)]
 
 
-def test_ndarray_over_same_memory_is_read_before_written() -> None:
+def test_copy_between_array_and_reversed_ndarray_of_same_memory_is_correct() -> None:
     for assign in (lambda a, h: a.__setitem__(..., h), lambda a, h: a.set(h)):
         host = np.arange(10, dtype="int32")
         device = PyGPU.GPUArray((10,), host.dtype, gpudata=host.ctypes.data, base=host)
@@ -91,12 +91,12 @@ def test_ndarray_over_same_memory_is_read_before_written() -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_memory_is_aligned_for_every_dtype(dtype: Any) -> None:
+def test_memory_of_array_is_aligned_for_its_dtype(dtype: Any) -> None:
     for count in (1, 3, 100, 100_000):
         assert PyGPU.empty(count, dtype).ptr % max(dtype.alignment, 16) == 0
 
 
-def test_address_is_stable_while_array_lives() -> None:
+def test_address_of_array_does_not_change() -> None:
     _, device = pair((1000,))
     before = device.ptr
     device.get(), device.copy(), device.fill(3), device.set(np.zeros(1000)), device[::2]

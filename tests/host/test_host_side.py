@@ -13,10 +13,10 @@ import PyGPU
 from support import assert_same_values, values
 
 
-def test_array_over_ndarray_has_its_values() -> None:
+def test_array_constructed_from_ndarray_has_values_of_ndarray() -> None:
     """Upload the values of the ndarray when the array is created.
 
-    Interop regression B8: `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()`.
+    Earlier, `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()` was called.
     """
     host = values((3, 4), "float32")
     for _ in range(3):
@@ -37,18 +37,18 @@ def cached() -> int:
     return PyGPU.memory_statistics()["host_cache_bytes"]
 
 
-def test_unreferenced_results_are_bounded_and_released() -> None:
-    """Limit the memory of dropped results of `get`, and release it by `trim_memory`.
+def test_memory_of_dropped_results_of_get_is_limited_and_released() -> None:
+    """Limit the memory of dropped results of `get`, and release this memory by `trim_memory`.
 
-    Interop regression A13: 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after
-    `trim_memory()`.
+    Earlier, 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after `trim_memory()`.
     """
-    gc.collect()  # This releases objects that other tests left.
+    gc.collect()  # This call frees objects that other tests left.
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:
         a.get()
-    # The limit is 32 MiB of cached results and one block of 8 MiB, which every result reuses.
+    # The cache of results is limited to 32 MiB. The memory of an evicted result, 8 MiB, also stays cached: the next
+    # result reuses this block.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:
@@ -59,7 +59,7 @@ def test_unreferenced_results_are_bounded_and_released() -> None:
     assert all(a.host_array is None for a in arrays)
 
 
-def test_memory_of_dropped_graph_is_returned_immediately() -> None:
+def test_memory_of_dropped_graph_is_not_cached() -> None:
     gc.collect()
     try:
         graph = PyGPU.Graph()
@@ -76,8 +76,8 @@ def test_memory_of_dropped_graph_is_returned_immediately() -> None:
     assert cached() == 0
 
 
-def test_small_unreferenced_results_are_bounded() -> None:
-    """Limit the memory of small dropped results of `get` (interop regression A13)."""
+def test_memory_of_small_dropped_results_of_get_is_limited() -> None:
+    """Limit the memory of small dropped results of `get`."""
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 10) for _ in range(500)]
     for a in arrays:
@@ -89,8 +89,8 @@ def test_small_unreferenced_results_are_bounded() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_result_memory_is_returned_to_system() -> None:
-    """Check that the operating system gets back the memory of dropped results (interop regression A13)."""
+def test_operating_system_gets_memory_of_dropped_results_back() -> None:
+    """Check that the operating system gets back the memory of dropped results of `get`."""
     program = """if True:
         import numpy as np, PyGPU
         def resident():
@@ -108,8 +108,8 @@ def test_result_memory_is_returned_to_system() -> None:
     assert int(done.stdout) < 60
 
 
-def test_referenced_result_is_host_mirror_and_dropped_one_is_not() -> None:
-    """Keep the host mirror independent of the result cache (interop regression A13)."""
+def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
+    """Keep the host mirror independent of the cache of dropped results."""
     a = PyGPU.arange(3.0)
     held = a.get()
     assert a.host_array is held
@@ -127,8 +127,8 @@ def test_referenced_result_is_host_mirror_and_dropped_one_is_not() -> None:
     assert_same_values(a.get(), np.array([7.0, 1, 2]))
 
 
-def test_array_over_ndarray_keeps_its_host_mirror() -> None:
-    """Keep the ndarray that `get()` returns in PybindGPU (interop regression A13)."""
+def test_array_constructed_from_ndarray_keeps_its_host_mirror() -> None:
+    """Keep the ndarray from which an array was constructed as its host mirror, as PybindGPU does."""
     a = PyGPU.GPUArray(np.arange(3.0))
     a.get()[0] = 7
     a.to_device()
@@ -141,8 +141,8 @@ def test_array_over_ndarray_keeps_its_host_mirror() -> None:
 
 
 @pytest.mark.parametrize("count", [5, 1 << 15, 1 << 20, 1 << 23])
-def test_dropped_results_reuse_the_same_memory(count: int) -> None:
-    """Reuse memory of dropped results without page faults (interop regression A13)."""
+def test_repeated_get_reuses_memory_of_dropped_results(count: int) -> None:
+    """Reuse the memory of dropped results of `get`, which avoids page faults."""
     a = PyGPU.zeros(count)
     places = {a.get().ctypes.data for _ in range(6)}
     assert len(places) <= 2

@@ -1,4 +1,4 @@
-"""Test ndarrays over pinned memory."""
+"""Test the functions that return ndarrays in pinned memory."""
 
 import gc
 import pickle
@@ -13,7 +13,7 @@ BACKEND = PyGPU.backend_name()
 
 
 def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
-    """Return the pinned block under a view of a view."""
+    """Return the block of pinned memory that an ndarray or a view of it uses."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base
@@ -34,7 +34,7 @@ def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
         (np.array([2, 2]), "i2"),
     ],
 )
-def test_pinned_array_is_ordinary_array(make, shape, dtype) -> None:
+def test_pinned_array_is_ndarray_of_requested_shape_and_dtype(make, shape, dtype) -> None:
     array = make(shape, dtype)
     like = np.empty(shape, dtype)
     assert type(array) is np.ndarray
@@ -64,7 +64,7 @@ def test_pinned_memory_order_matches_numpy(order: str | None) -> None:
 
 
 @pytest.mark.parametrize("flags", [{"portable": True}, {"mapped": True}, {"write_combined": True}, {"device": "cpu"}])
-def test_allocation_flags_do_not_change_values_or_layout(flags: dict) -> None:
+def test_pinned_arrays_with_each_allocation_flag_are_writable(flags: dict) -> None:
     for array in (
         PyGPU.empty_pinned(5, **flags),
         PyGPU.zeros_pinned(5, **flags),
@@ -86,7 +86,7 @@ def test_allocation_flags_do_not_change_values_or_layout(flags: dict) -> None:
     ],
     ids=["C", "F", "transposed", "strided", "empty", "scalar"],
 )
-def test_like_keeps_shape_dtype_and_memory_order(like) -> None:
+def test_empty_like_pinned_keeps_shape_dtype_and_memory_order(like) -> None:
     array = PyGPU.empty_like_pinned(like)
     assert (array.shape, array.dtype) == (like.shape, like.dtype)
     assert memory_of(array).nbytes == like.size * like.dtype.itemsize
@@ -94,12 +94,12 @@ def test_like_keeps_shape_dtype_and_memory_order(like) -> None:
         assert array.strides == np.empty_like(abs(like)).strides
 
 
-def test_like_accepts_device_array() -> None:
+def test_empty_like_pinned_accepts_device_array() -> None:
     array = PyGPU.empty_like_pinned(PyGPU.zeros((2, 3), np.int16))
     assert (array.shape, array.dtype) == ((2, 3), np.int16)
 
 
-def test_pinned_memory_lives_until_last_view_ends() -> None:
+def test_pinned_memory_lives_until_last_view_is_dropped() -> None:
     array = PyGPU.zeros_pinned((4, 4))
     memory = weakref.ref(array.base)
     view = array[1:, ::2].T
@@ -129,7 +129,7 @@ def test_arrays_are_copied_to_and_from_pinned_memory() -> None:
     assert (result == source).all()
 
 
-def test_pagelocked_get_is_pinned() -> None:
+def test_get_with_pagelocked_returns_pinned_memory() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     result = array.get(pagelocked=True)
     assert isinstance(memory_of(result), PyGPU._core.PinnedMemory)
@@ -159,17 +159,17 @@ def test_pagelocked_get_is_pinned() -> None:
         ({"shape": 2**58, "dtype": "u1"}, MemoryError),
     ],
 )
-def test_failed_allocation_reports_reason(make, arguments: dict, error: type) -> None:
+def test_pinned_allocation_rejects_wrong_arguments(make, arguments: dict, error: type) -> None:
     with pytest.raises(error):
         make(**arguments)
 
 
 @pytest.mark.parametrize("like", [None, 3, "text", [1, 2], object()])
-def test_like_accepts_arrays_only(like: object) -> None:
+def test_empty_like_pinned_rejects_non_arrays(like: object) -> None:
     with pytest.raises(TypeError, match="an ndarray or a GPUArray"):
         PyGPU.empty_like_pinned(like)
 
 
-def test_flags_are_given_by_name() -> None:
+def test_allocation_flags_of_empty_pinned_are_keyword_only() -> None:
     with pytest.raises(TypeError):
         PyGPU.empty_pinned(3, None, "C", True)

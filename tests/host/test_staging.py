@@ -1,7 +1,7 @@
-"""Test large copies between host and device: chunks through pinned memory, and reused memory of results.
+"""Test large copies between host and device, which use chunks of pinned memory, and the reuse of memory of results.
 
-With ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` every copy of the test suite uses the ring of pinned slots
-on a device, also copies of small arrays.
+If ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` is set, copies of small arrays between host and device also
+use the ring of pinned slots.
 """
 
 import os
@@ -16,7 +16,7 @@ import PyGPU
 from support import address, assert_same_values
 
 MIB = 1 << 20
-# Sizes near the threshold, near one and several chunks, and odd sizes.
+# Byte counts near the threshold, near one chunk and near several chunks.
 SIZES = [MIB - 4, MIB, MIB + 4, 2 * MIB, 3 * MIB + 12, 9 * MIB + 4]
 
 
@@ -31,7 +31,7 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_sizes_around_thresholds_keep_values(size: int) -> None:
+def test_copies_of_sizes_near_staging_thresholds_keep_values(size: int) -> None:
     host = numbers(size // 4)
     array = PyGPU.to_gpu(host)
     assert_same_values(array.get(), host)
@@ -50,7 +50,7 @@ def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", range(20))
-def test_large_views_of_any_strides_roundtrip(seed: int) -> None:
+def test_copies_of_large_views_of_any_strides_keep_values(seed: int) -> None:
     random = np.random.default_rng(seed)
     shape = random.permutation([int(random.integers(1, 9)), int(random.integers(20, 300)), 4099])
     source = random_view(random.random(shape, dtype=np.float32), random)
@@ -66,7 +66,7 @@ def test_large_views_of_any_strides_roundtrip(seed: int) -> None:
     assert_same_values(np.ascontiguousarray(sized[part].get()), np.ascontiguousarray(values[part]))
 
 
-def test_async_upload_snapshots_source() -> None:
+def test_source_may_change_after_async_upload_returns() -> None:
     host = numbers(5 * MIB)
     wanted, stream = host.copy(), PyGPU.Stream()
     array = PyGPU.to_gpu_async(host, stream=stream)
@@ -76,7 +76,7 @@ def test_async_upload_snapshots_source() -> None:
     np.testing.assert_array_equal(result, wanted)
 
 
-def test_several_threads_copy_concurrently() -> None:
+def test_concurrent_copies_of_six_threads_keep_values() -> None:
     failures: list[int] = []
 
     def copy(seed: int) -> None:
@@ -93,7 +93,7 @@ def test_several_threads_copy_concurrently() -> None:
     assert failures == []
 
 
-def test_large_result_is_ordinary_ndarray() -> None:
+def test_large_result_of_get_is_ordinary_resizable_ndarray() -> None:
     result = PyGPU.to_gpu(numbers(2 * MIB)).get()
     assert type(result) is np.ndarray
     assert result.base is None
@@ -106,7 +106,7 @@ def test_large_result_is_ordinary_ndarray() -> None:
     np.testing.assert_array_equal(result, wanted[:MIB])
 
 
-def test_result_keeps_values_while_it_or_a_view_is_referenced() -> None:
+def test_result_of_get_keeps_values_while_result_or_view_is_referenced() -> None:
     array = PyGPU.to_gpu(numbers(2 * MIB, 1))
     first = array.get()
     tail, wanted = first[-1000:], first[-1000:].copy()
@@ -121,7 +121,7 @@ def test_result_keeps_values_while_it_or_a_view_is_referenced() -> None:
     assert not fourth.any()
 
 
-def test_memory_of_unreferenced_result_is_reused() -> None:
+def test_memory_of_dropped_result_is_reused_by_next_get() -> None:
     PyGPU.trim_memory()
     result = PyGPU.zeros(3 * MIB, np.float32).get()
     place = address(result)
@@ -132,7 +132,7 @@ def test_memory_of_unreferenced_result_is_reused() -> None:
     assert (other == 1).all()
 
 
-def test_result_cache_is_bounded_and_released() -> None:
+def test_result_cache_is_limited_and_released_by_trim_memory() -> None:
     before = PyGPU.host_cache_limit()
     try:
         PyGPU.set_host_cache_limit(8 * MIB)
@@ -148,10 +148,10 @@ def test_result_cache_is_bounded_and_released() -> None:
         PyGPU.set_host_cache_limit(before)
 
 
-def test_pinned_memory_of_copies_is_bounded() -> None:
+def test_pinned_memory_of_copies_is_limited() -> None:
     before = PyGPU.pinned_limit()
     host = numbers(5 * MIB)
-    PyGPU.synchronize()  # A slot that a copy of another test still uses is returned by this call.
+    PyGPU.synchronize()  # This call returns pinned slots that copies of other tests still use.
     try:
         for limit in (0, 2 * MIB, 8 * MIB):
             PyGPU.set_pinned_limit(limit)
@@ -167,7 +167,7 @@ def test_pinned_memory_of_copies_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("value", "error"), [(-1, ValueError), (0.5, TypeError), ("1", TypeError), (1 << 70, ValueError)]
 )
-def test_cache_limit_is_number_of_bytes(name: str, value: object, error: type[Exception]) -> None:
+def test_cache_limit_rejects_value_that_is_no_byte_count(name: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error):
         getattr(PyGPU, name)(value)
 
@@ -179,7 +179,7 @@ def test_non_numeric_limit_in_environment_raises_error_naming_variable() -> None
     assert "PYGPU_PINNED_LIMIT is 'much'" in done.stdout
 
 
-def test_limit_in_environment_is_used() -> None:
+def test_pinned_limit_of_environment_variable_is_used() -> None:
     done = python("import PyGPU; print(PyGPU.pinned_limit())", PYGPU_PINNED_LIMIT="12345678")
     assert done.stdout == "12345678\n"
 

@@ -30,7 +30,7 @@ from support import (
 
 @st.composite
 def device_views(draw: st.DrawFn) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Draw a view of an ndarray and the same view of a device array: with gaps, reversed, transposed."""
+    """Draw a view of an ndarray and the same view of a device array: strided, reversed or transposed."""
     host, device = pair(draw(shapes), draw(dtypes), draw(st.sampled_from("CF")))
     key = tuple(draw(slices) for _ in range(host.ndim))
     axes = draw(st.permutations(range(host.ndim)))
@@ -95,7 +95,7 @@ def refusals_of_get() -> list[tuple[str, Any, type[Exception]]]:
 
 
 @pytest.mark.parametrize("position", range(10))
-def test_get_rejects_unsuitable_ndarray_and_leaves_it_unchanged(position: int) -> None:
+def test_get_into_unsuitable_ndarray_raises_and_keeps_ndarray_unchanged(position: int) -> None:
     _, target, error = refusals_of_get()[position]
     host, device = pair((2, 3))
     remembered = device.get()
@@ -185,7 +185,7 @@ def test_ndarray_may_change_after_set_returns() -> None:
         assert device.tolist() == [3] * 1000
 
 
-def test_asynchronous_forms_give_same_values() -> None:
+def test_asynchronous_get_and_set_copy_same_values_as_get_and_set() -> None:
     host, device = pair((50, 40), "int16")
     for got in (device.get_async(), device.get(async_=True), device.T.get_async().T):
         device.synchronize()
@@ -227,7 +227,7 @@ HOLDERS: list[Callable[[np.ndarray], Any]] = [
 
 
 @pytest.mark.parametrize("position", range(len(HOLDERS)))
-def test_referenced_ndarray_is_not_overwritten(position: int) -> None:
+def test_referenced_result_of_get_is_not_overwritten(position: int) -> None:
     _, device = pair((4,))
     got = device.get()
     at = address(got)
@@ -239,7 +239,7 @@ def test_referenced_ndarray_is_not_overwritten(position: int) -> None:
     assert holder is not None
 
 
-def test_unreferenced_memory_is_reused() -> None:
+def test_memory_of_dropped_result_of_get_is_reused() -> None:
     _, device = pair((1000,))
     places = set()
     for _ in range(5):
@@ -249,7 +249,7 @@ def test_unreferenced_memory_is_reused() -> None:
     assert len(places) == 1
 
 
-def test_to_device_uploads_changes_of_last_result() -> None:
+def test_to_device_uploads_changed_result_of_last_get() -> None:
     _, device = pair((2, 3), "int32")
     got = device.get()
     got[1] = [7, 8, 9]
@@ -258,7 +258,7 @@ def test_to_device_uploads_changes_of_last_result() -> None:
     assert device.host_array is got
 
 
-def test_to_host_refreshes_last_result_in_place() -> None:
+def test_to_host_updates_result_of_last_get_in_place() -> None:
     _, device = pair((3,), "int32")
     got = device.get()
     device.fill(5)
@@ -277,7 +277,7 @@ def test_to_host_creates_host_mirror() -> None:
     assert_same_values(device.host_array, host)
 
 
-def test_array_over_ndarray_has_it_as_host_mirror() -> None:
+def test_array_constructed_from_ndarray_has_ndarray_as_host_mirror() -> None:
     host = values((2, 3), "float32", "F")
     device = PyGPU.GPUArray(host)
     assert device.host_array is host
@@ -291,7 +291,7 @@ def test_array_over_ndarray_has_it_as_host_mirror() -> None:
     assert_same(other, host)
 
 
-def test_changes_of_ndarray_reach_device_by_to_device_only() -> None:
+def test_change_of_host_mirror_reaches_device_by_to_device_only() -> None:
     host = np.zeros(3)
     device = PyGPU.GPUArray(host)
     device.to_device()
@@ -314,7 +314,7 @@ def test_ndarray_of_any_strides_can_be_host_mirror(host: np.ndarray) -> None:
     assert_same_values(host, wanted)
 
 
-def test_readonly_host_mirror_is_uploaded_and_not_refreshed() -> None:
+def test_readonly_host_mirror_is_uploaded_but_not_updated() -> None:
     host = values((3,))
     host.flags.writeable = False
     device = PyGPU.GPUArray(host)
@@ -327,7 +327,7 @@ def test_readonly_host_mirror_is_uploaded_and_not_refreshed() -> None:
     assert host.tolist() == [1, 2, 3]
 
 
-def test_reshaped_host_mirror_is_rejected_or_fits() -> None:
+def test_to_device_accepts_host_mirror_that_was_reshaped() -> None:
     device = PyGPU.GPUArray(values((4,)))
     host = device.host_array
     with warnings.catch_warnings():
@@ -349,7 +349,7 @@ def test_views_have_separate_host_mirrors() -> None:
     assert device.tolist() == [1, -1, -1, 4]
 
 
-def test_host_mirror_is_released_with_array() -> None:
+def test_dropped_array_releases_its_host_mirror() -> None:
     import weakref
 
     host = values((3,))
@@ -367,7 +367,7 @@ LARGE_SHAPES = [(1 << 20,), (1024, 1025), (3, 700, 301), (2, 2, 2, 100_003)]
 
 @examples(25)
 @given(dtypes.filter(lambda dtype: dtype is not PADDED), st.sampled_from(LARGE_SHAPES))
-def test_megabytes_are_transferred_completely(dtype: Any, shape: tuple[int, ...]) -> None:
+def test_download_of_large_arrays_of_every_dtype_has_same_bytes(dtype: Any, shape: tuple[int, ...]) -> None:
     count = int(np.prod(shape))
     raw = np.arange(count * dtype.itemsize, dtype=np.uint32).astype(np.uint8)
     if dtype.kind == "b" or dtype.names is not None:

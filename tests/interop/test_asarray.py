@@ -29,7 +29,7 @@ def test_asarray_values_match_numpy(obj: Any) -> None:
     assert (a.dtype, a.shape, a.tolist()) == (n.dtype, n.shape, n.tolist())
 
 
-def test_own_array_is_returned_unless_changed() -> None:
+def test_asarray_returns_its_argument_unless_conversion_is_needed() -> None:
     a = PyGPU.arange(6).reshape(2, 3)
     assert PyGPU.asarray(a) is a
     assert PyGPU.asarray(a, a.dtype, "C", device=a.device, copy=False) is a
@@ -40,7 +40,7 @@ def test_own_array_is_returned_unless_changed() -> None:
     assert PyGPU.asarray(a, np.float32).dtype == np.float32
 
 
-def test_subclass_becomes_base_class_over_same_memory() -> None:
+def test_asarray_of_subclass_returns_base_class_with_same_memory() -> None:
     class Mine(PyGPU.GPUArray):
         pass
 
@@ -60,7 +60,7 @@ class TestHostMemory:
             x[...] = -1
             assert (a.get() == -1).all()
 
-    def test_readonly_flag_of_input_is_kept(self) -> None:
+    def test_asarray_of_readonly_ndarray_is_readonly(self) -> None:
         x = np.arange(3)
         x.flags.writeable = False
         a = on_host(x)
@@ -118,11 +118,11 @@ class TestCopy:
         assert a.tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize("obj", [[1, 2], 3, (1.5,), range(3)], ids=repr)
-    def test_object_without_memory_needs_copy(self, obj: object) -> None:
+    def test_copy_false_rejects_lists_and_scalars(self, obj: object) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             on_host(obj, copy=False)
 
-    def test_copy_false_rejects_conversions(self) -> None:
+    def test_copy_false_rejects_conversion_of_dtype_or_order(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert on_host(x, copy=False).ptr == x.ctypes.data
         with pytest.raises(ValueError, match="copy=False"):
@@ -134,7 +134,7 @@ class TestCopy:
             PyGPU.asarray(a, np.float32, copy=False)
 
     @gpu_only
-    def test_copy_false_rejects_transfers(self) -> None:
+    def test_copy_false_rejects_transfer_to_other_device(self) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.asarray(np.arange(3), copy=False)
         with pytest.raises(ValueError, match="copy=False"):
@@ -143,15 +143,15 @@ class TestCopy:
 
 class TestDtypeAndOrder:
     @pytest.mark.parametrize("dtype", ["float32", np.int8, "complex128", np.dtype("u2")])
-    def test_values_are_converted_like_numpy(self, dtype: Any) -> None:
+    def test_asarray_converts_values_to_dtype_like_numpy(self, dtype: Any) -> None:
         x = np.array([0, 1, 200])
         assert PyGPU.asarray(x, dtype).tolist() == np.asarray(x).astype(dtype).tolist()
         assert PyGPU.asarray(x, dtype).dtype == dtype
 
-    def test_list_is_converted_from_its_items(self) -> None:
+    def test_large_integers_of_list_are_converted_to_uint64_exactly(self) -> None:
         assert PyGPU.asarray([2**63, 1], np.uint64).tolist() == [2**63, 1]
 
-    def test_conversion_errors_match_numpy(self) -> None:
+    def test_asarray_conversion_errors_match_numpy(self) -> None:
         with pytest.raises((OverflowError, DeprecationWarning)):  # NumPy 1 only warns in this case.
             PyGPU.asarray([300], np.uint8)
         with pytest.raises(ValueError, match="could not convert"):
@@ -160,7 +160,7 @@ class TestDtypeAndOrder:
             PyGPU.asarray([[1], [1, 2]])
 
     @pytest.mark.parametrize("order", ["C", "F", "A", "K", None])
-    def test_memory_orders_match_numpy(self, order: str | None) -> None:
+    def test_asarray_memory_orders_match_numpy(self, order: str | None) -> None:
         for x in (np.arange(6).reshape(2, 3), np.arange(6).reshape(3, 2).T, np.arange(24).reshape(2, 3, 4)[:, ::2]):
             a, n = PyGPU.asarray(x, order=order), np.asarray(x, order=order)
             assert a.tolist() == n.tolist()
@@ -176,18 +176,18 @@ class TestDtypeAndOrder:
 
 class TestRefusals:
     @pytest.mark.parametrize("obj", [object(), "text", None, [object()], {1: 2}, {1}, lambda: 0, Ellipsis])
-    def test_non_array_raises_type_error(self, obj: object) -> None:
+    def test_asarray_of_non_array_raises_type_error(self, obj: object) -> None:
         with pytest.raises(TypeError, match="asarray"):
             PyGPU.asarray(obj)
 
     @pytest.mark.parametrize("dtype", [">f4", "O", "U3", "M8[s]"])
-    def test_unsupported_dtypes_raise_type_error(self, dtype: str) -> None:
+    def test_asarray_of_unsupported_dtype_raises_type_error(self, dtype: str) -> None:
         with pytest.raises(TypeError):
             PyGPU.asarray(np.zeros(2, dtype))
         with pytest.raises(TypeError):
             PyGPU.asarray([1], dtype)
 
-    def test_protocol_errors_are_chained(self) -> None:
+    def test_interface_error_has_dlpack_error_as_cause(self) -> None:
         class Refusing(dlpack_forge.Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise BufferError("dlpack refuses")
@@ -200,7 +200,7 @@ class TestRefusals:
             PyGPU.asarray(Refusing())
         assert isinstance(caught.value.__cause__, BufferError)
 
-    def test_host_protocol_error_is_cause_if_numpy_also_rejects(self) -> None:
+    def test_dlpack_error_is_cause_of_type_error_if_numpy_also_rejects(self) -> None:
         class Refusing(dlpack_forge.Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise BufferError("dlpack refuses")
@@ -214,7 +214,7 @@ class TestRefusals:
             error = error.__cause__
         assert any("dlpack refuses" in str(cause) for cause in causes)
 
-    def test_device_data_is_never_fetched_through_host(self) -> None:
+    def test_asarray_of_unknown_device_raises_instead_of_copying_to_host(self) -> None:
         class Elsewhere(dlpack_forge.Producer):
             def __array__(self, *_: object, **__: object) -> np.ndarray:
                 raise AssertionError("a silent transfer")
@@ -223,18 +223,18 @@ class TestRefusals:
             PyGPU.asarray(Elsewhere(device=(14, 0)))
 
     @pytest.mark.parametrize("device", ["tpu", "cpu:x", 10**6, -1, 1.5, object()])
-    def test_rejects_missing_devices(self, device: object) -> None:
+    def test_asarray_rejects_device_that_does_not_exist(self, device: object) -> None:
         with pytest.raises((ValueError, TypeError, RuntimeError)):
             PyGPU.asarray([1, 2], device=device)
 
 
 @gpu_only
 class TestDevice:
-    def test_host_data_is_uploaded(self) -> None:
+    def test_asarray_uploads_host_data_to_default_device(self) -> None:
         for obj in ([1, 2], np.arange(3), dlpack_forge.Producer()):
             assert PyGPU.asarray(obj).device == PyGPU.zeros(1).device
 
-    def test_device_data_stays_unless_other_device_requested(self) -> None:
+    def test_asarray_keeps_data_on_device_unless_other_device_requested(self) -> None:
         a = PyGPU.arange(3)
         host = on_host(a)
         assert str(host.device) == "cpu"
@@ -246,7 +246,7 @@ class TestDevice:
 class TestAssignment:
     """Test that `a[...] = x` converts `x` like `asarray`."""
 
-    def test_any_host_object_is_assigned(self) -> None:
+    def test_assignment_accepts_any_host_object(self) -> None:
         a = PyGPU.zeros((2, 3))
         for value in (1, 2.5, [1, 2, 3], np.arange(6).reshape(2, 3), dlpack_forge.Producer(), np.float32(4)):
             a[...] = value if not isinstance(value, dlpack_forge.Producer) else PyGPU.from_dlpack(value)

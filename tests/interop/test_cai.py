@@ -1,6 +1,6 @@
-"""Test `__cuda_array_interface__` in both directions, including invalid dictionaries.
+"""Test export and import by `__cuda_array_interface__`, including invalid interface dictionaries.
 
-`tests/array/test_host_access.py` tests the host's interface.
+`tests/array/test_host_access.py` tests `__array_interface__`, the interface of host memory.
 """
 
 import gc
@@ -25,7 +25,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
 class Exporter:
-    """Present an interface, valid or invalid, and hold the memory that its dictionary describes."""
+    """Store an interface dictionary, valid or invalid, and a reference to the memory that the dictionary describes."""
 
     def __init__(self, said: object, keep: object = None) -> None:
         self.__cuda_array_interface__ = said
@@ -51,17 +51,17 @@ class TestDeviceInterface:
         pointer = (a.ptr if a.size else 0, False)
         assert said == {"shape": shape, "typestr": typestr, "data": pointer, "version": 3, "strides": None}
 
-    def test_interface_strides_are_signed_bytes(self) -> None:
+    def test_interface_strides_are_signed_and_in_bytes(self) -> None:
         a = PyGPU.zeros((4, 6), np.float32)[::-1, ::2]
         assert a.__cuda_array_interface__["strides"] == (-24, 8)
         assert a.__cuda_array_interface__["data"] == (a.ptr, False)
 
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
-    def test_unnamed_types_have_no_interface(self, dtype: str) -> None:
+    def test_array_of_dtype_without_typestr_has_no_interface(self, dtype: str) -> None:
         pytest.importorskip("ml_dtypes")
         assert not hasattr(PyGPU.zeros(3, dtype), "__cuda_array_interface__")
 
-    def test_device_array_has_no_host_interface_and_no_silent_transfer(self) -> None:
+    def test_numpy_conversion_of_device_array_raises_type_error(self) -> None:
         a = PyGPU.zeros(3)
         assert not hasattr(a, "__array_interface__")
         with pytest.raises(TypeError, match=r"\.get\(\)"):
@@ -70,7 +70,7 @@ class TestDeviceInterface:
             a.__array__()
 
     @cuda_only
-    def test_interface_stream_is_last_writer(self) -> None:
+    def test_interface_names_stream_of_last_write(self) -> None:
         stream = PyGPU.Stream()
         a = PyGPU.zeros(3)
         with stream:
@@ -81,14 +81,14 @@ class TestDeviceInterface:
         gc.collect()
         assert a.__cuda_array_interface__["stream"] == handle  # The array keeps the stream alive.
 
-    def test_interface_roundtrip_shares_memory(self) -> None:
+    def test_import_of_own_interface_shares_memory(self) -> None:
         a = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))[::-1, ::2]
         said = a.__cuda_array_interface__
         b = PyGPU.asarray(Exporter(said, a))
         assert (b.ptr, b.strides, b.dtype, b.device) == (a.ptr, a.strides, a.dtype, a.device)
         assert b.tolist() == a.tolist()
 
-    def test_exporter_lives_until_last_view_ends(self) -> None:
+    def test_exporter_lives_until_last_view_of_import_is_dropped(self) -> None:
         a = PyGPU.zeros(5)
         exporter = Exporter(a.__cuda_array_interface__, a)
         before = sys.getrefcount(exporter)
@@ -98,7 +98,7 @@ class TestDeviceInterface:
         PyGPU.zeros(1)
         assert sys.getrefcount(exporter) == before
 
-    def test_readonly_is_respected(self) -> None:
+    def test_import_of_readonly_interface_is_readonly(self) -> None:
         a = PyGPU.zeros(3)
         said = a.__cuda_array_interface__
         said["data"] = (a.ptr, True)
@@ -106,10 +106,10 @@ class TestDeviceInterface:
         with pytest.raises(ValueError, match="read-only"):
             b[0] = 1
 
-    def test_producer_may_destroy_stream_before_its_memory_is_returned(self) -> None:
-        """Destroy the producer's stream early.
+    def test_producer_may_destroy_stream_before_import_is_dropped(self) -> None:
+        """Drop the stream of the producer before the imported array.
 
-        CuPy's arrays do not keep the stream alive that their interface names.
+        An array of CuPy does not keep the stream alive whose handle its interface contains.
         """
         for _ in range(5):
             stream = PyGPU.Stream(non_blocking=True)
@@ -122,19 +122,19 @@ class TestDeviceInterface:
             gc.collect()
             del b
 
-    def test_empty_interface_needs_no_pointer(self) -> None:
+    def test_interface_of_empty_array_needs_no_pointer(self) -> None:
         for pointer in (0, None):
             said = {"shape": (3, 0), "typestr": "<f4", "data": (pointer, False), "version": 3}
             assert PyGPU.asarray(Exporter(said)).shape == (3, 0)
 
-    def test_rejects_host_memory_as_device_memory(self) -> None:
+    def test_interface_with_host_address_is_rejected(self) -> None:
         x = np.zeros(1000)
         said = {"shape": (1000,), "typestr": "<f8", "data": (x.ctypes.data, False), "version": 3}
         with pytest.raises((ValueError, RuntimeError)):
             PyGPU.asarray(Exporter(said, x))
 
     @cuda_only
-    def test_synchronization_with_producers_can_be_disabled(self) -> None:
+    def test_import_is_correct_with_and_without_producer_synchronization(self) -> None:
         code = """
             import PyGPU
             class Exporter: pass
@@ -204,7 +204,7 @@ LIES: dict[str, tuple[dict[str, Any], type[Exception]]] = {
 
 
 @pytest.mark.parametrize(("lie", "error"), LIES.values(), ids=LIES.keys())
-def test_rejects_false_interface_without_access(lie: dict[str, Any], error: type[Exception]) -> None:
+def test_invalid_interface_raises_without_access_to_memory(lie: dict[str, Any], error: type[Exception]) -> None:
     said = {key: value for key, value in (TRUE | lie).items() if value is not MISSING}
     before = dict(said)
     with pytest.raises(error):
@@ -218,7 +218,7 @@ def test_non_dictionary_interface_raises_type_error(said: object) -> None:
         PyGPU.asarray(Exporter(said))
 
 
-def test_rejects_null_pointer_with_elements() -> None:
+def test_interface_with_elements_and_null_pointer_is_rejected() -> None:
     with pytest.raises((ValueError, RuntimeError)):
         PyGPU.asarray(Exporter(TRUE | {"data": (0, False)}))
 
@@ -234,6 +234,6 @@ def test_error_of_interface_property_is_raised() -> None:
 
 
 @cpu_only
-def test_valid_interface_without_gpu_raises_clear_error() -> None:
+def test_interface_without_gpu_raises_backend_unavailable_error() -> None:
     with pytest.raises(PyGPU.BackendUnavailableError):
         PyGPU.asarray(Exporter(TRUE))

@@ -1,8 +1,8 @@
-"""Test PyGPU's callbacks, which other libraries call in any thread state, nested, and after finalization.
+"""Test PyGPU's C callbacks, which other libraries call with or without the GIL, nested, and after finalization.
 
-The other library is ``hostile_peer``, a C extension whose deleters release the GIL before they call PyGPU's. If a
-Python object is destroyed without the GIL, the process aborts; this is interop regression A4. Most tests run in a
-separate process, so that such a crash is detected.
+The other library of these tests, the peer, is ``hostile_peer``: a C extension whose deleters release the GIL before
+they call PyGPU's deleters. The process aborts if a Python object is destroyed without the GIL. Most tests run in a
+separate process, so that such an abort is detected.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
 
 
 def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
-    """Run a script after the prelude in a separate process."""
+    """Run the prelude and a script in a separate process, and return the text of stderr."""
     text = PRELUDE + textwrap.dedent(script) + "\n" + ending
     environment = {
         **os.environ,
@@ -95,8 +95,9 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
     return done.stderr
 
 
-def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
-    # PyGPU drops a peer's tensor while it holds the GIL. The peer releases the GIL and calls PyGPU's deleter (A4).
+def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
+    # PyGPU holds the GIL while it drops a tensor of the peer. The peer releases the GIL and calls PyGPU's deleter,
+    # which must not destroy the owner of the memory without the GIL.
     run(
         """
         for device in DEVICES:
@@ -109,8 +110,9 @@ def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
     )
 
 
-def test_twenty_nested_peers_are_released_without_error() -> None:
-    # Each peer of the chain releases the GIL before it calls the next deleter (interop regression A4).
+def test_twenty_nested_tensors_of_peer_are_released_without_error() -> None:
+    # Each tensor wraps another tensor. Its deleter may release the GIL before it calls the deleter of the wrapped
+    # tensor.
     run(
         """
         for device in DEVICES:
@@ -127,8 +129,8 @@ def test_twenty_nested_peers_are_released_without_error() -> None:
     )
 
 
-def test_unknown_threads_run_deleters_during_python() -> None:
-    # The deleters run on threads that Python did not create, without the GIL (interop regression A4).
+def test_deleters_run_on_threads_unknown_to_python() -> None:
+    # The deleters run on threads that Python did not create, without the GIL.
     run(
         """
         stop = threading.Event()
@@ -148,9 +150,8 @@ def test_unknown_threads_run_deleters_during_python() -> None:
     )
 
 
-def test_exchange_table_is_guarded_like_deleters() -> None:
-    # Interop regression A4: the same tensors are passed by the C exchange table, whose functions are called without the
-    # GIL.
+def test_exchange_table_functions_may_be_called_without_gil() -> None:
+    # The C exchange table passes the tensors. The peer calls the functions of the table without the GIL.
     run(
         """
         for device in DEVICES:
@@ -166,8 +167,9 @@ def test_exchange_table_is_guarded_like_deleters() -> None:
     )
 
 
-def test_user_allocator_is_called_with_gil_below_releasing_peer() -> None:
-    # Other libraries may call `managed_tensor_allocator` without the GIL, which an allocator in Python requires (A4).
+def test_user_allocator_is_called_with_gil_if_peer_released_gil() -> None:
+    # Other libraries may call `managed_tensor_allocator` without the GIL, but an allocator written in Python requires
+    # the GIL.
     run(
         """
         def allocator(nbytes):
@@ -195,8 +197,8 @@ def test_user_allocator_is_called_with_gil_below_releasing_peer() -> None:
     )
 
 
-def test_peer_is_released_during_collection() -> None:
-    # The collector drops a peer's tensor, and the peer releases the GIL during the collection (interop regression A4).
+def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
+    # The garbage collector drops a tensor of the peer, whose deleter releases the GIL during the collection.
     run(
         """
         class Cycle:
@@ -214,9 +216,9 @@ def test_peer_is_released_during_collection() -> None:
     )
 
 
-def test_deleters_run_during_and_after_finalization() -> None:
-    # Interop regression A4: after `atexit` functions begin, no Python function is called, and memory is left to the
-    # process.
+def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
+    # After the `atexit` functions begin, a deleter calls no Python function. Its memory is not freed before the process
+    # ends.
     run(
         """
         for device in DEVICES:
@@ -235,8 +237,8 @@ def test_deleters_run_during_and_after_finalization() -> None:
     )
 
 
-def test_ndarray_memory_is_returned_without_gil() -> None:
-    # NumPy calls PyGPU's memory handler to free a result, and may do so in any state of the thread (A4).
+def test_memory_of_downloaded_ndarray_may_be_freed_without_gil() -> None:
+    # NumPy calls PyGPU's memory handler to free an ndarray that `get` returned, with or without the GIL.
     run(
         """
         import ctypes
@@ -260,8 +262,9 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|run_a
 
 @pytest.mark.enough_on("cpu")
 def test_every_c_callback_uses_ffi_guard() -> None:
-    # Interop regression A10: the FFI guard stops a panic. The allocator of the exchange table reports errors
-    # separately, without the guard. The signal handler jumps to another stack and has no frames to unwind.
+    # The FFI guard stops a panic before the panic reaches foreign C code. The allocator of the exchange table reports
+    # errors separately, without the guard. The signal handler needs no guard, because it jumps to another stack and has
+    # no frames to unwind.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
@@ -274,9 +277,9 @@ def test_every_c_callback_uses_ffi_guard() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_only_ffi_guard_attaches_to_interpreter() -> None:
-    # Interop regression A4: pyo3 relies on its own count of GIL acquisitions. PyGPU's objects are dropped with the GIL;
-    # elsewhere the interpreter is queried.
+def test_only_listed_source_files_acquire_gil() -> None:
+    # pyo3 relies on its own count of GIL acquisitions, which is wrong after another library released the GIL. Only the
+    # files in `may` acquire the GIL; other code queries the interpreter whether the thread holds the GIL.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "atexit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/capi_optional.rs"}
     asking = {
@@ -288,8 +291,9 @@ def test_only_ffi_guard_attaches_to_interpreter() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_owners_of_python_objects_may_be_dropped_anywhere() -> None:
-    # Interop regression A4: a plain `Py<...>` in a box for lower layers would rely on pyo3's count when it is dropped.
+def test_boxed_python_objects_are_droppable_without_gil() -> None:
+    # The layers below src/python may drop their boxes without the GIL. A plain `Py<...>` in such a box would rely on
+    # pyo3's count of GIL acquisitions; the wrapper `Kept` does not.
     boxes = re.compile(r"Box::new\((?!Kept::new)[^;]*?unbind\(\)")
     found = [path.name for path in (ROOT / "src" / "python").glob("*.rs") if boxes.search(path.read_text())]
     assert found == []
@@ -297,8 +301,8 @@ def test_owners_of_python_objects_may_be_dropped_anywhere() -> None:
 
 if not on_cpu():
 
-    def test_device_array_kept_by_peer_is_freed_without_gil_wait() -> None:
-        # The free may wait for the driver, and the thread in the driver may wait for the GIL.
+    def test_device_memory_held_by_peer_is_freed_without_deadlock() -> None:
+        # The free may wait for a thread that is inside the driver, and that thread may wait for the GIL.
         run(
             """
             for how in WAYS:

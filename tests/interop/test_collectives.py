@@ -1,4 +1,4 @@
-"""Test sums over processes by torch.distributed in the memory of PyGPU's arrays, without a GPU."""
+"""Test that `torch.distributed` without a GPU reduces and broadcasts in the memory of PyGPU's arrays."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = [
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "collectives.md"
 
 
-def test_page_program_sums_over_three_processes() -> None:
+def test_program_of_collectives_page_sums_over_three_processes() -> None:
     (program,) = re.findall(r"```python\n(.*?init_process_group.*?)```", PAGE.read_text(), re.DOTALL)
     process_group.run(program, processes=3)
 
 
-def test_gloo_sums_and_sends_in_memory_of_arrays() -> None:
+def test_gloo_reduces_and_broadcasts_in_memory_of_pygpu_arrays() -> None:
     process_group.run("""
         import numpy as np, torch, torch.distributed as dist, PyGPU
         dist.init_process_group("gloo")
@@ -41,7 +41,7 @@ def test_gloo_sums_and_sends_in_memory_of_arrays() -> None:
     """)
 
 
-def test_ended_peer_raises_for_others_and_keeps_arrays() -> None:
+def test_all_reduce_after_exit_of_peer_raises_and_arrays_stay_usable() -> None:
     said = process_group.run(
         """
         import datetime, os, torch, torch.distributed as dist, PyGPU

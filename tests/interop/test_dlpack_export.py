@@ -1,4 +1,4 @@
-"""Test `__dlpack__` and `__dlpack_device__`: exported description, arguments, and lifetime of the memory."""
+"""Test `__dlpack__` and `__dlpack_device__`: fields of exported tensors, arguments, and lifetime of exported memory."""
 
 import ctypes
 import gc
@@ -59,7 +59,7 @@ def test_every_dtype_has_dlpack_code(dtype: str, code: tuple[int, int], max_vers
     assert (told.code, told.bits, told.lanes) == (*code, 1)
 
 
-def test_structured_dtype_raises_error_with_remedy() -> None:
+def test_export_of_structured_dtype_raises_error_with_remedy() -> None:
     a = PyGPU.empty(3, np.dtype([("x", "f4"), ("y", "i8")]))
     with pytest.raises(BufferError, match="uint8"):
         a.__dlpack__()
@@ -94,7 +94,7 @@ def test_export_reports_shape_strides_and_pointer(shape: tuple[int, ...]) -> Non
         np.s_[3, 5],
     ],
 )
-def test_views_export_signed_strides_from_element_zero(key: object) -> None:
+def test_exported_view_has_signed_strides_and_address_of_element_zero(key: object) -> None:
     host = np.arange(24, dtype=np.int16).reshape(4, 6)
     base = PyGPU.to_gpu(host)
     view, expected = base[key], host[key]
@@ -108,7 +108,7 @@ def test_views_export_signed_strides_from_element_zero(key: object) -> None:
 
 
 @pytest.mark.parametrize("key", [np.s_[:, :1], np.s_[None], np.s_[:1, :1], np.s_[:1, 2:3]])
-def test_unit_axis_of_contiguous_array_has_implied_stride(key: object) -> None:
+def test_exported_axis_of_length_one_has_stride_of_c_order(key: object) -> None:
     view = PyGPU.zeros((1, 77), np.float32)[key]
     assert view.flags.c_contiguous
     capsule = view.__dlpack__()
@@ -119,7 +119,7 @@ def test_unit_axis_of_contiguous_array_has_implied_stride(key: object) -> None:
         product *= length
 
 
-def test_numpy_shares_memory() -> None:
+def test_numpy_from_dlpack_shares_memory_of_host_array() -> None:
     a = PyGPU.zeros((3, 4), np.float32, device="cpu")
     n = np.from_dlpack(a)
     assert n.ctypes.data == a.ptr
@@ -132,7 +132,7 @@ def test_numpy_shares_memory() -> None:
     assert (reversed_view.ctypes.data, reversed_view.strides) == (a[::-1, ::2].ptr, a[::-1, ::2].strides)
 
 
-def test_exported_memory_outlives_array() -> None:
+def test_exported_memory_stays_valid_after_array_is_dropped() -> None:
     a = PyGPU.full((1000,), 3.0, device="cpu")
     n = np.from_dlpack(a)
     del a
@@ -140,7 +140,7 @@ def test_exported_memory_outlives_array() -> None:
     assert (n == 3).all()
 
 
-def test_max_version_selects_capsule_form() -> None:
+def test_max_version_selects_legacy_or_versioned_capsule() -> None:
     a = PyGPU.zeros(3)
     for version, name in [
         (None, dlpack_forge.LEGACY),
@@ -153,12 +153,12 @@ def test_max_version_selects_capsule_form() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", 1, (1,), (1, 0, 0), ("1", "0"), (1.0, 0), [1, 0], (2**80, 0)])
-def test_malformed_version_raises_type_error(version: object) -> None:
+def test_malformed_max_version_raises_type_error(version: object) -> None:
     with pytest.raises(TypeError, match="max_version"):
         PyGPU.zeros(3).__dlpack__(max_version=version)
 
 
-def test_rejects_positional_and_unknown_arguments() -> None:
+def test_dlpack_method_rejects_positional_and_invalid_arguments() -> None:
     a = PyGPU.zeros(3)
     with pytest.raises(TypeError):
         a.__dlpack__(None)
@@ -175,7 +175,7 @@ class TestReadOnly:
         return PyGPU.asarray(x, device="cpu")
 
     @pytest.mark.reads_in_place
-    def test_readonly_flag_roundtrips(self) -> None:
+    def test_readonly_flag_is_imported_and_exported(self) -> None:
         a = self.readonly()
         assert not a.flags["WRITEABLE"]
         capsule = a.__dlpack__(max_version=(1, 0))
@@ -185,21 +185,21 @@ class TestReadOnly:
         assert a[1:].__array_interface__["data"][1] is True
 
     @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="NumPy 1 asks for no version")
-    def test_numpy_respects_readonly_flag(self) -> None:
+    def test_numpy_import_of_readonly_array_is_readonly(self) -> None:
         assert not np.from_dlpack(self.readonly()).flags.writeable
 
     def test_readonly_export_error_names_max_version(self) -> None:
         with pytest.raises(BufferError, match="max_version"):
             self.readonly().__dlpack__()
 
-    def test_copy_is_writable(self) -> None:
+    def test_exported_copy_of_readonly_array_is_writable(self) -> None:
         copied = self.readonly().__dlpack__(copy=True, max_version=(1, 0))
         assert dlpack_forge.managed_of(copied).flags == dlpack_forge.IS_COPIED
         assert dlpack_forge.capsule_name(self.readonly().__dlpack__(copy=True)) == dlpack_forge.LEGACY
 
 
 class TestCopyAndDevice:
-    def test_copy_owns_memory_in_c_order(self) -> None:
+    def test_exported_copy_owns_memory_in_c_order(self) -> None:
         a = PyGPU.asarray(np.arange(6.0).reshape(2, 3), device="cpu")
         capsule = a.T[::-1].__dlpack__(copy=True, max_version=(1, 0))
         managed = dlpack_forge.managed_of(capsule)
@@ -209,13 +209,13 @@ class TestCopyAndDevice:
         assert copied.tolist() == a.T[::-1].tolist()
         assert copied.ptr != a.ptr
 
-    def test_own_device_is_exported_without_copy(self) -> None:
+    def test_export_to_device_of_array_makes_no_copy(self) -> None:
         a = PyGPU.zeros(3)
         capsule = a.__dlpack__(dl_device=a.__dlpack_device__(), copy=False, max_version=(1, 0))
         managed = dlpack_forge.managed_of(capsule)
         assert (managed.dl_tensor.data, managed.flags) == (a.ptr, 0)
 
-    def test_host_is_always_accepted(self) -> None:
+    def test_array_on_any_device_is_exported_to_host(self) -> None:
         a = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))[::-1]
         capsule = a.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
         tensor = dlpack_forge.managed_of(capsule).dl_tensor
@@ -223,12 +223,12 @@ class TestCopyAndDevice:
         assert PyGPU.from_dlpack(capsule).tolist() == a.tolist()
 
     @pytest.mark.parametrize("device", [(4, 0), (2, 999), (1, 1), (14, 0), (-1, 0)])
-    def test_rejects_other_devices(self, device: tuple[int, int]) -> None:
+    def test_export_of_host_array_rejects_other_devices(self, device: tuple[int, int]) -> None:
         with pytest.raises(BufferError, match="DLPack device"):
             PyGPU.zeros(3, device="cpu").__dlpack__(dl_device=device)
 
     @pytest.mark.parametrize("device", ["cpu", 1, (1,), (1, "0"), (None, None)])
-    def test_malformed_device_raises_type_error(self, device: object) -> None:
+    def test_malformed_dl_device_raises_type_error(self, device: object) -> None:
         with pytest.raises(TypeError, match="dl_device"):
             PyGPU.zeros(3).__dlpack__(dl_device=device)
 
@@ -244,59 +244,59 @@ class TestCopyAndDevice:
 
     @gpu_only
     @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="device= is new in NumPy 2.1")
-    def test_numpy_fetches_from_device_if_requested(self) -> None:
+    def test_numpy_from_dlpack_with_device_cpu_downloads_device_array(self) -> None:
         a = PyGPU.arange(12).reshape(3, 4)[::-1, ::2]
         assert np.from_dlpack(a, device="cpu").tolist() == a.tolist()
 
 
 class TestStreams:
     @pytest.mark.parametrize("stream", [1, 2, 3, -2, 2**62])
-    def test_host_memory_rejects_streams(self, stream: int) -> None:
+    def test_export_of_host_array_rejects_streams(self, stream: int) -> None:
         with pytest.raises(ValueError, match="stream"):
             PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 
-    def test_default_stream_handle_is_accepted(self) -> None:
+    def test_export_accepts_handle_of_default_stream(self) -> None:
         a = PyGPU.arange(3)
         assert a.__dlpack__(stream=PyGPU.default_stream().handle)
 
     @pytest.mark.parametrize("stream", [None, -1, 0])
-    def test_host_memory_accepts_neutral_stream_values(self, stream: int | None) -> None:
+    def test_export_of_host_array_accepts_stream_none_zero_and_minus_one(self, stream: int | None) -> None:
         assert PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 
     @pytest.mark.parametrize("stream", ["1", 1.0, True, object(), (0, 1)])
-    def test_stream_must_be_integer(self, stream: object) -> None:
+    def test_export_rejects_stream_that_is_no_integer(self, stream: object) -> None:
         with pytest.raises(TypeError, match="stream"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @pytest.mark.parametrize("stream", [2**63, 2**80, -(2**80)])
-    def test_number_beyond_handles_raises_value_error(self, stream: int) -> None:
+    def test_export_rejects_stream_number_beyond_64_bits(self, stream: int) -> None:
         with pytest.raises(ValueError, match="stream"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @cuda_only
     @pytest.mark.parametrize("stream", [None, -1, 0, 1, 2])
-    def test_cuda_stream_numbers_are_accepted(self, stream: int | None) -> None:
+    def test_export_accepts_stream_numbers_defined_for_cuda(self, stream: int | None) -> None:
         assert PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @cuda_only
     @pytest.mark.parametrize("stream", [-2, -3])
-    def test_rejects_numbers_without_cuda_stream(self, stream: int) -> None:
+    def test_export_rejects_stream_numbers_undefined_for_cuda(self, stream: int) -> None:
         with pytest.raises(ValueError, match=f"stream={stream}"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @hip_only
     @pytest.mark.parametrize("stream", [None, -1, 0])
-    def test_rocm_stream_numbers_are_accepted(self, stream: int | None) -> None:
+    def test_export_accepts_stream_numbers_defined_for_rocm(self, stream: int | None) -> None:
         assert PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @hip_only
     @pytest.mark.parametrize("stream", [1, 2, -2])
-    def test_rejects_numbers_without_rocm_stream(self, stream: int) -> None:
+    def test_export_rejects_stream_numbers_undefined_for_rocm(self, stream: int) -> None:
         with pytest.raises(ValueError, match=f"stream={stream}"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @gpu_only
-    def test_own_stream_is_identified_by_handle(self) -> None:
+    def test_export_to_pygpu_stream_handle_has_written_values(self) -> None:
         writer, reader = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
         with writer:
             a = PyGPU.zeros(1 << 20)
@@ -315,7 +315,7 @@ def test_dlpack_device_returns_plain_integers() -> None:
 
 
 class TestDeleter:
-    def test_unconsumed_capsule_frees_its_memory(self) -> None:
+    def test_dropped_capsule_that_nobody_consumed_frees_memory(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         for version in (None, (1, 0)):
@@ -326,7 +326,7 @@ class TestDeleter:
             del capsule
             assert sys.getrefcount(owner) == before
 
-    def test_consumed_capsule_leaves_deleter_to_consumer(self) -> None:
+    def test_memory_of_consumed_capsule_lives_until_deleter_call(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         a = PyGPU.asarray(owner, device="cpu")
@@ -342,8 +342,10 @@ class TestDeleter:
         with pytest.raises(ZeroDivisionError):
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
-    def test_deleter_runs_on_unknown_thread_without_gil(self) -> None:
-        """Run the deleter in a destructor of thread-specific data, which runs after Python has forgotten the thread."""
+    def test_deleter_may_run_after_python_thread_state_has_ended(self) -> None:
+        """Run the deleter in a destructor of thread-specific data, which runs after Python's state of the thread has
+        ended.
+        """
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)
@@ -363,7 +365,7 @@ class TestDeleter:
             thread.start()
         for thread in threads:
             thread.join()
-        # Python forgets a thread before the thread's specific data are destroyed.
+        # `join` may return before the destructors of the thread-specific data have run.
         end = time.monotonic() + 10
         while sys.getrefcount(owner) != before and time.monotonic() < end:
             time.sleep(0.01)
@@ -371,7 +373,7 @@ class TestDeleter:
         assert libc.pthread_key_delete(key) == 0
         assert sys.getrefcount(owner) == before
 
-    def test_many_threads_delete_while_main_thread_holds_gil(self) -> None:
+    def test_deleters_run_by_four_threads_do_not_deadlock(self) -> None:
         tensors = [dlpack_forge.consume(PyGPU.zeros((10, 10)).__dlpack__(max_version=(1, 0))) for _ in range(200)]
 
         def run(part: list[int]) -> None:
@@ -385,7 +387,7 @@ class TestDeleter:
             thread.join()
 
     @pytest.mark.parametrize("versioned", [False, True])
-    def test_deleter_is_harmless_after_interpreter_exit(self, versioned: bool) -> None:
+    def test_deleter_after_interpreter_exit_causes_no_error(self, versioned: bool) -> None:
         """Run the deleter in a `__cxa_atexit` function, which runs after the end of the interpreter."""
         code = f"""
             import ctypes, sys
@@ -403,7 +405,7 @@ class TestDeleter:
         run = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
         assert (run.returncode, run.stdout, run.stderr) == (0, "reached the end\n", "")
 
-    def test_exit_with_live_exports_on_both_sides_is_quiet(self) -> None:
+    def test_process_with_live_exports_and_imports_exits_without_error(self) -> None:
         code = """
             import numpy, PyGPU
             a = PyGPU.zeros(1000)
@@ -414,12 +416,12 @@ class TestDeleter:
         assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_array_has_no_buffer_slot() -> None:
+def test_memoryview_of_array_raises_type_error() -> None:
     with pytest.raises(TypeError):
         memoryview(PyGPU.zeros(3))
 
 
-def test_subclasses_export_like_the_class() -> None:
+def test_subclass_array_is_exported_without_copy() -> None:
     class Mine(PyGPU.GPUArray):
         pass
 
@@ -429,7 +431,7 @@ def test_subclasses_export_like_the_class() -> None:
 
 
 @gpu_only
-def test_numpy_rejects_device_array_without_requested_transfer() -> None:
+def test_numpy_from_dlpack_rejects_device_array() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises((BufferError, ValueError, RuntimeError, TypeError)):

@@ -1,4 +1,4 @@
-"""Test `from_dlpack`: producers of every version, capsules, and false tensors."""
+"""Test `from_dlpack`: producers of every version of the protocol, capsules, and tensors with invalid fields."""
 
 import gc
 import threading
@@ -21,7 +21,7 @@ DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (5,), (2, 1, 3)])
-def test_ndarray_is_shared_with_dtype_shape_and_strides(dtype: str, shape: tuple[int, ...]) -> None:
+def test_imported_ndarray_shares_memory_and_keeps_dtype_and_shape(dtype: str, shape: tuple[int, ...]) -> None:
     x = np.ones(shape, dtype)
     a = PyGPU.from_dlpack(x)
     assert (a.dtype, a.shape) == (x.dtype, x.shape)
@@ -33,7 +33,7 @@ def test_ndarray_is_shared_with_dtype_shape_and_strides(dtype: str, shape: tuple
 
 
 @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[::2, ::-3], np.s_[:, 2], np.s_[..., :1], np.s_[None], np.s_[2:2]])
-def test_any_strides_are_kept(key: Any) -> None:
+def test_import_of_strided_ndarray_shares_memory(key: Any) -> None:
     x = np.arange(24, dtype=np.int32).reshape(4, 6)[key]
     a = PyGPU.from_dlpack(x)
     assert a.get().tolist() == x.tolist()
@@ -43,7 +43,7 @@ def test_any_strides_are_kept(key: Any) -> None:
         assert (x == 9).all()
 
 
-def test_owner_lives_until_last_view_ends() -> None:
+def test_producer_memory_is_deleted_after_last_view_is_dropped() -> None:
     forged = Forged()
     a = PyGPU.from_dlpack(Producer(forged))
     view = a[1]
@@ -58,7 +58,7 @@ def test_owner_lives_until_last_view_ends() -> None:
     assert forged.deleted == [forged.address]
 
 
-def test_own_array_returns_as_view_of_itself() -> None:
+def test_import_of_pygpu_array_is_view_with_same_memory() -> None:
     a = PyGPU.arange(6).reshape(2, 3)
     b = PyGPU.from_dlpack(a[::-1])
     assert (b.ptr, b.shape, b.strides) == (a[::-1].ptr, (2, 3), a[::-1].strides)
@@ -67,14 +67,14 @@ def test_own_array_returns_as_view_of_itself() -> None:
 
 
 class TestArguments:
-    def test_copy_true_owns_its_memory(self) -> None:
+    def test_import_with_copy_true_owns_its_memory(self) -> None:
         x = np.arange(3)
         a = PyGPU.from_dlpack(x, copy=True)
         x[0] = 9
         assert a.tolist() == [0, 1, 2]
         assert PyGPU.from_dlpack(a, copy=True).ptr != a.ptr
 
-    def test_copy_false_is_forwarded_and_enforced(self) -> None:
+    def test_copy_false_is_passed_to_producer_and_forbids_copied_tensor(self) -> None:
         producer = Producer()
         assert PyGPU.from_dlpack(producer, copy=False).ptr == producer.forged.memory.ctypes.data
         assert producer.asked[-1]["copy"] is False
@@ -82,11 +82,11 @@ class TestArguments:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.from_dlpack(producer, copy=False)
 
-    def test_copy_of_producer_is_not_copied_again(self) -> None:
+    def test_tensor_that_producer_copied_is_not_copied_again(self) -> None:
         producer = Producer(Forged().set(flags=dlpack_forge.IS_COPIED))
         assert PyGPU.from_dlpack(producer, copy=True).ptr == producer.forged.memory.ctypes.data
 
-    def test_device_cpu_is_accepted(self) -> None:
+    def test_import_with_device_cpu_returns_host_array(self) -> None:
         a = PyGPU.arange(6).reshape(2, 3)
         b = PyGPU.from_dlpack(a, device="cpu")
         assert str(b.device) == "cpu"
@@ -94,7 +94,7 @@ class TestArguments:
         assert PyGPU.from_dlpack(np.arange(3), device="cpu", copy=False).tolist() == [0, 1, 2]
 
     @gpu_only
-    def test_data_is_transferred_only_if_another_device_is_requested(self) -> None:
+    def test_import_transfers_data_only_if_other_device_is_requested(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert str(PyGPU.from_dlpack(x).device) == "cpu"
         there = PyGPU.from_dlpack(x[::-1], device=BACKEND)
@@ -105,18 +105,18 @@ class TestArguments:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.from_dlpack(there, device="cpu", copy=False)
 
-    def test_rejects_missing_device_without_consuming_capsule(self) -> None:
+    def test_import_to_unknown_device_raises_before_producer_is_called(self) -> None:
         producer = Producer()
         with pytest.raises((ValueError, TypeError, RuntimeError)):
             PyGPU.from_dlpack(producer, device="tpu:7")
         assert producer.asked == []
 
-    def test_host_data_is_requested_without_stream(self) -> None:
+    def test_import_from_host_passes_no_stream_to_producer(self) -> None:
         producer = Producer()
         PyGPU.from_dlpack(producer)
         assert producer.asked == [{"max_version": (1, 3)}]
 
-    def test_wrong_arguments_raise_type_error(self) -> None:
+    def test_from_dlpack_with_wrong_arguments_raises_type_error(self) -> None:
         with pytest.raises(TypeError):
             PyGPU.from_dlpack()
         with pytest.raises(TypeError):
@@ -126,7 +126,7 @@ class TestArguments:
 
 
 class Old(Producer):
-    """Implement the signature of NumPy 1.26."""
+    """Implement `__dlpack__` with the signature of NumPy 1.26."""
 
     def __dlpack__(self, *, stream: object = None) -> object:
         return super().__dlpack__(stream=stream)
@@ -145,7 +145,7 @@ class WithoutCopy(Producer):
 class TestProducers:
     @pytest.mark.parametrize("kind", [Producer, WithoutCopy, Old, Ancient])
     @pytest.mark.parametrize("copy", [None, False])
-    def test_producers_of_every_version_receive_supported_arguments(
+    def test_producer_of_each_protocol_version_is_called_once_and_imported(
         self, kind: type[Producer], copy: bool | None
     ) -> None:
         producer = kind()
@@ -168,7 +168,7 @@ class TestProducers:
         with pytest.raises(BufferError, match="not today"):
             PyGPU.from_dlpack(Refusing())
 
-    def test_type_error_of_producer_is_not_swallowed(self) -> None:
+    def test_type_error_of_producer_is_raised(self) -> None:
         class Broken(Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise TypeError("my own fault")
@@ -177,7 +177,7 @@ class TestProducers:
             PyGPU.from_dlpack(Broken())
 
     @pytest.mark.parametrize("answer", [None, 1, "dltensor", object()])
-    def test_non_capsule_raises_type_error(self, answer: object) -> None:
+    def test_producer_that_returns_no_capsule_raises_type_error(self, answer: object) -> None:
         class Odd(Producer):
             def __dlpack__(self, **_: object) -> object:
                 return answer
@@ -186,24 +186,24 @@ class TestProducers:
             PyGPU.from_dlpack(Odd())
 
     @pytest.mark.parametrize("device", [None, 1, (1,), (1, "0"), "cpu", (1, 0, 0)])
-    def test_non_pair_device_raises_type_error(self, device: object) -> None:
+    def test_producer_device_that_is_no_integer_pair_raises_type_error(self, device: object) -> None:
         with pytest.raises(TypeError, match="__dlpack_device__"):
             PyGPU.from_dlpack(Producer(device=device))
 
     @pytest.mark.parametrize("device", [(4, 0), (99, 0), (2, 10**6), (2, -1), (-5, 0), (10, 3), (14, 0)])
-    def test_error_names_missing_device(self, device: tuple[int, int]) -> None:
+    def test_import_error_contains_type_and_number_of_missing_device(self, device: tuple[int, int]) -> None:
         producer = Producer(device=device)
         with pytest.raises(BufferError, match=f"type {device[0]}, number {device[1]}"):
             PyGPU.from_dlpack(producer)
         assert producer.asked == []
 
-    def test_unknown_device_may_export_to_host(self) -> None:
+    def test_producer_on_unknown_device_is_imported_by_copy_to_host(self) -> None:
         producer = Producer(Forged().set(flags=dlpack_forge.IS_COPIED), device=(14, 0))
         assert PyGPU.from_dlpack(producer, device="cpu").tolist() == [[0, 1, 2], [3, 4, 5]]
         assert producer.asked == [{"dl_device": (1, 0), "max_version": (1, 3)}]
 
     @pytest.mark.parametrize("device_type", [dlpack_forge.CPU, dlpack_forge.CUDA_HOST, dlpack_forge.ROCM_HOST])
-    def test_pinned_memory_is_host_memory(self, device_type: int) -> None:
+    def test_pinned_memory_is_imported_as_host_memory(self, device_type: int) -> None:
         producer = Producer(Forged().set(device=(device_type, 0)), device=(device_type, 0))
         assert str(PyGPU.from_dlpack(producer).device) == "cpu"
 
@@ -212,7 +212,7 @@ class TestProducers:
         with pytest.raises(AttributeError, match="__dlpack__"):
             PyGPU.from_dlpack(x)
 
-    def test_one_of_two_methods_is_insufficient(self) -> None:
+    def test_object_with_one_of_two_methods_raises_attribute_error(self) -> None:
         class Half:
             def __dlpack_device__(self) -> tuple[int, int]:
                 return (1, 0)
@@ -228,7 +228,7 @@ class TestProducers:
 
 class TestCapsules:
     @pytest.mark.parametrize("versioned", [False, True])
-    def test_capsule_is_imported_once(self, versioned: bool) -> None:
+    def test_second_import_of_capsule_raises_value_error(self, versioned: bool) -> None:
         forged = Forged(versioned=versioned)
         capsule = forged.capsule()
         a = PyGPU.from_dlpack(capsule)
@@ -242,7 +242,7 @@ class TestCapsules:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_rejects_capsule_of_other_name_and_leaves_it(self) -> None:
+    def test_capsule_with_other_name_is_rejected(self) -> None:
         import datetime
 
         with pytest.raises(ValueError, match="datetime"):
@@ -251,7 +251,7 @@ class TestCapsules:
         with pytest.raises(ValueError, match="None"):
             PyGPU.from_dlpack(nameless)
 
-    def test_null_deleter_is_allowed(self) -> None:
+    def test_tensor_with_null_deleter_is_imported(self) -> None:
         forged = Forged(deleter=False)
         a = PyGPU.from_dlpack(forged.capsule())
         assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -293,9 +293,9 @@ LIES: dict[str, dict[str, Any]] = {
 }
 
 
-class TestLies:
+class TestInvalidTensors:
     @pytest.mark.parametrize("lie", LIES.values(), ids=LIES.keys())
-    def test_false_description_raises_buffer_error_and_deletes_once(self, lie: dict[str, Any]) -> None:
+    def test_invalid_tensor_raises_buffer_error_and_is_deleted_once(self, lie: dict[str, Any]) -> None:
         forged = Forged().set(**lie)
         with pytest.raises(BufferError):
             PyGPU.from_dlpack(Producer(forged))
@@ -304,31 +304,31 @@ class TestLies:
     @pytest.mark.parametrize(
         "lie", [lie for lie in LIES.values() if "version" not in lie], ids=[n for n in LIES if "version" not in n]
     )
-    def test_legacy_form_has_same_checks(self, lie: dict[str, Any]) -> None:
+    def test_invalid_legacy_tensor_raises_buffer_error_and_is_deleted_once(self, lie: dict[str, Any]) -> None:
         forged = Forged(versioned=False).set(**lie)
         with pytest.raises(BufferError):
             PyGPU.from_dlpack(forged.capsule())
         assert forged.deleted == [forged.address]
 
-    def test_message_names_pointer(self) -> None:
+    def test_error_for_misaligned_tensor_contains_address(self) -> None:
         forged = Forged().set(byte_offset=2)
         with pytest.raises(BufferError, match=f"{forged.tensor.data + 2:#x}"):
             PyGPU.from_dlpack(Producer(forged))
 
-    def test_other_major_version_uses_deleter_only(self) -> None:
+    def test_tensor_of_other_major_version_is_deleted_and_not_read(self) -> None:
         forged = Forged().set(version=(2, 0), ndim=-1, data=1, shape=None)
         with pytest.raises(BufferError, match=r"2\.0"):
             PyGPU.from_dlpack(forged.capsule())
         assert forged.deleted == [forged.address]
 
-    def test_later_minor_version_is_imported(self) -> None:
+    def test_tensor_of_later_minor_version_is_imported(self) -> None:
         assert PyGPU.from_dlpack(Producer(Forged().set(version=(1, 99)))).shape == (2, 3)
 
-    def test_unknown_flags_are_ignored(self) -> None:
+    def test_unknown_tensor_flags_are_ignored(self) -> None:
         a = PyGPU.from_dlpack(Producer(Forged().set(flags=2**63 | 4)))
         assert a.flags["WRITEABLE"]
 
-    def test_rejects_tensor_on_other_device_than_producer_reports(self) -> None:
+    def test_tensor_on_other_device_than_producer_reports_is_rejected(self) -> None:
         if BACKEND != "cuda":
             pytest.skip("needs CUDA: elsewhere the device itself is refused first")
         forged = Forged()
@@ -337,7 +337,7 @@ class TestLies:
         assert len(forged.deleted) == 1
 
 
-class TestTruths:
+class TestUnusualTensors:
     """Test tensors that the DLPack standard allows and that many importers handle wrongly."""
 
     def read(self, **claims: Any) -> PyGPU.GPUArray:
@@ -346,7 +346,7 @@ class TestTruths:
     def test_null_strides_mean_c_order(self) -> None:
         assert self.read(strides=None).tolist() == [[0, 1, 2], [3, 4, 5]]
 
-    def test_byte_offset_is_added(self) -> None:
+    def test_byte_offset_is_added_to_data_address(self) -> None:
         a = self.read(byte_offset=8)
         assert a.tolist() == [[2, 3, 4], [5, 6, 7]]
 
@@ -355,11 +355,11 @@ class TestTruths:
         assert a.tolist() == [[5, 4, 3], [2, 1, 0]]
         assert a[::-1, ::-1].flags.c_contiguous
 
-    def test_zero_strides_repeat(self) -> None:
+    def test_zero_stride_repeats_row(self) -> None:
         assert self.read(strides=(0, 1)).tolist() == [[0, 1, 2], [0, 1, 2]]
 
     @pytest.mark.parametrize("stride", [0, -7, 2**62, -(2**63)])
-    def test_stride_of_unit_axis_is_ignored(self, stride: int) -> None:
+    def test_stride_of_axis_of_length_one_is_ignored(self, stride: int) -> None:
         a = self.read(shape=(2, 1, 3), strides=(3, stride, 1))
         assert a.flags.c_contiguous
         assert a.strides == (12, 12, 4)
@@ -370,22 +370,22 @@ class TestTruths:
             a = self.read(shape=shape, strides=(2**62,) * len(shape), data=data)
             assert (a.shape, a.size, a.get().shape) == (shape, 0, shape)
 
-    def test_scalar_needs_neither_shape_nor_strides(self) -> None:
+    def test_tensor_of_rank_zero_needs_neither_shape_nor_strides(self) -> None:
         a = self.read(ndim=0, shape=None, strides=None)
         assert (a.shape, float(a)) == ((), 0.0)
 
-    def test_readonly_is_respected(self) -> None:
+    def test_import_of_readonly_tensor_is_readonly(self) -> None:
         a = self.read(flags=dlpack_forge.READ_ONLY)
         with pytest.raises(ValueError, match="read-only"):
             a[0, 0] = 1
         assert not a[1].flags["WRITEABLE"]
         assert a.copy().flags["WRITEABLE"]
 
-    def test_complex_host_data_needs_alignment_of_its_parts_only(self) -> None:
+    def test_complex128_tensor_with_8_byte_alignment_is_imported(self) -> None:
         a = self.read(shape=(2,), strides=(1,), dtype=(dlpack_forge.COMPLEX, 128, 1), byte_offset=8)
         assert a.dtype == np.complex128
 
-    def test_sixty_four_axes_are_supported(self) -> None:
+    def test_tensor_with_64_axes_is_imported(self) -> None:
         a = self.read(shape=(1,) * 64, strides=(1,) * 64)
         assert a.ndim == 64
 

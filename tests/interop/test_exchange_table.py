@@ -1,4 +1,4 @@
-"""Test DLPack's C exchange table: PyGPU's for other libraries, and theirs in PyGPU."""
+"""Test DLPack's C exchange table: the table that PyGPU exports, and imports by the tables of other libraries."""
 
 import ctypes
 import gc
@@ -33,15 +33,15 @@ ALLOCATE = ctypes.CFUNCTYPE(
 )
 
 
-class TestOurs:
-    def test_table_is_class_capsule_with_version_1_3_and_all_functions(self) -> None:
+class TestTableOfPygpu:
+    def test_table_of_pygpu_has_version_1_3_and_every_function(self) -> None:
         ours = table()
         assert (ours.major, ours.minor, ours.prev_api) == (1, 3, None)
         for name, _ in DLPackExchangeAPI._fields_[3:]:
             assert getattr(ours, name), name
         assert "__dlpack_c_exchange_api__" not in vars(PyGPU.zeros(1))
 
-    def test_table_outlives_its_capsule(self) -> None:
+    def test_subclass_has_same_table_as_base_class(self) -> None:
         class Mine(PyGPU.GPUArray):
             pass
 
@@ -49,7 +49,7 @@ class TestOurs:
             table()
         )
 
-    def test_exported_tensor_keeps_array_memory(self) -> None:
+    def test_exported_tensor_keeps_memory_of_dropped_array(self) -> None:
         owner = np.arange(6, dtype=np.float32).reshape(2, 3)
         before = sys.getrefcount(owner)
         a = PyGPU.from_dlpack(owner)[::-1]
@@ -63,7 +63,7 @@ class TestOurs:
         PyGPU.zeros(1)  # A reference that was released without the GIL is dropped at the next call.
         assert sys.getrefcount(owner) == before
 
-    def test_readonly_flag_is_exported(self) -> None:
+    def test_table_exports_readonly_flag(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
         pointer = exported(PyGPU.asarray(x, device="cpu"))
@@ -71,7 +71,7 @@ class TestOurs:
         dlpack_forge.delete(pointer)
 
     @pytest.mark.parametrize("other", [np.arange(3), 3, None])
-    def test_rejects_objects_of_other_types(self, other: object) -> None:
+    def test_export_functions_reject_objects_of_other_types(self, other: object) -> None:
         out = ctypes.c_void_p()
         for function in (
             lambda: FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(other), ctypes.byref(out)),
@@ -81,12 +81,12 @@ class TestOurs:
                 function()
         assert out.value is None
 
-    def test_undescribable_array_raises_buffer_error(self) -> None:
+    def test_export_of_structured_array_raises_buffer_error(self) -> None:
         a = PyGPU.empty(2, np.dtype([("x", "f4")]))
         with pytest.raises(BufferError):
             exported(a)
 
-    def test_imported_array_owns_tensor(self) -> None:
+    def test_tensor_is_deleted_after_imported_array_is_dropped(self) -> None:
         forged = Forged()
         out = ctypes.c_void_p()
         assert TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(forged.address, ctypes.byref(out)) == 0
@@ -97,7 +97,7 @@ class TestOurs:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_false_tensor_is_deleted_and_rejected(self) -> None:
+    def test_invalid_tensor_is_rejected_and_deleted(self) -> None:
         forged = Forged().set(shape=(2, -3))
         out = ctypes.c_void_p()
         with pytest.raises(BufferError):
@@ -106,7 +106,7 @@ class TestOurs:
         with pytest.raises(BufferError, match="null"):
             TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(None, ctypes.byref(out))
 
-    def test_unowned_tensors_are_valid_while_array_lives(self) -> None:
+    def test_unowned_tensor_describes_array_while_array_lives(self) -> None:
         arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
         tensors = [dlpack_forge.lent(array) for array in arrays]
         for array, tensor in zip(arrays, tensors, strict=True):
@@ -115,7 +115,7 @@ class TestOurs:
             again = dlpack_forge.lent(array)
             assert ctypes.addressof(again.shape.contents) == ctypes.addressof(tensor.shape.contents)
 
-    def test_work_stream_of_host_is_null(self) -> None:
+    def test_work_stream_of_host_is_null_and_of_unknown_device_raises(self) -> None:
         assert dlpack_forge.work_stream(dlpack_forge.CPU, 0) == 0
         with pytest.raises(BufferError, match="type 77"):
             dlpack_forge.work_stream(77, 0)
@@ -138,7 +138,7 @@ class TestAllocator:
         status = ALLOCATE(table().managed_tensor_allocator)(pointer, ctypes.byref(out), None, report)
         return status, out.value, errors
 
-    def test_allocation_matches_prototype(self) -> None:
+    def test_allocated_tensor_has_shape_and_dtype_of_prototype(self) -> None:
         prototype = Forged().set(data=None, strides=None).tensor
         prototype.device = dlpack_forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, errors = self.allocate(prototype)
@@ -154,19 +154,19 @@ class TestAllocator:
         "lie",
         [{"shape": (2, -1)}, {"shape": (2**62, 4)}, {"ndim": -1}, {"dtype": (99, 8, 1)}, {"device": (77, 0)}],
     )
-    def test_unsupported_prototype_is_reported_once(self, lie: dict[str, Any]) -> None:
+    def test_unsupported_prototype_reports_buffer_error_once(self, lie: dict[str, Any]) -> None:
         status, pointer, errors = self.allocate(Forged().set(**lie).tensor)
         assert (status, pointer) == (-1, None)
         [(kind, text)] = errors
         assert kind == b"BufferError"
         assert text
 
-    def test_null_prototype_is_reported(self) -> None:
+    def test_null_prototype_reports_buffer_error(self) -> None:
         status, pointer, [(kind, text)] = self.allocate(None)
         assert (status, pointer, kind) == (-1, None, b"BufferError")
         assert b"null" in text
 
-    def test_missing_memory_raises_memory_error(self) -> None:
+    def test_allocation_beyond_memory_reports_memory_error(self) -> None:
         prototype = Forged().set(shape=(2**50, 1)).tensor
         prototype.device = dlpack_forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, [(kind, _)] = self.allocate(prototype)
@@ -174,7 +174,7 @@ class TestAllocator:
 
 
 class Library:
-    """Define a type of another library whose table exports forged tensors, and record its requests."""
+    """Define types of another library whose exchange table exports a forged tensor, and record calls of the table."""
 
     def __init__(self, *, major: int = 1, fails: bool = False) -> None:
         self.forged = Forged()
@@ -211,8 +211,8 @@ def library(**options: Any) -> Library:
     return made
 
 
-class TestTheirs:
-    def test_table_is_used_before_methods(self) -> None:
+class TestTableOfOtherLibrary:
+    def test_table_of_other_library_is_used_instead_of_its_methods(self) -> None:
         other = library()
 
         def refuse(*_: object, **__: object) -> object:
@@ -228,21 +228,21 @@ class TestTheirs:
             assert len(other.forged.deleted) == 1
         assert set(other.asked) == {"export"}  # Host memory has no stream to query.
 
-    def test_older_table_in_chain_is_found(self) -> None:
+    def test_older_table_is_used_if_newer_major_version_is_unsupported(self) -> None:
         newer, older = library(major=2), library()
         newer.api.prev_api = ctypes.addressof(older.api)
         a = PyGPU.from_dlpack(newer.make_type()())
         assert (newer.asked, older.asked) == ([], ["export"])
         assert a.shape == (2, 3)
 
-    def test_endless_chain_is_abandoned(self) -> None:
+    def test_cyclic_chain_of_tables_raises_attribute_error(self) -> None:
         endless = library(major=2)
         endless.api.prev_api = ctypes.addressof(endless.api)
         with pytest.raises(AttributeError):
             PyGPU.from_dlpack(endless.make_type()())
 
     @pytest.mark.parametrize("missing", ["managed_tensor_from_py_object_no_sync", "current_work_stream"])
-    def test_incomplete_table_is_skipped(self, missing: str) -> None:
+    def test_table_without_required_function_is_not_used(self, missing: str) -> None:
         other = library()
         setattr(other.api, missing, None)
         with pytest.raises(AttributeError):
@@ -250,7 +250,7 @@ class TestTheirs:
         assert other.asked == []
 
     @pytest.mark.parametrize("attribute", [1, None, "x", object(), dlpack_forge.new_capsule(1, None, None)])
-    def test_non_table_is_skipped(self, attribute: object) -> None:
+    def test_attribute_that_is_no_table_is_ignored(self, attribute: object) -> None:
         kind = type("Odd", (dlpack_forge.Producer,), {"__dlpack_c_exchange_api__": attribute})
         assert PyGPU.from_dlpack(kind()).shape == (2, 3)
 
@@ -266,13 +266,13 @@ class TestTheirs:
         assert isinstance(causes[-1], (BufferError, AttributeError))
         assert other.asked == ["export"]
 
-    def test_methods_are_used_if_table_rejects(self) -> None:
+    def test_methods_are_used_if_table_export_fails(self) -> None:
         other, producer = library(fails=True), dlpack_forge.Producer()
         members = {"__dlpack__": lambda _, **kw: producer.__dlpack__(**kw), "__dlpack_device__": lambda _: (1, 0)}
         assert PyGPU.from_dlpack(other.make_type(**members)()).shape == (2, 3)
         assert other.asked == ["export"]
 
-    def test_false_tensor_is_deleted_and_methods_are_used(self) -> None:
+    def test_invalid_tensor_of_table_is_deleted_and_raises_without_methods(self) -> None:
         other = library()
         other.forged.set(shape=(-1, 3))
         with pytest.raises((BufferError, AttributeError)):
@@ -280,10 +280,10 @@ class TestTheirs:
         assert len(other.forged.deleted) == 1
 
     @pytest.mark.parametrize("mark", ["is_conj", "is_neg"])
-    def test_rejects_tensor_whose_values_differ_from_memory(self, mark: str) -> None:
+    def test_lazily_conjugated_or_negated_tensor_is_rejected(self, mark: str) -> None:
         """Reject lazily conjugated or negated tensors.
 
-        PyTorch's exchange table, and partly its methods, export their memory without the operation.
+        PyTorch's exchange table, and in part PyTorch's methods, export the memory without the conjugation or negation.
         """
         other, producer = library(), dlpack_forge.Producer()
         marks: dict[str, Any] = {"is_conj": lambda _: False, "is_neg": lambda _: False, "requires_grad": False}
@@ -295,7 +295,7 @@ class TestTheirs:
                 take(tensor)
         assert (other.asked, producer.asked) == ([], [])
 
-    def test_tensor_requiring_gradient_uses_its_methods(self) -> None:
+    def test_tensor_requiring_gradient_is_imported_by_methods_only(self) -> None:
         other = library()
 
         def refuse(*_: object, **__: object) -> object:
@@ -309,7 +309,7 @@ class TestTheirs:
         plain = other.make_type(**marks | {"requires_grad": False})()
         assert PyGPU.from_dlpack(plain).shape == (2, 3)
 
-    def test_instance_attribute_is_ignored(self) -> None:
+    def test_table_stored_on_instance_is_ignored(self) -> None:
         other = library()
         tensor = type("Tensor", (), {})()
         tensor.__dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(other.api), KEPT_NAME, None)
@@ -318,7 +318,7 @@ class TestTheirs:
         assert other.asked == []
 
 
-def test_more_types_than_cached_are_correct() -> None:
+def test_imports_of_300_producer_types_are_correct() -> None:
     kinds = [type(f"Plain{n}", (dlpack_forge.Producer,), {}) for n in range(300)]
     for kind in kinds:
         assert PyGPU.from_dlpack(kind()).shape == (2, 3)

@@ -1,4 +1,4 @@
-"""Run the Python fuzz target over its corpus and random bytes; `make fuzz` continues with atheris."""
+"""Run the Python fuzz target with its corpus and with random bytes; `make fuzz` runs the fuzz target with atheris."""
 
 import random
 import sys
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "fuzz"
 sys.path.append(str(FOLDER))
 import fuzz_interfaces  # noqa: E402
 
-# Addresses are random, and only on the host can the test determine which are valid.
+# The fuzz target uses random addresses. The test can determine only for host memory which addresses are valid.
 pytestmark = [
     pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
     pytest.mark.reads_in_place,
@@ -22,11 +22,11 @@ SEED = random.SystemRandom().randrange(2**32)
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)
-def test_corpus_passes(path: Path) -> None:
+def test_fuzz_target_accepts_every_corpus_file(path: Path) -> None:
     fuzz_interfaces.run(path.read_bytes())
 
 
-def test_random_bytes_pass() -> None:
+def test_fuzz_target_accepts_random_bytes() -> None:
     dice = random.Random(SEED)
     for number in range(10_000):
         data = dice.randbytes(dice.randrange(2, 100))
@@ -39,7 +39,7 @@ def test_random_bytes_pass() -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("not documented"), ValueError()])
-def test_undocumented_or_empty_error_is_detected(error: Exception) -> None:
+def test_fuzz_target_detects_undocumented_or_empty_error(error: Exception) -> None:
     def call() -> None:
         raise error
 

@@ -1,4 +1,7 @@
-"""Run a few random handovers on the available device; helpers/handovers.py runs thousands in many processes."""
+"""Test random handovers of arrays between libraries on the available device.
+
+The program `tests/helpers/handovers.py` runs thousands of handovers in many processes.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,20 @@ pytestmark = [
     pytest.mark.skipif(
         hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
     ),
-    pytest.mark.reads_in_place,  # NumPy is one of the peers, and reads in place.
+    pytest.mark.reads_in_place,  # NumPy is one of the libraries, and reads memory in place.
 ]
 
 
 @pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
-def test_random_handovers_match_numpy(seed: int) -> None:
-    # Interop regression A4: 7 of 9 runs of 600 operations crashed if PyTorch and CuPy were installed.
+def test_random_handovers_between_libraries_match_numpy(seed: int) -> None:
+    # When Python objects were destroyed without the GIL, 7 of 9 runs of 600 operations crashed with PyTorch and CuPy.
     print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
     report = handovers.hand_over(OPERATIONS, seed)
     assert report["failures"] == []
     assert sum(report["counts"].values()) > OPERATIONS // 2
 
 
-def test_every_route_between_libraries_is_used() -> None:
+def test_random_handovers_use_every_route_between_pygpu_and_numpy() -> None:
     report = handovers.hand_over(OPERATIONS, 3, threads=1)
     assert report["failures"] == []
     ways = {label for label in report["counts"] if " by " in label}
@@ -37,7 +40,7 @@ def test_every_route_between_libraries_is_used() -> None:
     assert wanted | {"PyGPU -> NumPy by hostile", "NumPy -> PyGPU by interface"} <= ways
 
 
-def test_wrong_value_is_detected_with_route(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch: pytest.MonkeyPatch) -> None:
     write = handovers.Own.write
 
     def forget(own: handovers.Own, baton: handovers.Baton, part: slice, value: float) -> None:
@@ -53,7 +56,7 @@ def test_wrong_value_is_detected_with_route(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.starts_processes
-def test_dead_process_is_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_that_ends_early_is_reported_as_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = handovers.argparse.Namespace(operations=10, processes=1, threads=1, seed=-1, peers=None)
     monkeypatch.setenv("PYGPU_BACKEND", "no such thing")
     [report] = handovers.in_processes(arguments)

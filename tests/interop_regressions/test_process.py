@@ -1,6 +1,6 @@
 """Test interop regressions 16 to 18, 20, 21, 24 and 25: shared processes, errors and installation.
 
-Numbers 22 and 23, the arguments of kernels, are tested in tests/kernels.
+The regressions 22 and 23, about arguments of kernels, have tests in tests/kernels.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ two_devices = pytest.mark.skipif(BACKEND == "cpu" or PyGPU.device_count() < 2, r
 
 @pytest.fixture
 def driver() -> Iterator[simulated.Driver]:
-    """Yield the simulated driver, which counts calls and injects failures; the cache of blocks is disabled."""
+    """Yield the simulated driver, which counts calls and injects failures, while PyGPU's cache of memory blocks is
+    disabled.
+    """
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is None:
@@ -50,8 +52,8 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 @pytest.mark.starts_processes
-def test_regression_16_import_opens_no_driver() -> None:
-    """Defect: an import creates a context on device 0, which takes hundreds of MiB."""
+def test_regression_16_import_loads_no_driver_library() -> None:
+    """Defect: the import of the library creates a context on device 0, which occupies hundreds of MiB."""
     script = """
         import PyGPU
         assert PyGPU.zeros(3, device="cpu").__dlpack_device__() == (1, 0)
@@ -66,8 +68,8 @@ def test_regression_16_import_opens_no_driver() -> None:
 @two_devices
 @pytest.mark.starts_processes
 @pytest.mark.skipif(BACKEND != "cuda", reason="HIP has no contexts to ask for")
-def test_regression_16_array_creates_context_on_its_device_only() -> None:
-    """Defect: every process creates a stray context on device 0."""
+def test_regression_16_array_on_device_1_creates_no_context_on_device_0() -> None:
+    """Defect: every process creates a context on device 0, even if the process uses only device 1."""
     script = """
         import PyGPU
         from gpu import support
@@ -81,8 +83,8 @@ def test_regression_16_array_creates_context_on_its_device_only() -> None:
 
 
 @two_devices
-def test_regression_16_current_device_of_others_is_kept() -> None:
-    """Defect: a library sets its device, and the next kernel of another library runs on the wrong one."""
+def test_regression_16_calls_keep_device_made_current_by_other_library() -> None:
+    """Defect: a library changes the current device, and the next kernel of another library runs on the wrong device."""
     foreign = shared.Vendor()
     arrays = [PyGPU.full(5, device, device=device) for device in (0, 1)]
     for current in (1, 0, 1):
@@ -104,8 +106,8 @@ def test_regression_16_current_device_of_others_is_kept() -> None:
 
 
 @two_devices
-def test_regression_16_current_device_is_per_thread() -> None:
-    """Defect: a device made current in one thread is current in all."""
+def test_regression_16_thread_uses_device_made_current_in_it() -> None:
+    """Defect: a device that one thread made current is current in all threads."""
     seen: list[int] = []
 
     def work() -> None:
@@ -156,8 +158,8 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_regression_17_error_in_fork_names_remedy_and_host_arrays_work() -> None:
-    """Defect: the child of a fork hangs, or its initialization error names no remedy."""
+def test_regression_17_gpu_call_in_forked_child_raises_error_with_remedy() -> None:
+    """Defect: a forked child hangs, or raises an initialization error that names no remedy."""
     assert run(FORK) == "ended"
 
 
@@ -166,7 +168,7 @@ def test_regression_17_error_in_fork_names_remedy_and_host_arrays_work() -> None
 
 @contextlib.contextmanager
 def little_memory() -> Iterator[int]:
-    """Yield the number of bytes that the test fills; on a simulated device a limit makes it small."""
+    """Yield the number of free bytes of the device; a memory limit of the simulated driver makes this number small."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
     driver = simulated.driver()
@@ -183,8 +185,8 @@ def little_memory() -> Iterator[int]:
 
 @gpu_only
 @pytest.mark.provokes_errors
-def test_regression_18_device_is_filled_and_refilled_in_other_sizes() -> None:
-    """Defect: fragments in the pool prevent a large array: out of memory on an empty device."""
+def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
+    """Defect: the device is empty, but fragments in the pool prevent the allocation of a large array."""
     with little_memory() as free:
         for turn in range(2):
             arrays = []
@@ -200,8 +202,8 @@ def test_regression_18_device_is_filled_and_refilled_in_other_sizes() -> None:
 
 @gpu_only
 @pytest.mark.provokes_errors
-def test_regression_18_error_gives_requested_used_and_free_bytes() -> None:
-    """Defect: the message is "out of memory" without sizes."""
+def test_regression_18_memory_error_has_requested_used_and_free_bytes() -> None:
+    """Defect: the message of the error is "out of memory" without sizes."""
     held = PyGPU.zeros(MIB, "uint8")
     with little_memory():
         free, total = PyGPU.memory_info()
@@ -219,8 +221,8 @@ def test_regression_18_error_gives_requested_used_and_free_bytes() -> None:
     assert PyGPU.full(5, 3).tolist() == [3] * 5
 
 
-def test_regression_18_allocation_is_tried_twice(driver: simulated.Driver) -> None:
-    """Defect: free blocks of the pool count as used, and the allocation fails."""
+def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Driver) -> None:
+    """Defect: the allocation fails because free blocks of the pool count as used."""
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     before = driver.call_count(name)
     driver.fault(name, 2)
@@ -243,12 +245,12 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
 
-def test_regression_20_views_and_exports_make_no_driver_call(driver: simulated.Driver) -> None:
+def test_regression_20_making_and_exporting_view_calls_no_driver(driver: simulated.Driver) -> None:
     """Defect: a slice takes microseconds, most of them in unnecessary driver calls."""
     array = PyGPU.zeros((6, 8), "float32")
     gc.collect()  # Otherwise objects of earlier tests could be freed during the measurement.
     PyGPU.synchronize()
-    # These calls make queries that a process makes only once.
+    # The first export of a process makes driver queries, which later exports do not repeat.
     array.__cuda_array_interface__, array.__dlpack__(stream=-1)
     PyGPU.synchronize()
     before = call_counts(driver)
@@ -277,7 +279,7 @@ def test_regression_20_views_and_exports_make_no_driver_call(driver: simulated.D
 
 
 def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) -> None:
-    """Defect: each new array queries the device, the stream and the properties again."""
+    """Defect: each new array queries the device, the stream and the device properties again."""
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
         PyGPU.synchronize()
@@ -289,8 +291,8 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
         asked = set(done) - set(allocations) - set(works)
-        # Only the current device is queried, because other libraries may have changed it. The capture mode of the
-        # thread is exchanged and restored, so that captures of other libraries stay valid; this is no query.
+        # The only query is that of the current device, which other libraries may have changed. The calls that exchange
+        # and restore the capture mode of the thread keep captures of other libraries valid and are no queries.
         modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
         assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array
@@ -300,8 +302,8 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
 
 
 @two_devices
-def test_regression_21_export_names_device_of_array() -> None:
-    """Defect: an export fails or names the wrong device, unless the device of the array is current."""
+def test_regression_21_exported_device_does_not_depend_on_current_one() -> None:
+    """Defect: if the device of the array is not current, an export fails or contains the wrong device."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)
     foreign = shared.Vendor()
@@ -319,7 +321,7 @@ def test_regression_21_export_names_device_of_array() -> None:
 
 
 @two_devices
-def test_regression_21_copy_to_other_device_needs_request() -> None:
+def test_regression_21_copy_between_devices_is_made_on_request_only() -> None:
     """Defect: copies between devices are implicit, or fail if the devices have no peer access."""
     array = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6), device=1)[::-1, ::2]
     moved = PyGPU.asarray(array, device=0)
@@ -333,8 +335,8 @@ def test_regression_21_copy_to_other_device_needs_request() -> None:
 # 24. Errors
 
 
-def test_regression_24_driver_error_names_call_device_and_code(driver: simulated.Driver) -> None:
-    """Defect: the error is a number, or "unknown error", of an earlier call."""
+def test_regression_24_driver_error_contains_call_device_and_code(driver: simulated.Driver) -> None:
+    """Defect: the error is only a number or "unknown error", and belongs to an earlier call."""
     call = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     name = "hipErrorInvalidValue" if driver.is_hip else "CUDA_ERROR_INVALID_VALUE"
     driver.fault(call, 1)
@@ -347,7 +349,7 @@ def test_regression_24_driver_error_names_call_device_and_code(driver: simulated
 
 
 def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
-    """Defect: an error in a destructor is lost, ends the process, or makes an unrelated call fail (A9)."""
+    """Defect: an error in a destructor is lost, ends the process, or makes an unrelated call fail."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -381,7 +383,9 @@ def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: sim
 @gpu_only
 @pytest.mark.starts_processes
 def test_regression_24_lost_context_is_detected_and_reported(kernels: Kernels) -> None:
-    """Defect: every later call fails with the same unclear error, which does not name the remedy, a new process."""
+    """Defect: every call after a fault fails with the same unclear error, which does not name the remedy: a new
+    process.
+    """
     script = """
         import ctypes
         import PyGPU
@@ -404,7 +408,7 @@ def test_regression_24_lost_context_is_detected_and_reported(kernels: Kernels) -
     assert all("process" in line for line in lines[1:]), lines
 
 
-def test_regression_24_bad_arguments_raise_python_errors_with_values() -> None:
+def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> None:
     """Defect: a mistake in the program raises a driver error or an assertion."""
     array = PyGPU.zeros((3, 4))
     for call, error, text in (
@@ -429,8 +433,8 @@ def test_regression_25_only_numpy_is_required() -> None:
 
 
 @pytest.mark.starts_processes
-def test_regression_25_cpu_backend_works_without_gpu() -> None:
-    """Defect: the import fails without a GPU, so that nothing can be built or tested there."""
+def test_regression_25_cpu_backend_computes_without_gpu() -> None:
+    """Defect: the import fails on a machine without a GPU, so that no program can be built or tested there."""
     script = """
         import PyGPU
         array = PyGPU.arange(6).reshape(2, 3)
@@ -441,8 +445,8 @@ def test_regression_25_cpu_backend_works_without_gpu() -> None:
     assert run(script, PYGPU_BACKEND="cpu") == "ended"
 
 
-def test_regression_25_config_reports_search_and_failure_reason() -> None:
-    """Defect: the error is "no CUDA-capable device" without the reason."""
+def test_regression_25_config_reports_why_backend_is_unavailable() -> None:
+    """Defect: the error is "no CUDA-capable device" without the reason why no device was found."""
     for backend in PyGPU.config()["backends"]:
         assert backend["available"] or backend["reason"]
         if not backend["available"] and backend["searched"]:

@@ -1,4 +1,4 @@
-"""Test interop regressions 1 to 8, 12 and 13: shared arrays (docs/design/interop_regressions.md)."""
+"""Test interop regressions 1 to 8, 12 and 13 of docs/design/interop_regressions.md: exchange of arrays."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="device memory only")
 cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host memory only")
 DEVICE_TYPE = {"cpu": dlpack_forge.CPU, "cuda": dlpack_forge.CUDA, "hip": dlpack_forge.ROCM}[BACKEND]
-# Values of `stream` in DLPack for streams that no object represents: first the valid, then the forbidden ones.
+# Values of the argument `stream` of `__dlpack__` that are no handles: first the valid values, then the forbidden
+# values.
 STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2]), "hip": ([None, -1, 0], [1, 2])}[
     BACKEND
 ]
 
 
 class Readonly:
-    """Produce an array interface whose flag declares the memory read-only."""
+    """Provide an array interface whose flag declares the memory read-only."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         self.owner = array
@@ -41,11 +42,11 @@ def tensor_of(array: Any) -> tuple[object, dlpack_forge.DLTensor]:
     return capsule, dlpack_forge.managed_of(capsule).dl_tensor
 
 
-# 1. AMD users were refused by the protocol itself
+# 1. Protocols that exclude AMD devices
 
 
-def test_regression_01_dlpack_reports_vendor_and_checks_stream() -> None:
-    """Defect: stream numbers of CUDA crash on ROCm, and one library rejects AMD devices."""
+def test_regression_01_dlpack_device_is_of_vendor_and_stream_is_checked() -> None:
+    """Defect: an export with a stream number of CUDA crashes on ROCm, and one library rejects AMD devices."""
     array = PyGPU.arange(3)
     assert array.__dlpack_device__() == (DEVICE_TYPE, 0)
     allowed, forbidden = STREAM_NUMBERS
@@ -57,18 +58,18 @@ def test_regression_01_dlpack_reports_vendor_and_checks_stream() -> None:
 
 
 @pytest.mark.reads_in_place
-def test_regression_01_missing_interface_is_no_attribute() -> None:
-    """Defect: a property raises RuntimeError, which `hasattr` propagates."""
+def test_regression_01_hasattr_is_false_for_unsupported_interface() -> None:
+    """Defect: the property of an unsupported interface raises RuntimeError, which `hasattr` propagates."""
     array = PyGPU.zeros(3)
     assert hasattr(array, "__cuda_array_interface__") is (BACKEND != "cpu")
     assert hasattr(array, "__array_interface__") is (BACKEND == "cpu")
 
 
 @pytest.mark.skipif(BACKEND != "hip", reason="of AMD")
-def test_regression_01_hip_interface_has_no_stream_and_work_is_complete(
+def test_regression_01_hip_interface_has_no_stream_and_finished_work(
     kernels: Any, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """Defect: a stream number of CUDA is invalid on ROCm, or crashes."""
+    """Defect: the interface contains a stream number of CUDA, which is invalid or causes a crash on ROCm."""
     kernels.spin(0.05, slow.handle)
     block.fill(2, stream=slow)
     assert block.__cuda_array_interface__["stream"] is None
@@ -78,15 +79,15 @@ def test_regression_01_hip_interface_has_no_stream_and_work_is_complete(
 # 2. The buffer protocol
 
 
-def test_regression_02_array_has_no_buffer_slot() -> None:
-    """Defect: PyTorch tries the buffer slot first, and cannot import a GPU array that has one."""
+def test_regression_02_memoryview_of_array_raises_type_error() -> None:
+    """Defect: PyTorch tries the buffer protocol first, and cannot import a GPU array that has a buffer slot."""
     array = PyGPU.zeros(3)
     with pytest.raises(TypeError, match="bytes-like"):
         memoryview(array)  # type: ignore[arg-type]
 
 
 @gpu_only
-def test_regression_02_numpy_conversion_raises_type_error() -> None:
+def test_regression_02_numpy_conversion_of_gpu_array_raises() -> None:
     """Defect: `__array__` implicitly copies the whole array to the host on each call."""
     with pytest.raises(TypeError, match=r"\.get\(\)"):
         np.asarray(PyGPU.zeros(3))
@@ -95,7 +96,7 @@ def test_regression_02_numpy_conversion_raises_type_error() -> None:
 # 3. Zero-copy that copies
 
 
-def test_regression_03_import_shares_memory() -> None:
+def test_regression_03_imported_array_shares_memory_with_exporter() -> None:
     """Defect: `torch.as_tensor(gpu_array)` silently copies to the CPU."""
     array = PyGPU.arange(6, dtype="float32").reshape(2, 3)[:, ::-1]
     for shared in (PyGPU.asarray(array), PyGPU.from_dlpack(array), PyGPU.from_dlpack(array.__dlpack__())):
@@ -105,7 +106,7 @@ def test_regression_03_import_shares_memory() -> None:
 
 
 @gpu_only
-def test_regression_03_import_changes_device_only_on_request() -> None:
+def test_regression_03_imported_host_array_stays_on_host() -> None:
     """Defect: the importer implicitly copies the data to its preferred device."""
     host = PyGPU.zeros(3, device="cpu")
     shared = PyGPU.from_dlpack(host)
@@ -116,8 +117,8 @@ def test_regression_03_import_changes_device_only_on_request() -> None:
 
 
 @gpu_only
-def test_regression_03_torch_shares_memory() -> None:
-    """Defect: only `torch.from_dlpack` shares memory, other functions of PyTorch copy."""
+def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
+    """Defect: only `torch.from_dlpack` shares memory, and other functions of PyTorch make a copy."""
     torch = pytest.importorskip("torch")
     if BACKEND != "cuda" or simulated.driver() is not None:
         pytest.skip("PyTorch is made for real CUDA")
@@ -130,8 +131,8 @@ def test_regression_03_torch_shares_memory() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
-def test_regression_04_empty_arrays_keep_dtype_shape_and_device(shape: tuple[int, ...]) -> None:
-    """Defect: for arrays of size 0 null pointers are rejected or invented, the dtype is lost, the device is wrong."""
+def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple[int, ...]) -> None:
+    """Defect: an import of an array of size 0 rejects its null pointer, loses its dtype, or has the wrong device."""
     array = PyGPU.zeros(shape, "int16")
     capsule, tensor = tensor_of(array)
     assert tensor.data == (array.ptr if array.size else None)
@@ -149,7 +150,7 @@ def test_regression_04_empty_arrays_keep_dtype_shape_and_device(shape: tuple[int
 
 
 @given(key=basic_keys((4, 5, 6)))
-def test_regression_05_random_views_are_shared_unchanged(key: Any) -> None:
+def test_regression_05_exchanged_random_view_has_same_values(key: Any) -> None:
     """Defect: strides are divided as unsigned numbers, or the process of the consumer aborts."""
     host, array = pair((4, 5, 6), "int32")
     try:
@@ -164,7 +165,7 @@ def test_regression_05_random_views_are_shared_unchanged(key: Any) -> None:
 
 @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[:, ::-1], np.s_[::-2, ::-3]])
 def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None:
-    """Defect: a reversed array is exported with other values."""
+    """Defect: an exported reversed array has other values than the array."""
     host, array = pair((5, 7), "float32")
     view, expected = array[key], host[key]
     _, tensor = tensor_of(view)
@@ -184,8 +185,8 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
 
 
 @pytest.mark.reads_in_place
-def test_regression_06_read_only_arrays_stay_read_only() -> None:
-    """Defect: the flag is lost, and a constant of another library is overwritten."""
+def test_regression_06_exchanged_read_only_array_stays_read_only() -> None:
+    """Defect: the read-only flag is lost, and a constant of another library is overwritten."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
     for view in (array, array[0], array.T):
         assert not view.flags.writeable
@@ -205,7 +206,7 @@ def test_regression_06_read_only_arrays_stay_read_only() -> None:
 
 
 @pytest.mark.reads_in_place
-def test_regression_06_export_error_names_max_version() -> None:
+def test_regression_06_error_of_read_only_export_contains_max_version() -> None:
     """Defect: the BufferError does not name `max_version`, which the consumer must pass."""
     with pytest.raises(BufferError, match="max_version"):
         PyGPU.asarray(Readonly(PyGPU.zeros(3))).__dlpack__()
@@ -216,8 +217,8 @@ def test_regression_06_export_error_names_max_version() -> None:
 
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("name", [*NUMPYS_OWN, *ML_DTYPES])
-def test_regression_07_every_dtype_roundtrips_through_every_protocol(name: str) -> None:
-    """Defect: bool, bfloat16 and 8-bit floats are rejected, renamed or crash."""
+def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) -> None:
+    """Defect: arrays of bool, bfloat16 or 8-bit floats are rejected, get another dtype, or crash the process."""
     dtype = np.dtype(getattr(ml_dtypes, name) if name in ML_DTYPES else name)
     host, array = pair((2, 3), dtype)
     _, tensor = tensor_of(array)
@@ -225,7 +226,7 @@ def test_regression_07_every_dtype_roundtrips_through_every_protocol(name: str) 
     assert_same(array, host)
     assert_same(PyGPU.from_dlpack(array), host)
     interface = "__array_interface__" if on_cpu() else "__cuda_array_interface__"
-    # Without a typestr common to all libraries, the array has no interface.
+    # An array has no interface if the libraries have no common typestr for its dtype.
     assert hasattr(array, interface) is (name in NUMPYS_OWN)
     if name in NUMPYS_OWN:
         assert getattr(array, interface)["typestr"] == dtype.str
@@ -237,8 +238,8 @@ def test_regression_07_every_dtype_roundtrips_through_every_protocol(name: str) 
 
 
 @pytest.mark.parametrize("shape", [(1, 77), (77, 1), (1, 1, 5)])
-def test_regression_08_strides_of_length_one_axes_are_ignored(shape: tuple[int, ...]) -> None:
-    """Defect: strides that no element uses make an array "not contiguous", or change its values."""
+def test_regression_08_stride_of_axis_of_length_one_is_ignored(shape: tuple[int, ...]) -> None:
+    """Defect: the stride of an axis of length 1 makes an array "not contiguous", or changes its values."""
     host, array = pair(shape, "float32")
     assert array.flags.c_contiguous
     product = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
@@ -254,8 +255,8 @@ def test_regression_08_strides_of_length_one_axes_are_ignored(shape: tuple[int, 
     assert taken.tolist() == host.tolist()
 
 
-def test_regression_08_view_with_new_axis_or_one_column_exports_its_shape() -> None:
-    """Defect: strides of the views `x[:, :1]` and `x[None]` are normalized incorrectly."""
+def test_regression_08_exchanged_view_with_new_axis_keeps_values() -> None:
+    """Defect: the exported strides of the views `x[:, :1]` and `x[None]` are wrong."""
     host, array = pair((4, 6), "float32")
     for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):
         assert take(array).flags.c_contiguous is take(host).flags.c_contiguous
@@ -273,7 +274,7 @@ def forged_on_device(array: PyGPU.GPUArray, **claims: Any) -> dlpack_forge.Forge
     return forged.set(**claims)
 
 
-def test_regression_12_byte_offset_is_added_on_import_and_export() -> None:
+def test_regression_12_byte_offset_of_imported_tensor_is_added() -> None:
     """Defect: the byte offset is ignored, which gives wrong data without an error."""
     host, array = pair((64,), "float32")
     taken = PyGPU.from_dlpack(forged_on_device(array, byte_offset=8 * 4).capsule())
@@ -283,8 +284,10 @@ def test_regression_12_byte_offset_is_added_on_import_and_export() -> None:
     assert (tensor.data, tensor.byte_offset) == (array.ptr + 32 + 12, 0)
 
 
-def test_regression_12_alignment_to_item_size_suffices() -> None:
-    """Defect: consumers that require 64 or 256 bytes reject views, others read across items."""
+def test_regression_12_array_aligned_to_item_size_is_exchanged() -> None:
+    """Defect: consumers that require an alignment of 64 or 256 bytes reject views, and other consumers read across
+    items.
+    """
     host, array = pair((64,), "float32")
     assert_same(PyGPU.from_dlpack(array[1:]), host[1:])
     with pytest.raises((BufferError, ValueError), match="align"):
@@ -295,7 +298,7 @@ def test_regression_12_alignment_to_item_size_suffices() -> None:
 
 
 def test_regression_13_c_exchange_table_is_exported() -> None:
-    """Defect: an exchange in Python takes ten times as long as one through the table of C functions."""
+    """Defect: an exchange by Python methods takes ten times as long as an exchange by the table of C functions."""
     name = b"dlpack_exchange_api"
     address = dlpack_forge.capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, name)
     table = dlpack_forge.DLPackExchangeAPI.from_address(address)
@@ -308,11 +311,13 @@ def test_regression_13_c_exchange_table_is_exported() -> None:
 
 @pytest.mark.reads_in_place
 def test_regression_13_exchange_table_of_other_library_is_used_first() -> None:
-    """Defect: a library with a table is still called through Python."""
+    """Defect: PyGPU calls the Python methods of a library that has an exchange table."""
     array = PyGPU.zeros((2, 3))
 
     class Tensor:
-        """Represent a type of another library with the exchange table; its DLPack methods must not be called."""
+        """Represent a type of another library that has an exchange table; the DLPack methods of the type must not be
+        called.
+        """
 
         __dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(OTHERS), OTHERS_NAME, None)
 
@@ -350,7 +355,7 @@ def default_stream(_: int, __: int, out: Any) -> int:
     return 0
 
 
-# The table, its name and its functions live as long as the process.
+# The exchange table, its name and its functions live as long as the process.
 OTHERS_NAME = ctypes.c_char_p(b"dlpack_exchange_api")
 OTHERS = dlpack_forge.DLPackExchangeAPI(major=1, minor=3)
 OTHERS.managed_tensor_from_py_object_no_sync = ctypes.cast(export_lent, ctypes.c_void_p).value

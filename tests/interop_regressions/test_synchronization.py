@@ -1,4 +1,4 @@
-"""Test interop regressions 9, 10, 14 and 19: synchronization (docs/design/interop_regressions.md)."""
+"""Test interop regressions 9, 10, 14 and 19 of docs/design/interop_regressions.md: synchronization."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from regression_support.shared import run
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
-# Part of the names of driver calls by which the host waits, for both vendors.
+# Parts of the names of those driver calls, of CUDA and HIP, that make the host wait.
 WAITS = ("Synchronize",)
 
 
 @contextlib.contextmanager
 def no_host_wait() -> Iterator[None]:
-    """Assert that the block makes no driver call by which the host waits, if the driver counts its calls."""
+    """Assert that the `with` block makes no driver call that makes the host wait, if the driver counts its calls."""
     driver = simulated.driver()
     names = [name for name in driver.calls() if any(word in name for word in WAITS)] if driver else []
     before = [driver.call_count(name) for name in names] if driver else []
@@ -43,7 +43,7 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
 
 @gpu_only
 @pytest.mark.parametrize("protocol", ["dlpack", "interface"])
-def test_regression_09_consumer_stream_sees_late_write_without_host(
+def test_regression_09_consumer_stream_waits_for_write_but_host_does_not(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, protocol: str
 ) -> None:
     """Defect: the consumer reads old values, or every exchange blocks the host."""
@@ -68,10 +68,12 @@ def test_regression_09_consumer_stream_sees_late_write_without_host(
 
 
 @gpu_only
-def test_regression_09_none_is_default_stream_and_minus_one_is_no_order(
+def test_regression_09_export_for_stream_none_makes_default_stream_wait(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """Defect: for `None` libraries omit ordering or block the host, and they ignore -1."""
+    """Defect: for `stream=None` libraries omit the ordering or block the host, and `stream=-1` does not disable
+    ordering.
+    """
     result = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     block.fill(3, stream=slow)
@@ -85,12 +87,14 @@ def test_regression_09_none_is_default_stream_and_minus_one_is_no_order(
     assert holds(result, 3)
 
 
-# 10. Memory handed back too early
+# 10. Memory freed too early
 
 
 @gpu_only
 @pytest.mark.parametrize("tell", ["export", "record_stream"])
-def test_regression_10_free_waits_for_work_of_consumer_stream(kernels: Kernels, slow: PyGPU.Stream, tell: str) -> None:
+def test_regression_10_memory_is_not_reused_during_consumer_work(
+    kernels: Kernels, slow: PyGPU.Stream, tell: str
+) -> None:
     """Defect: the allocator reuses memory while a foreign kernel still reads it."""
     result = PyGPU.zeros(COUNT, "float32")
     array = PyGPU.full(COUNT, 4, "float32")
@@ -109,7 +113,7 @@ def test_regression_10_free_waits_for_work_of_consumer_stream(kernels: Kernels, 
 
 @gpu_only
 @pytest.mark.parametrize("known_by", ["record_stream", "export", "interface", "current"])
-def test_regression_10_foreign_stream_may_be_destroyed_by_owner(
+def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     kernels: Kernels, block: PyGPU.GPUArray, known_by: str
 ) -> None:
     """Defect: a library uses a stream after its owner destroyed it, which crashes or loses the order."""
@@ -145,13 +149,13 @@ def test_regression_10_foreign_stream_may_be_destroyed_by_owner(
     assert holds(block, 6)
     del arrays, copied
     PyGPU.synchronize()
-    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # This call would raise the error of a destructor.
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # This call would raise an error that a destructor caused.
 
 
 @pytest.mark.provokes_findings
 @pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
-def test_regression_10_work_on_destroyed_stream_raises_harmless_error(block: PyGPU.GPUArray) -> None:
-    """Defect: the error, if any, is raised late and names no cause."""
+def test_regression_10_work_on_destroyed_stream_raises_error(block: PyGPU.GPUArray) -> None:
+    """Defect: work on a destroyed stream raises no error, or a late error without a cause."""
     if simulated.driver() is None:
         pytest.skip("a real driver takes the number for an address")
     foreign = shared.Vendor()
@@ -170,8 +174,8 @@ def test_regression_10_work_on_destroyed_stream_raises_harmless_error(block: PyG
 # 14. Deadlocks of the GIL and the driver's lock
 
 
-def test_regression_14_allocating_and_dropping_threads_do_not_deadlock() -> None:
-    """Defect: a destructor inside the driver waits for the GIL, whose holder waits for the driver."""
+def test_regression_14_threads_that_allocate_and_drop_do_not_deadlock() -> None:
+    """Defect: a thread inside the driver waits for the GIL, and the thread that holds the GIL waits for the driver."""
     script = """
 import random, threading
 import PyGPU
@@ -230,8 +234,10 @@ print("ended")
         "array[...] = numpy.ones(1)",
     ],
 )
-def test_regression_14_host_function_gets_gil_while_call_waits(call: str) -> None:
-    """Defect: a driver callback waits for the GIL while its holder waits for the stream of the callback."""
+def test_regression_14_blocking_call_releases_gil_for_host_function(call: str) -> None:
+    """Defect: a callback of the driver waits for the GIL while the thread with the GIL waits for the stream of the
+    callback.
+    """
     script = f"""
 import time, numpy
 import PyGPU
@@ -262,8 +268,10 @@ print("ended")
 
 @gpu_only
 @pytest.mark.parametrize("count", [5, COUNT])
-def test_regression_19_async_upload_snapshots_source(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
-    """Defect: the copy engine reads data written after the call."""
+def test_regression_19_source_may_change_after_async_upload_returns(
+    kernels: Kernels, slow: PyGPU.Stream, count: int
+) -> None:
+    """Defect: the copy engine reads data that the host wrote after the call of `to_gpu_async`."""
     host = np.full(count, 5, "float32")
     kernels.spin(SECONDS / 2, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)
@@ -273,8 +281,8 @@ def test_regression_19_async_upload_snapshots_source(kernels: Kernels, slow: PyG
 
 
 @gpu_only
-def test_regression_19_copy_of_pinned_memory_is_async_and_keeps_it(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """Defect: an asynchronous copy waits for the stream, or the memory is freed before it runs."""
+def test_regression_19_async_copy_keeps_dropped_pinned_memory(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """Defect: an asynchronous copy waits for the stream, or the pinned memory is freed before the copy runs."""
     pinned = PyGPU.empty_pinned(COUNT, "float32")
     pinned[:] = 6
     array = PyGPU.empty(COUNT, "float32")

@@ -1,4 +1,4 @@
-"""Test interop regressions 11 and 15: the end of memory and of the process (docs/design/interop_regressions.md)."""
+"""Test interop regressions 11 and 15 of docs/design/interop_regressions.md: deleters and the end of the process."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
 
-# 11. Deleters on the wrong thread, without the GIL, after the end
+# 11. Deleters on any thread, without the GIL, and after finalization
 
 
 @pytest.mark.parametrize("versioned", [False, True])
 @pytest.mark.parametrize("owner", ["PyGPU", "somebody else"])
-def test_regression_11_deleter_runs_on_thread_unknown_to_python(owner: str, versioned: bool) -> None:
+def test_regression_11_deleter_may_run_on_thread_unknown_to_python(owner: str, versioned: bool) -> None:
     """Defect: a deleter crashes or hangs on a thread of the consumer, with or without the GIL."""
     host = np.arange(1000.0)
     before = sys.getrefcount(host)
@@ -46,8 +46,8 @@ def test_regression_11_deleter_runs_on_thread_unknown_to_python(owner: str, vers
 
 
 @gpu_only
-def test_regression_11_deleter_runs_while_other_thread_waits_for_device(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """Defect: the thread with the GIL waits for the driver, and the deleter for the GIL."""
+def test_regression_11_deleter_ends_while_other_thread_waits_for_gpu(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    """Defect: a deleter waits for the GIL, and the thread with the GIL waits for the driver."""
     tensors = [dlpack_forge.consume(PyGPU.zeros(1000).__dlpack__()) for _ in range(4)]
     kernels.spin(SECONDS / 2, slow.handle)
     thread = threading.Thread(target=lambda: [kernels.delete_in_thread(tensor) for tensor in tensors])
@@ -73,7 +73,8 @@ tensors = [tensor(array) for array in arrays]
 def deleter(pointer):
     return dlpack_forge.DLManagedTensorVersioned.from_address(pointer).deleter
 """
-# exit() calls these functions in the reverse order after Py_Finalize. "all deleted" is printed after every deleter.
+# exit() calls these functions after Py_Finalize, the last registered function first. `puts` is therefore called after
+# all deleters, and prints "all deleted".
 AFTER_PYTHON = """
 process.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
 text = ctypes.create_string_buffer(b"all deleted")
@@ -121,13 +122,13 @@ del arrays
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("when", LATE_DELETERS)
 def test_regression_11_deleter_may_run_at_process_exit(when: str) -> None:
-    """Defect: the consumer is destroyed last, and its deleter runs after Python or the driver has ended."""
+    """Defect: the consumer is destroyed last, and calls the deleter after the end of Python or of the driver."""
     printed = run(MAKE_TENSORS + LATE_DELETERS[when] + "print('ended')\n", PYGPU_SIM_DELAY_US="0-500")
     assert printed.split("\n") == ["ended", "all deleted"][: 2 if "gone" in when else 1]
 
 
 def test_regression_11_memory_in_reference_cycle_is_freed() -> None:
-    """Defect: an array that the collector cannot traverse is never freed."""
+    """Defect: an array in a reference cycle is never freed, because the garbage collector cannot traverse it."""
     gc.collect()
     held = PyGPU.memory_statistics()["count"]
     array = PyGPU.zeros(1000)
@@ -139,7 +140,7 @@ def test_regression_11_memory_in_reference_cycle_is_freed() -> None:
     assert PyGPU.memory_statistics()["count"] == held
 
 
-# 15. A crash at the end
+# 15. A crash at process exit
 
 
 ENDS = {
@@ -169,7 +170,8 @@ time.sleep(0.1)
 @pytest.mark.parametrize("name", ENDS)
 def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> None:
     """Defect: the process ends with a segmentation fault, or "context stack was not empty"."""
-    # The simulated driver delays work, so that work is pending at exit; `test_lifetime.py` tests exits without work.
+    # The simulated driver delays work, so that work is pending at exit. `test_lifetime.py` tests exits without pending
+    # work.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
 
 
@@ -212,8 +214,10 @@ def in_another(code):
 
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
-def test_regression_15_rejects_subinterpreter_with_remedy(first: str) -> None:
-    """Defect: a later crash, or the end of the subinterpreter closes the library for the main one too."""
+def test_regression_15_import_in_subinterpreter_raises_error_with_remedy(first: str) -> None:
+    """Defect: the process crashes later, or the end of the subinterpreter also closes the library for the main
+    interpreter.
+    """
     use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
     ask = "in_another('import PyGPU')\n"
     printed = run(

@@ -319,7 +319,7 @@ def nothing_left() -> Iterator[None]:
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.sampled(on="cuda")
-def test_pending_values_stay_correct_if_callback_of_call_uses_arrays(call: str, act: str) -> None:
+def test_pending_results_are_correct_if_user_callback_uses_arrays(call: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda" and "Interface" in CALLS[call].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     with limits(meetings=1):

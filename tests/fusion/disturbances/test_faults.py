@@ -1,4 +1,4 @@
-"""Test flushes in which a driver call fails: each driver call of a flush fails in turn.
+"""Test flushes in which one driver call fails; the tests repeat a flush with a fault in each of its driver calls.
 
 A fault must cause no wrong value, no unexpected error, no lost operation and no memory leak.
 """
@@ -57,7 +57,7 @@ def assert_names_deferred_operation(error: BaseException) -> None:
 
 
 def flush_raises() -> bool:
-    """Flush, and return whether that raised an error; check that the error names a deferred operation."""
+    """Flush, and return whether the flush raised an error; check that the error names a deferred operation."""
     try:
         PyGPU.flush()
     except REFUSED as error:
@@ -193,7 +193,7 @@ def check_each_call(
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_fault_in_each_driver_call_of_flush_raises_without_wrong_values(
+def test_fault_in_any_driver_call_of_flush_gives_error_or_correct_values(
     driver: simulated.Driver, name: str, code: int, times: int
 ) -> None:
     most = check_each_call(driver, PROGRAMS[name], code, times)
@@ -224,7 +224,7 @@ def wait_for_helper() -> None:
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_fault_in_flush_by_other_thread_raises_without_wrong_values(
+def test_fault_in_flush_of_other_thread_gives_error_or_correct_values(
     driver: simulated.Driver, name: str, code: int, by: Callable[[], Any]
 ) -> None:
     check_each_call(driver, PROGRAMS[name], code, 1, by)
@@ -261,7 +261,7 @@ def test_flush_with_memory_limit_raises_only_for_results_without_memory(driver: 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_flush_raises_if_driver_rejects_memory_from_nth_request_on(driver: simulated.Driver, name: str) -> None:
+def test_flush_raises_if_driver_rejects_nth_and_later_allocations(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -314,7 +314,7 @@ def test_flush_with_failing_user_allocator_keeps_other_results_correct(driver: s
         assert in_use(driver) == before
 
 
-def test_fault_in_flush_by_another_thread_is_reported_to_deferring_thread(driver: simulated.Driver) -> None:
+def test_fault_in_flush_of_other_thread_raises_in_deferring_thread(driver: simulated.Driver) -> None:
     program, operands = PROGRAMS["fused group"], Operands()
     operands.warm(program)
     run = Run(program, operands)

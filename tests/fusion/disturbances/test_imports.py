@@ -107,5 +107,5 @@ assert _core._count_waiting() == 0
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("act", ["all_acts", "flush", "drop"])
 @pytest.mark.sampled(on="cuda")
-def test_import_hook_that_uses_arrays_keeps_results_correct(act: str) -> None:
+def test_pending_results_are_correct_if_import_hook_uses_arrays(act: str) -> None:
     support.ended_well(support.run_script(SCRIPT, act))

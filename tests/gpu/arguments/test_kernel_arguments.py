@@ -1,4 +1,5 @@
-"""Test on a real GPU that a launch with structs and pointer arrays waits for hazards of the arrays they point to.
+"""Test launches with structs and pointer arrays on a real GPU: a launch waits for hazards of the arrays in its
+arguments.
 
 tests/kernels/test_arguments.py tests the values of such arguments, also on a real GPU.
 """
@@ -44,7 +45,7 @@ def module() -> PyGPU.Module:
     return PyGPU.Module(SOURCE)
 
 
-def test_launch_waits_for_writes_to_arrays_of_struct(module: PyGPU.Module) -> None:
+def test_launch_waits_for_writes_to_arrays_in_struct_argument(module: PyGPU.Module) -> None:
     slow, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     target, *rows = (PyGPU.zeros(64, "float32") for _ in range(3))
     rows_of = PyGPU.Struct(ROWS, target=target, rows=rows, n=64)

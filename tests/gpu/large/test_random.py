@@ -31,7 +31,7 @@ def test_long_draws_match_numpy(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.matrix), "float64"])
-def test_many_normal_numbers_have_normal_distribution(dtype: str) -> None:
+def test_long_draw_of_normal_numbers_has_normal_distribution(dtype: str) -> None:
     print("seed", SEED)
     values = np.sort(PyGPU.random.default_rng(SEED).standard_normal(COUNT, dtype).get().astype(np.float64))
     # The Kolmogorov-Smirnov distance, evaluated at every 256th value, must be small.

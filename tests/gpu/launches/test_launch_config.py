@@ -151,21 +151,21 @@ def shifted(blocks: int, cluster: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("cluster", [1, 2, 4, 8])
-def test_cluster_blocks_read_shared_memory_of_neighbours(module: PyGPU.Module, cluster: int) -> None:
+def test_blocks_of_cluster_read_shared_memory_of_next_block(module: PyGPU.Module, cluster: int) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     module.get_function("neighbour")[LaunchConfig(16, 64, cluster=cluster)](out)
     np.testing.assert_array_equal(out.get(), shifted(16, cluster))
 
 
 @pytest.mark.parametrize("policy", ["spread", "load_balancing"])
-def test_launch_policy_does_not_change_results(module: PyGPU.Module, policy: str) -> None:
+def test_cluster_scheduling_policy_does_not_change_results(module: PyGPU.Module, policy: str) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     config = LaunchConfig(16, 64, cluster=4, cluster_scheduling_policy=policy, preferred_shared_memory_carveout=50)
     module.get_function("neighbour")[config.replace(priority=-1)](out)
     np.testing.assert_array_equal(out.get(), shifted(16, 4))
 
 
-def test_nonportable_cluster_size_needs_permission() -> None:
+def test_cluster_of_16_blocks_is_rejected_without_permission() -> None:
     kernel = PyGPU.Module(SOURCE).get_function("neighbour")
     out = PyGPU.zeros(32 * 64, np.int32)
     with pytest.raises(ValueError, match=r"has 16 blocks, and 8 is what every device with clusters takes"):
@@ -183,7 +183,7 @@ def test_nonportable_cluster_size_needs_permission() -> None:
         kernel[LaunchConfig(32, 64, cluster=32)](out)
 
 
-def test_kernel_with_declared_cluster_needs_no_attribute(module: PyGPU.Module) -> None:
+def test_kernel_with_cluster_size_in_source_needs_no_launch_attribute(module: PyGPU.Module) -> None:
     kernel = module.get_function("neighbour_of_four")
     assert kernel.required_cluster == (4, 1, 1)
     assert module.get_function("neighbour").required_cluster is None
@@ -208,7 +208,7 @@ def test_number_of_simultaneous_clusters_decreases_with_cluster_size(module: PyG
     assert clusters[1] >= clusters[2] >= clusters[4] >= clusters[8] > 0
 
 
-def test_cooperative_groups_map_shared_memory_of_neighbours(groups: PyGPU.Module) -> None:
+def test_cooperative_groups_read_shared_memory_of_next_block(groups: PyGPU.Module) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     groups.get_function("neighbour")[LaunchConfig(16, 64, cluster=8)](out)
     np.testing.assert_array_equal(out.get(), shifted(16, 8))
@@ -229,7 +229,7 @@ def test_cooperative_grid_synchronizes_and_reduces_in_one_launch(groups: PyGPU.M
 
 
 @pytest.mark.parametrize("on", ["default", "own"])
-def test_dependent_launches_match_plain_ones(module: PyGPU.Module, on: str) -> None:
+def test_dependent_launches_give_same_values_as_plain_launches(module: PyGPU.Module, on: str) -> None:
     first, second = module.get_function("first"), module.get_function("second")
     stream = PyGPU.Stream(non_blocking=True) if on == "own" else None
     config = LaunchConfig(64, 128, stream=stream, programmatic_dependent_launch=True)
@@ -285,7 +285,7 @@ def test_graph_launches_kernels_with_captured_launch_attributes(module: PyGPU.Mo
     assert total.get()[0] == n
 
 
-def test_cluster_of_one_to_three_axes_reaches_kernel() -> None:
+def test_kernel_sees_launched_cluster_shape_of_one_to_three_axes() -> None:
     kernel = PyGPU.Kernel(
         r"""
 extern "C" __global__ void axes(int *out)

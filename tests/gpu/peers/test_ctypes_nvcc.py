@@ -16,7 +16,7 @@ support.require_gpu()
 COUNT = 100_003
 
 
-def test_kernel_computes_on_pygpu_memory(kernels: Kernels) -> None:
+def test_nvcc_kernel_computes_in_memory_of_pygpu_arrays(kernels: Kernels) -> None:
     x, y = numpy.arange(COUNT, dtype=numpy.float32), numpy.ones(COUNT, numpy.float32)
     on_x, on_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     kernels.axpy(on_y.ptr, on_x.ptr, 2.0, COUNT)
@@ -37,7 +37,7 @@ def test_empty_array_has_no_pointer() -> None:
     assert PyGPU.empty((0, 3), "float32").ptr == 0
 
 
-def test_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_nvcc_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) -> None:
     with slow:
         x, y = PyGPU.full(COUNT, 2, "float32"), PyGPU.full(COUNT, 3, "float32")
         kernels.spin(support.SECONDS, slow.handle)
@@ -47,7 +47,7 @@ def test_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) -> No
 
 
 @pytest.mark.parametrize("step", [1, 2, -1, -3])
-def test_kernel_reads_view_by_pointer_and_stride(kernels: Kernels, step: int) -> None:
+def test_nvcc_kernel_reads_view_by_pointer_and_stride(kernels: Kernels, step: int) -> None:
     host = numpy.arange(1000, dtype=numpy.float32)
     view = PyGPU.to_gpu(host)[::step]
     result = PyGPU.zeros(len(view), "float32")
@@ -55,7 +55,7 @@ def test_kernel_reads_view_by_pointer_and_stride(kernels: Kernels, step: int) ->
     support.same(result.get(), host[::step])
 
 
-def test_kernel_writes_into_view(kernels: Kernels) -> None:
+def test_nvcc_kernel_writes_into_view(kernels: Kernels) -> None:
     array = PyGPU.zeros((10, 100), "float32")
     kernels.fill(array[3].ptr, 5.0, 100)
     expected = numpy.zeros((10, 100), numpy.float32)
@@ -63,7 +63,7 @@ def test_kernel_writes_into_view(kernels: Kernels) -> None:
     support.same(array.get(), expected)
 
 
-def test_array_over_existing_address_shares_memory_with_kernel(kernels: Kernels) -> None:
+def test_array_of_existing_address_shares_memory_with_nvcc_kernel(kernels: Kernels) -> None:
     owner = PyGPU.zeros(12, "float32")
     shared = PyGPU.GPUArray((3, 4), "float32", gpudata=owner.ptr, base=owner)
     assert shared.ptr == owner.ptr

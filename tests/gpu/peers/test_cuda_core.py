@@ -106,7 +106,7 @@ def test_buffer_of_cuda_core_is_imported_without_copy(device: Any) -> None:
     assert (array.get() == 7).all()
 
 
-def test_streams_of_pygpu_and_cuda_core_work_in_each_other(
+def test_streams_are_exchanged_between_pygpu_and_cuda_core(
     device: Any, kernels: Kernels, block: PyGPU.GPUArray
 ) -> None:
     own = PyGPU.Stream(non_blocking=True)

@@ -158,7 +158,7 @@ def test_structured_array_is_imported_by_interface_dictionary() -> None:
     same(PyGPU.asarray(Interface(array, typestr="|V8", descr=dtype.descr)).get(), host)
 
 
-def test_writes_by_either_library_are_visible_to_both() -> None:
+def test_writes_of_cupy_and_pygpu_are_visible_to_both() -> None:
     array = PyGPU.zeros(4, "int32")
     shared = cupy.asarray(array)
     shared += 3
@@ -212,7 +212,7 @@ def test_pygpu_read_waits_for_unfinished_cupy_write(kernels: Kernels, way: str) 
     assert (array.get() == 4).all()
 
 
-def test_streams_of_cupy_and_pygpu_work_in_each_other(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_streams_are_exchanged_between_cupy_and_pygpu(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = cupy.cuda.Stream(non_blocking=True)
     kernels.spin(SECONDS, stream.ptr)
     kernels.fill(block.ptr, 5, COUNT, stream.ptr)

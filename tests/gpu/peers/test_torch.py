@@ -289,7 +289,7 @@ def test_pygpu_stream_waits_for_unfinished_write_of_torch(kernels: Kernels, othe
     assert (array.get() == 3).all()
 
 
-def test_streams_of_torch_and_pygpu_work_in_each_other(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_streams_are_exchanged_between_torch_and_pygpu(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     own, theirs = PyGPU.Stream(non_blocking=True), torch.cuda.Stream()
     with torch.cuda.stream(torch.cuda.ExternalStream(own.handle)):
         kernels.spin(SECONDS, own.handle)
