@@ -42,7 +42,7 @@ def x() -> PyGPU.GPUArray:
 # Launch shapes
 
 
-def test_launch_has_requested_shape() -> None:
+def test_launch_passes_requested_shape_and_stream_to_driver() -> None:
     kernel = kernel_of("", "")
     stream = PyGPU.Stream()
     for key, shape in [
@@ -93,13 +93,13 @@ def test_kernel_launches_on_stream_of_another_library() -> None:
         ((1, 1, "a stream"), TypeError, "a stream is None"),
     ],
 )
-def test_rejects_invalid_launch_shape(key: Any, error: type[Exception], text: str) -> None:
+def test_launch_rejects_invalid_shape(key: Any, error: type[Exception], text: str) -> None:
     kernel = kernel_of("", "")
     with pytest.raises(error, match=text):
         kernel[key]()
 
 
-def test_rejects_stream_of_another_device_than_the_kernels() -> None:
+def test_launch_rejects_stream_of_another_device() -> None:
     with pytest.raises(ValueError, match="cuda:1"):
         kernel_of("", "")[1, 1, PyGPU.Stream(device=1)]()
 
@@ -279,7 +279,7 @@ def test_host_arrays_are_copied_before_and_after_launch() -> None:
         ((None, None, 1, 10**400), OverflowError, "argument 4"),
     ],
 )
-def test_rejects_argument_that_does_not_fit_parameter(arguments: Any, error: type[Exception], text: str) -> None:
+def test_launch_rejects_argument_that_does_not_fit_parameter(arguments: Any, error: type[Exception], text: str) -> None:
     kernel = kernel_of("float *x, const double *y, int n, float f", "8 8 4 4")
     before = launched()
     with pytest.raises(error, match=text):
@@ -287,7 +287,7 @@ def test_rejects_argument_that_does_not_fit_parameter(arguments: Any, error: typ
     assert launched() == before
 
 
-def test_rejects_array_that_does_not_fit_parameter(x: PyGPU.GPUArray) -> None:
+def test_launch_rejects_array_that_does_not_fit_parameter(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x, const double *y, int n", "8 8 4")
     for arguments, text in [
         ((x, x, 1), r"argument 2 \(const double\* y\): the array is float32"),
@@ -417,7 +417,7 @@ def test_kernel_attributes_are_those_of_driver() -> None:
         kernel.set_cache_config(7)
 
 
-def test_module_lives_until_its_kernels_and_next_device_synchronization() -> None:
+def test_module_without_kernels_is_unloaded_at_device_synchronization() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = DRIVER.fake_modules()
@@ -442,7 +442,7 @@ def test_unreferenced_modules_do_not_accumulate() -> None:
     assert DRIVER.fake_modules() < before + 100
 
 
-def test_kernel_is_unusable_after_device_reset(x: PyGPU.GPUArray) -> None:
+def test_launch_after_device_reset_raises_value_error(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x", "8", device=1)
     PyGPU.reset_device(1)
     with pytest.raises(ValueError, match="was reset"):

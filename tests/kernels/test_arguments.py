@@ -120,7 +120,7 @@ def test_packed_record_error_names_c_layout(module: PyGPU.Module) -> None:
         module["describe"][1, 1](PyGPU.Struct(INNER), out)
 
 
-def test_rejects_fields_at_offsets_other_than_c() -> None:
+def test_struct_rejects_fields_at_offsets_that_c_does_not_use() -> None:
     with pytest.raises(ValueError, match=r"'mass' of float64 is at byte 1 of 9, and C aligns it to 8.*align=True"):
         PyGPU.Struct(np.dtype([("flag", "u1"), ("mass", "f8")]))
     inner = np.dtype([("kind", "i2"), ("weight", "f8")])
@@ -132,7 +132,7 @@ def test_rejects_fields_at_offsets_other_than_c() -> None:
         PyGPU.Struct("float32")
 
 
-def test_error_names_struct_field_of_wrong_value() -> None:
+def test_struct_error_contains_name_of_field_with_wrong_value() -> None:
     for fields, error, words in [
         ({"mss": 1}, TypeError, "no field 'mss'; it has flag, mass"),
         ({"flag": 300}, ValueError, "'flag' is uint8, which does not hold 300"),
@@ -157,7 +157,7 @@ def test_overaligned_member_is_aligned_at_any_position(module: PyGPU.Module) -> 
     assert np.frombuffer(struct.tobytes(), "u8").tolist() == words.tolist()
 
 
-def test_struct_keeps_arrays_it_points_to_alive(module: PyGPU.Module, unrest: None) -> None:
+def test_struct_keeps_arrays_of_its_pointers_alive(module: PyGPU.Module, unrest: None) -> None:
     first, row = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32")
     rows = PyGPU.Struct(ROWS, first=first, rows=[row, None], n=8)
     assert rows.value["first"] == first.ptr
@@ -204,7 +204,7 @@ def test_launch_with_structs_and_pointers_is_ordered_after_array_writes(module: 
 
 
 @gpu_only
-def test_reads_by_struct_do_not_wait_for_reads(module: PyGPU.Module) -> None:
+def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module: PyGPU.Module) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("counts calls of the simulated driver")
@@ -259,7 +259,7 @@ def test_views_of_pointers_keep_arrays(module: PyGPU.Module) -> None:
     assert [one() is None for one in seen] == [True, True, False]
 
 
-def test_pointers_reject_arrays_a_kernel_would_misread() -> None:
+def test_pointers_reject_strided_and_host_arrays() -> None:
     a = PyGPU.zeros((4, 4), "float32")
     with pytest.raises(ValueError, match=r"array 1 is not contiguous \(shape \(4, 2\), strides.*strided=True"):
         PyGPU.pointers([a, a[:, ::2]])
@@ -268,7 +268,7 @@ def test_pointers_reject_arrays_a_kernel_would_misread() -> None:
         PyGPU.pointers([np.zeros(3)])
 
 
-def test_rejects_freed_memory_at_launch(module: PyGPU.Module) -> None:
+def test_launch_rejects_struct_with_address_of_freed_memory(module: PyGPU.Module) -> None:
     memory = drv.mem_alloc(32)
     rows = [PyGPU.Struct(ROWS, first=lender, n=8) for lender in (memory, PyGPU.pointers([memory]))]
     memory.free()
@@ -278,7 +278,7 @@ def test_rejects_freed_memory_at_launch(module: PyGPU.Module) -> None:
 
 
 @gpu_only
-def test_rejects_addresses_of_another_device(module: PyGPU.Module) -> None:
+def test_launch_and_pointers_reject_addresses_of_other_device(module: PyGPU.Module) -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("one device")
     other = PyGPU.zeros(8, "float32", device=1)
@@ -289,7 +289,7 @@ def test_rejects_addresses_of_another_device(module: PyGPU.Module) -> None:
     assert PyGPU.pointers([other]).device == other.device
 
 
-def test_function_pointers_are_values_of_device_table(module: PyGPU.Module) -> None:
+def test_kernel_accepts_function_pointers_read_from_device_table(module: PyGPU.Module) -> None:
     address, nbytes = module.get_global("functions")
     table = PyGPU.from_pointer(address, nbytes // 8, "uint64", owner=module)
     square, twice = table.get()
@@ -300,7 +300,7 @@ def test_function_pointers_are_values_of_device_table(module: PyGPU.Module) -> N
     assert x.tolist() == [0, 2, 8, 18]
 
 
-def test_texture_in_struct_is_kept_and_ordered(module: PyGPU.Module, unrest: None) -> None:
+def test_struct_keeps_texture_alive_and_kernel_samples_it(module: PyGPU.Module, unrest: None) -> None:
     line, out = PyGPU.TextureArray(8), PyGPU.zeros(8, "float32")
     line.set(np.arange(8, dtype="f4"))
     sampled = PyGPU.Struct([("image", "u8"), ("out", "u8")], image=PyGPU.Texture(line), out=out)
@@ -340,7 +340,7 @@ def test_pycuda_launches_accept_structs_and_pointers(module: PyGPU.Module) -> No
     assert first.tolist() == [100] * 4
 
 
-def test_captured_launch_keeps_targets_of_its_arguments(module: PyGPU.Module) -> None:
+def test_graph_keeps_arrays_of_struct_and_pointer_arguments(module: PyGPU.Module) -> None:
     first, row, words = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32"), PyGPU.zeros(18, "uint64")
     lengths = PyGPU.asarray([8, 8], dtype="int32")
     module["add_rows"][1, 8](PyGPU.Struct(ROWS, first=first, rows=[row, row], n=8))
@@ -358,7 +358,7 @@ def test_captured_launch_keeps_targets_of_its_arguments(module: PyGPU.Module) ->
     assert words.get().tolist() == [0, *range(16), 0]
 
 
-def test_owners_are_objects_with_tracked_memory() -> None:
+def test_kernel_argument_rejects_ndarray_as_owner() -> None:
     from PyGPU import _core
 
     with pytest.raises(TypeError, match="ndarray lends no address"):

@@ -54,7 +54,7 @@ def test_block_synchronizes_at_barrier_and_constants_are_set_by_name(module: PyG
     np.testing.assert_array_equal(o.get(), expected)
 
 
-def test_launches_on_several_streams_follow_order_of_array(module: PyGPU.Module) -> None:
+def test_launches_on_three_streams_update_one_array_in_order(module: PyGPU.Module) -> None:
     increment = module.get_function("increment")
     streams = [PyGPU.Stream() for _ in range(3)]
     o = PyGPU.zeros(3000, np.int32)
@@ -63,7 +63,7 @@ def test_launches_on_several_streams_follow_order_of_array(module: PyGPU.Module)
     np.testing.assert_array_equal(o.get(), np.full(3000, 30))
 
 
-def test_warps_and_atomics_reduce(module: PyGPU.Module) -> None:
+def test_warp_shuffles_and_atomics_compute_sum(module: PyGPU.Module) -> None:
     a = np.arange(5000, dtype=np.float32) % 7
     o = PyGPU.zeros(1, np.float32)
     module.get_function("total")[3, 128](PyGPU.asarray(a), o, np.int32(5000))

@@ -44,7 +44,7 @@ def test_c_declaration_is_parsed_to_dtype_and_name(text: str, wanted: ScalarArg 
 
 
 @pytest.mark.parametrize("text", ["float", "quaternion *q", "float **x", "float5 *x", "", "float *x y", "*x"])
-def test_rejects_text_that_is_no_c_declaration(text: str) -> None:
+def test_parse_c_arg_rejects_text_that_is_no_c_declaration(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown type|no declaration|pointer to pointers|vector type"):
         parse_c_arg(text)
 

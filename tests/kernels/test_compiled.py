@@ -118,13 +118,13 @@ def test_template_arguments_use_c_spelling(arguments: tuple[object, ...], text: 
 
 
 @pytest.mark.enough_on("cpu")
-def test_rejects_invalid_template_argument() -> None:
+def test_template_rejects_float_argument() -> None:
     kernel = PyGPU.Kernel("template <int N> __global__ void k(int *x) { *x = N; }")
     with pytest.raises(TypeError, match=r"dtypes, integers, truth values and texts, not 1\.5"):
         kernel.template(1.5)
 
 
-def test_several_sources_and_headers_are_one_module(tmp_path: Path) -> None:
+def test_several_sources_and_headers_are_compiled_to_one_module(tmp_path: Path) -> None:
     second = tmp_path / "second.cu"
     second.write_text('#include "two.h"\n__global__ void set(float *x) { x[threadIdx.x] = twice(FACTOR); }\n')
     headers = {"two.h": "#pragma once\n#define FACTOR 3\n", "unused.h": "nonsense"}
@@ -135,7 +135,7 @@ def test_several_sources_and_headers_are_one_module(tmp_path: Path) -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_error_in_source_or_header_has_its_name_and_line() -> None:
+def test_compile_error_contains_file_name_and_line() -> None:
     good, bad = "__device__ int f() { return 1; }", '\n#include "h.h"\n__global__ void k(int *x) { *x = absent; }'
     with pytest.raises(PyGPU.CompileError, match=r"kernel2\.cu[:(]3"):
         PyGPU.Module([good, bad], headers={"h.h": "int a();\nint b();\n"})

@@ -110,7 +110,7 @@ def test_same_array_may_be_passed_for_two_arguments() -> None:
     np.testing.assert_array_equal(twice.get(), np.full(1001, 10))
 
 
-def test_elements_interleaved_with_output_are_read_in_time() -> None:
+def test_output_interleaved_with_input_matches_numpy() -> None:
     base = np.arange(5000, dtype=np.float32)
     found = gpu(base)
     AXPY(2, found[::2], found[1::2], found[::2])
@@ -213,7 +213,7 @@ def test_scalars_are_converted_to_declared_type() -> None:
         kernel(1, 1j, 0, z)
 
 
-def test_rejects_shapes_that_do_not_broadcast() -> None:
+def test_kernel_rejects_shapes_that_do_not_broadcast() -> None:
     x, z = PyGPU.zeros((3, 4), np.float32), PyGPU.zeros((3, 4), np.float32)
     with pytest.raises(ValueError, match=r"axpy: operands could not be broadcast together with shapes \(3,4\) \(3,\)"):
         AXPY(1, x, PyGPU.zeros(3, np.float32), z)
@@ -246,7 +246,7 @@ def test_error_names_mismatched_argument() -> None:
         ElementwiseKernel("quaternion *x", "")
 
 
-def test_read_only_array_may_be_read() -> None:
+def test_read_only_array_is_accepted_as_input_only() -> None:
     x = np.arange(4, dtype=np.float32)
     fixed = PyGPU.broadcast_to(gpu(x), (2, 4))
     z = PyGPU.empty((2, 4), np.float32)
@@ -256,7 +256,7 @@ def test_read_only_array_may_be_read() -> None:
         AXPY(2, z, z, fixed)
 
 
-def test_pointer_is_needed_if_source_passes_it_on() -> None:
+def test_strided_array_is_rejected_if_source_uses_its_pointer() -> None:
     kernel = ElementwiseKernel(
         "float *x, float *z",
         "z[i] = last(x, n)",
@@ -269,13 +269,13 @@ def test_pointer_is_needed_if_source_passes_it_on() -> None:
         kernel(x[::2], z)
 
 
-def test_rejects_elements_unreadable_by_devices() -> None:
+def test_kernel_rejects_unaligned_arrays() -> None:
     odd = PyGPU.to_gpu(np.zeros(41, np.uint8))[1:].view(np.float32)
     with pytest.raises(ValueError, match="not aligned to 4 bytes"):
         AXPY(1, odd, odd, odd)
 
 
-def test_structured_type_has_its_registered_name() -> None:
+def test_kernel_uses_registered_name_of_structured_dtype() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("elementwise_pair", PAIR)
@@ -397,7 +397,7 @@ def test_array_of_another_library_is_accepted() -> None:
     assert z.get().tolist() == [0, 3, 6, 9, 12]
 
 
-def test_source_is_kept_in_named_folder(capsys: pytest.CaptureFixture[str]) -> None:
+def test_keep_option_writes_source_to_printed_path(capsys: pytest.CaptureFixture[str]) -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = 41 + 1", "kept", keep=True)
     kernel(PyGPU.zeros(3, np.float32))
     path = Path(capsys.readouterr().out.rpartition(" ")[2].strip())

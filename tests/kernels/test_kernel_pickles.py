@@ -65,7 +65,7 @@ def test_equal_pickles_are_compiled_once_per_process() -> None:
     assert pickle.loads(pickle.dumps(other)) is not first
 
 
-def test_derived_class_and_attributes_are_kept() -> None:
+def test_pickle_keeps_derived_class_and_attributes() -> None:
     kernel = Named(3)
     kernel.note = "mine"
     again = pickle.loads(pickle.dumps(kernel))
@@ -78,6 +78,6 @@ def test_derived_class_and_attributes_are_kept() -> None:
     assert pickle.loads(pickle.dumps(plain)).note == "its own"
 
 
-def test_rejects_uninitialized_kernel() -> None:
+def test_pickle_rejects_uninitialized_kernel() -> None:
     with pytest.raises(RuntimeError, match="__init__"):
         pickle.dumps(ElementwiseKernel.__new__(ElementwiseKernel))

@@ -135,7 +135,7 @@ def test_readonly_cache_folder_is_read(fakes: Path, tmp_path: Path) -> None:
         folder.chmod(0o755)
 
 
-def test_missing_launch_shape_is_reported() -> None:
+def test_call_without_launch_shape_raises_type_error() -> None:
     try:
         kernel = PyGPU.Kernel("__global__ void k() {}", "k")
     except (PyGPU.NotSupportedError, PyGPU.BackendUnavailableError) as error:

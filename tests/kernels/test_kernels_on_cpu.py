@@ -102,7 +102,7 @@ def test_explicitly_named_compiler_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["random", "shuffled:x", "reversed:2"])
-def test_rejects_unknown_thread_order(order: str, tmp_path: Path) -> None:
+def test_process_rejects_unknown_thread_order(order: str, tmp_path: Path) -> None:
     done = run(tmp_path, "no_barrier", PYGPU_CPU_ORDER=order)
     assert done.returncode != 0
     assert f"PYGPU_CPU_ORDER is '{order}'; the orders are 'reversed', 'shuffled' and" in done.stderr
@@ -125,7 +125,7 @@ def test_sanitizer_detects_shared_memory_overrun(tmp_path: Path, name: str) -> N
     assert "READ" in wrong.stderr
 
 
-def test_rejects_sanitized_kernel_in_unprepared_process(tmp_path: Path) -> None:
+def test_process_without_ld_preload_rejects_sanitized_kernel(tmp_path: Path) -> None:
     sanitizer()
     done = run(tmp_path, "beyond", 0, "-fsanitize=address", LD_PRELOAD="")
     assert "LD_PRELOAD=" in done.stderr

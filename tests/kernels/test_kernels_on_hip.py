@@ -60,7 +60,7 @@ def test_error_names_options_rejected_by_amd_compiler(option: str, error: type[E
         PyGPU.Kernel(SCALE, "scale", [option])
 
 
-def test_template_is_named_as_in_source() -> None:
+def test_template_instance_is_found_by_its_cxx_name() -> None:
     module = PyGPU.Module(
         "template <typename T, int N> __global__ void times(T *x) { x[threadIdx.x] *= N; }",
         instances=["times<float, 3>", "times<long long, 5>"],
@@ -83,7 +83,7 @@ def test_image_is_code_object_and_other_images_are_rejected() -> None:
             PyGPU.Module(other)
 
 
-def test_shared_memory_needs_no_request_and_is_limited() -> None:
+def test_shared_memory_above_device_limit_is_rejected() -> None:
     kernel = PyGPU.Kernel(SCALE)
     most = kernel.max_dynamic_shared_size_bytes
     kernel[1, 4, None, most](PyGPU.ones(4, np.float32), 2)
@@ -98,7 +98,7 @@ def test_shared_memory_needs_no_request_and_is_limited() -> None:
         kernel.set_cache_config(7)
 
 
-def test_configuration_names_compiler() -> None:
+def test_configuration_contains_hiprtc_as_compiler() -> None:
     (entry,) = (backend for backend in PyGPU.config()["backends"] if backend["name"] == "hip")
     assert str(entry["compiler"]).startswith("hiprtc ")
 

@@ -114,7 +114,7 @@ def test_config_repr_shows_its_arguments() -> None:
         ({"cluster_scheduling_policy": "far"}, ValueError, "'spread', 'load_balancing' or None, not 'far'"),
     ],
 )
-def test_rejects_unknown_attributes(keywords: dict[str, Any], error: type[Exception], text: str) -> None:
+def test_config_rejects_unknown_attributes(keywords: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         LaunchConfig(1, 1, **keywords)
     with pytest.raises(error, match=text):
@@ -173,7 +173,7 @@ def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> Non
         assert told() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
 
 
-def test_rejects_too_large_cooperative_grid_and_reports_limit(increment: PyGPU.Kernel) -> None:
+def test_too_large_cooperative_grid_raises_error_with_limit(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(16, np.int32)
     for launch in (
         lambda: increment[LaunchConfig(5000, 1024, cooperative=True)](x),
@@ -204,7 +204,7 @@ def test_cluster_of_one_block_is_supported_everywhere(module: PyGPU.Module) -> N
 
 
 @only_without_clusters
-def test_rejects_larger_clusters_if_unsupported(increment: PyGPU.Kernel) -> None:
+def test_clusters_of_several_blocks_raise_error_if_unsupported(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     for size in (2, (1, 2), (1, 1, 2)):
         with pytest.raises(PyGPU.NotSupportedError, match=f"{x.device} has no clusters: CUDA devices of"):
@@ -217,7 +217,7 @@ def test_rejects_larger_clusters_if_unsupported(increment: PyGPU.Kernel) -> None
 
 
 @only_with_clusters
-def test_rejects_impossible_clusters_and_reports_limits(module: PyGPU.Module) -> None:
+def test_impossible_cluster_raises_error_with_limit(module: PyGPU.Module) -> None:
     increment = PyGPU.Module(SOURCE).get_function("increment")
     x = PyGPU.zeros(64, np.int32)
     before = count()

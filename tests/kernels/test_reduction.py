@@ -158,7 +158,7 @@ def test_reduction_runs_after_earlier_work_on_array_on_any_stream() -> None:
         assert result.get() == 30000 * value
 
 
-def test_rejects_wrong_calls() -> None:
+def test_kernel_rejects_wrong_dtype_shape_keyword_and_definition() -> None:
     with pytest.raises(TypeError, match=r"dot\(\): argument 1 \(const int \*x\): the array is float32, and int32"):
         DOT(PyGPU.zeros(3, np.float32), PyGPU.zeros(3, np.int32))
     with pytest.raises(ValueError, match="could not be broadcast"):

@@ -122,7 +122,7 @@ def test_array_of_other_dtype_is_converted_and_keeps_its_dtype() -> None:
         assert x.get().tolist() == expected.astype(dtype).tolist()
 
 
-def test_rejects_wrong_calls() -> None:
+def test_kernel_rejects_wrong_shape_overlap_and_host_array() -> None:
     x = PyGPU.zeros(10, np.int32)
     with pytest.raises(ValueError, match="input has 2 axes, and a scan goes along one"):
         UP_TO(x.reshape(2, 5))

@@ -47,7 +47,7 @@ def test_outputs_may_have_gaps_that_are_unchanged() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the threads of the CPU take turns")
-def test_rows_are_used_for_views_of_one_array(capsys: pytest.CaptureFixture[str]) -> None:
+def test_kernel_loads_rows_for_overlapping_views_of_one_array(capsys: pytest.CaptureFixture[str]) -> None:
     u, other = PyGPU.ones((12, 300), np.float32), PyGPU.ones((12, 300), np.float32)
     z = PyGPU.empty((10, 299), np.float32)
 

@@ -137,7 +137,7 @@ def zeros(*shape: int, dtype: str = "float32") -> PyGPU.GPUArray:
         case(lambda: zeros(8, 8), 1.5, "box is an int, or one for each axis, not float", TypeError),
     ],
 )  # fmt: skip
-def test_rejects_maps_unsupported_by_hardware(
+def test_tensor_map_rejects_parameters_unsupported_by_hardware(
     array: Any, box: Any, keywords: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
@@ -183,7 +183,7 @@ def test_tensor_map_keeps_its_array_alive(words: PyGPU.Kernel) -> None:
 
 
 @cuda_only
-def test_rejects_map_for_pointer_or_another_device(words: PyGPU.Kernel) -> None:
+def test_launch_rejects_tensor_map_for_pointer_or_of_other_device(words: PyGPU.Kernel) -> None:
     tensor_map = PyGPU.TensorMap(PyGPU.zeros((8, 8), "float32"), (4, 4))
     with pytest.raises(TypeError, match=r"words\(\): argument 2 .*PyGPU.TensorMap has 128 bytes, and the parameter 8"):
         words[1, 17](tensor_map, tensor_map)

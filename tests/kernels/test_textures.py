@@ -216,7 +216,7 @@ def test_surface_is_written_read_and_visible_to_its_texture(module: PyGPU.Module
     np.testing.assert_array_equal(layers.get(), np.stack([values, values - 1]))
 
 
-def test_surface_access_outside_is_clamped_or_ignored(module: PyGPU.Module) -> None:
+def test_surface_access_outside_array_is_clamped_or_ignored(module: PyGPU.Module) -> None:
     array = PyGPU.TextureArray(5, surface=True)
     array.set(np.arange(1, 6, dtype="float32"))
     out = PyGPU.empty(3, "float32")
@@ -226,7 +226,7 @@ def test_surface_access_outside_is_clamped_or_ignored(module: PyGPU.Module) -> N
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="ends a context elsewhere")
-def test_surface_access_outside_ends_launch_and_reports_line(module: PyGPU.Module) -> None:
+def test_surface_access_outside_array_ends_launch_and_reports_line(module: PyGPU.Module) -> None:
     array = PyGPU.TextureArray((2, 2), "int16", surface=True)
     with pytest.raises(PyGPU.CudaError, match=r"thread \(2,0,0\): .* at kernel\.cu:\d+"):
         module.get_function("add")[2, 3](PyGPU.Surface(array), np.int16(1), 2, -1)
@@ -309,7 +309,7 @@ def test_graph_keeps_and_reads_texture_at_each_launch(module: PyGPU.Module) -> N
         assert (out.get() == number).all()
 
 
-def test_rejects_non_textures_with_remedy(module: PyGPU.Module) -> None:
+def test_textures_reject_invalid_arguments_with_remedy(module: PyGPU.Module) -> None:
     floats, whole = PyGPU.TextureArray((2, 3)), PyGPU.TextureArray((2, 3), "int32")
     refused = [
         (lambda: PyGPU.TextureArray((2, 3), "float64"), ValueError, "view wider ones as int32"),

@@ -90,7 +90,7 @@ def test_eigenvalues_without_convergence_raise_linalg_error() -> None:
 
 
 @pytest.mark.starts_processes
-def test_error_without_library_names_package() -> None:
+def test_error_without_library_contains_package_name() -> None:
     program = """
 import PyGPU
 try:

@@ -131,19 +131,19 @@ def test_allocator_error_is_raised_by_array_creation() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "text", 0, 1.5, np.zeros(1)])
-def test_rejects_allocator_without_address(answer: Any) -> None:
+def test_allocation_rejects_result_of_allocator_without_address(answer: Any) -> None:
     with PyGPU.using_allocator(lambda nbytes: answer), pytest.raises((TypeError, ValueError)):
         PyGPU.empty(3)
 
 
 @pytest.mark.parametrize("allocator", [int, lambda nbytes: np.uint64(1 << 40), lambda nbytes: True])
-def test_rejects_allocator_returning_unowned_integer(allocator: Any) -> None:
+def test_allocation_rejects_bare_integer_of_allocator(allocator: Any) -> None:
     with pytest.raises(TypeError, match="gave the number"):
         PyGPU.empty(2, np.float64, allocator)
 
 
 @pytest.mark.parametrize("allocator", [3, object(), b"torch"])
-def test_rejects_non_allocators_immediately(allocator: Any) -> None:
+def test_set_allocator_rejects_non_allocators_immediately(allocator: Any) -> None:
     with pytest.raises(TypeError, match=r"allocate\(nbytes, stream\)"):
         PyGPU.set_allocator(allocator)
     assert PyGPU.get_allocator() is None
@@ -156,7 +156,7 @@ def test_error_for_unknown_name_lists_known_ones() -> None:
 
 @pytest.mark.skipif(not on_cpu(), reason="the others have memory of GPUs")
 @pytest.mark.parametrize("name", ["torch", "cupy", "rmm"])
-def test_rejects_gpu_library_allocator_on_cpu(name: str) -> None:
+def test_set_allocator_rejects_gpu_library_on_cpu(name: str) -> None:
     with pytest.raises(PyGPU.NotSupportedError, match=name):
         PyGPU.set_allocator(name)
 
@@ -265,7 +265,7 @@ def test_host_memory_is_counted_and_limited_like_device_memory() -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "many"])
-def test_rejects_limit_that_is_no_size(limit: Any) -> None:
+def test_set_memory_limit_rejects_value_that_is_no_size(limit: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         PyGPU.set_memory_limit(limit)
     assert PyGPU.memory_limit() is None

@@ -128,7 +128,7 @@ def test_long_chains_through_other_libraries_are_dropped() -> None:
     run(chains(HOST_CHAINS, "c = np.zeros(3)"))
 
 
-def test_end_of_chain_is_released_with_it() -> None:
+def test_first_owner_of_chain_is_released_with_last_array() -> None:
     # Interop regression A6: the release is deferred but not forgotten.
     run(
         """

@@ -36,7 +36,7 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 
 
 @references
-def test_array_over_memory_of_another_is_limited_to_its_block(refer: Any) -> None:
+def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any) -> None:
     """Limit an array over the memory of another array to the block of that memory.
 
     Interop regression A12: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
@@ -63,7 +63,7 @@ def test_offset_is_checked_against_end_of_block() -> None:
 
 
 @references
-def test_shared_memory_follows_order_of_its_other_uses(refer: Any, late: None) -> None:
+def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, late: None) -> None:
     """Order uses of shared memory.
 
     Interop regression A12: a fill on another stream was not waited for, and 0 was read instead of 7.
@@ -150,7 +150,7 @@ def own(nbytes: int) -> PyGPU.GPUArray:
         return PyGPU.empty(nbytes, "u1")
 
 
-def test_rejects_recursive_allocator() -> None:
+def test_recursive_allocator_raises_recursion_error() -> None:
     """Reject an allocator that calls itself; it used to overflow the stack (related to interop regression A12)."""
     with (
         pytest.raises(RecursionError, match="using_allocator"),
@@ -169,7 +169,7 @@ class Told:
 
 
 @pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
-def test_rejects_allocator_returning_too_little(make: Any) -> None:
+def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
     """Reject memory of an allocator that is smaller than the request.
 
     Interop regression A12: arrays in memory of such allocators wrote beyond it.
@@ -184,14 +184,14 @@ def test_rejects_allocator_returning_too_little(make: Any) -> None:
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
-def test_reported_size_of_object_is_used() -> None:
+def test_size_reported_by_memory_object_limits_array() -> None:
     """Use the size that an object reports (interop regression A12)."""
     for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
 
 
-def test_pool_memory_is_not_reused_while_array_shows_it() -> None:
+def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
     """Keep pool memory alive while an array uses its address.
 
     Interop regression A12: an array over the address of pool memory owns a reference to that memory.
@@ -320,7 +320,7 @@ def test_array_keeps_explicitly_freed_memory_and_address_is_unowned(make: Any) -
 
 
 @cpu_only
-def test_external_memory_is_never_taken_for_freed() -> None:
+def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
     """Accept memory that the C library has reused for another owner (interop regression B3)."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):

@@ -90,7 +90,7 @@ def test_array_over_gpudata_shares_memory_and_object(x):
         PyGPU.GPUArray((4,), np.float32, gpudata=x[6:].gpudata)
 
 
-def test_given_gpudata_is_returned():
+def test_gpudata_attribute_is_object_passed_to_constructor():
     memory = drv.mem_alloc(32)
     pooled = DeviceMemoryPool().allocate(32)
     for given in (memory, pooled):
@@ -110,7 +110,7 @@ def test_gpudata_of_allocator_belongs_to_array():
     assert PyGPU.zeros(8, np.float32, allocator=drv.mem_alloc).gpudata.nbytes == 32
 
 
-def test_gpudata_keeps_memory(x):
+def test_gpudata_keeps_memory_after_array_is_dropped(x):
     memory = x.gpudata
     del x
     assert (drv.from_device_like(memory, VALUES) == VALUES).all()
@@ -128,7 +128,7 @@ def test_gpudata_is_freed_once_and_array_keeps_its_memory(x):
     assert (x.get() == VALUES).all()
 
 
-def test_given_memory_is_freed_by_array():
+def test_gpudata_free_frees_memory_passed_to_constructor():
     memory = drv.mem_alloc(32)
     x = PyGPU.GPUArray((8,), np.float32, gpudata=memory)
     x.gpudata.free()

@@ -23,7 +23,7 @@ OBJECTS = [
 
 
 @pytest.mark.parametrize("ary", OBJECTS, ids=["objects", "a field", "dates"])
-def test_rejects_memory_of_python_objects_everywhere(ary: np.ndarray) -> None:
+def test_every_function_rejects_memory_of_python_objects(ary: np.ndarray) -> None:
     """Reject arrays of Python objects.
 
     Interop regression B2: `cudaMemcpy` wrote into an ndarray of objects.
@@ -78,7 +78,7 @@ NO_ADDRESSES = {
 
 
 @pytest.mark.parametrize("value", NO_ADDRESSES.values(), ids=NO_ADDRESSES)
-def test_rejects_array_value_in_place_of_address(value: Any) -> None:
+def test_driver_functions_reject_array_value_as_address(value: Any) -> None:
     """Reject an array value in place of an address.
 
     Interop regression B4: `memcpy_dtod(m, np.ma.array([1.0]), 8)` used the value of the array as an address.
@@ -101,7 +101,7 @@ def test_rejects_array_value_in_place_of_address(value: Any) -> None:
 
 
 @gpu_only
-def test_object_with_cuda_array_interface_is_address() -> None:
+def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
     """Use the extent and the read-only flag of the interface too (interop regression B4)."""
 
     class Foreign:
@@ -126,7 +126,7 @@ def test_object_with_cuda_array_interface_is_address() -> None:
 
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])
-def test_rejects_impossible_bins_and_sizes_immediately(pool: Any) -> None:
+def test_pools_reject_impossible_bins_and_sizes_immediately(pool: Any) -> None:
     """Reject impossible bins and sizes before any computation with them.
 
     Interop regression B5: `alloc_size(2**40)` computed a number of 2**36 bits.

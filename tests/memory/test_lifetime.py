@@ -162,7 +162,7 @@ def test_view_of_view_holds_owner_only() -> None:
     assert dies(reference)
 
 
-def test_given_base_lives_as_long_as_array_and_views() -> None:
+def test_base_argument_lives_as_long_as_array_and_views() -> None:
     class Owner:
         pass
 
@@ -177,7 +177,7 @@ def test_given_base_lives_as_long_as_array_and_views() -> None:
     assert dies(reference)
 
 
-def test_object_with_address_lives_as_long_as_array() -> None:
+def test_object_passed_as_gpudata_lives_as_long_as_array() -> None:
     _, memory = pair((4,))
     reference = weakref.ref(memory)
     array = PyGPU.GPUArray((4,), gpudata=memory)
@@ -351,7 +351,7 @@ def test_threads_may_create_share_and_drop_arrays() -> None:
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")
-def test_import_keeps_free_threading() -> None:
+def test_import_of_package_does_not_enable_gil() -> None:
     assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
 
 

@@ -50,7 +50,7 @@ def test_free_of_address_zero_does_nothing(free) -> None:
 @pytest.mark.parametrize(
     ("allocate", "free"), [(_core.raw_allocate, _core.raw_free), (_core.host_allocate, _core.host_free)]
 )
-def test_second_free_of_memory_raises(allocate, free) -> None:
+def test_second_free_of_memory_raises_cuda_error(allocate, free) -> None:
     address = allocate(64)
     free(address)
     with pytest.raises(PyGPU.CudaError, match=hex(address)) as caught:
@@ -59,7 +59,7 @@ def test_second_free_of_memory_raises(allocate, free) -> None:
     assert caught.value.operation.startswith("cudaFree")
 
 
-def test_rejects_free_of_unknown_address() -> None:
+def test_free_of_unknown_address_raises_cuda_error() -> None:
     device, host = _core.raw_allocate(64), _core.host_allocate(64)
     values = np.zeros(8)
     for free, address in (
@@ -76,7 +76,7 @@ def test_rejects_free_of_unknown_address() -> None:
     _core.host_free(host)
 
 
-def test_rejects_free_of_array_memory() -> None:
+def test_raw_free_of_array_memory_raises_cuda_error() -> None:
     array = PyGPU.zeros(8)
     with pytest.raises(PyGPU.CudaError):
         _core.raw_free(array.ptr)
@@ -193,7 +193,7 @@ def test_host_memory_is_registered_and_unregistered() -> None:
 
 
 @pytest.mark.parametrize(("address", "nbytes"), [(0, 8), (4096, 0), (2**64 - 4, 8)])
-def test_rejects_registration_of_non_memory(address: int, nbytes: int) -> None:
+def test_host_register_rejects_address_without_memory(address: int, nbytes: int) -> None:
     with pytest.raises(ValueError, match="no memory to pin"):
         _core.host_register(address, nbytes)
 

@@ -72,7 +72,7 @@ def test_cached_memory_is_counted_and_trimmed() -> None:
 
 
 @pytest.mark.parametrize("size", [MIB + 1, 8 * MIB])
-def test_large_blocks_are_returned_to_driver(size: int) -> None:
+def test_blocks_above_1_mib_are_not_cached(size: int) -> None:
     PyGPU.empty(size, "uint8")
     assert kept() == 0
 
@@ -102,7 +102,7 @@ def test_uncached_block_is_not_reused_for_larger_size() -> None:
     assert kept() == 0
 
 
-def test_each_stream_has_its_own_cache_that_ends_with_it(driver: simulated.Driver) -> None:
+def test_stream_cache_is_freed_when_its_stream_is_dropped(driver: simulated.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.zeros(100).ptr
@@ -155,7 +155,7 @@ def test_full_device_gets_cached_memory_back(driver: simulated.Driver) -> None:
     assert not array.get().any()
 
 
-def test_capture_memory_comes_from_driver_and_outlives_it() -> None:
+def test_block_allocated_in_capture_neither_comes_from_nor_enters_cache() -> None:
     stream, source = PyGPU.Stream(), PyGPU.zeros(100)
     PyGPU.synchronize()
     with stream:
@@ -172,7 +172,7 @@ def test_capture_memory_comes_from_driver_and_outlives_it() -> None:
     stream.synchronize()
 
 
-def test_foreign_capture_on_own_stream_gets_no_cached_block(driver: simulated.Driver) -> None:
+def test_foreign_capture_on_pygpu_stream_gets_no_cached_block(driver: simulated.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.empty(100).ptr
@@ -193,7 +193,7 @@ def test_foreign_capture_on_own_stream_gets_no_cached_block(driver: simulated.Dr
 
 
 @pytest.mark.starts_processes
-def test_variable_disables_cache() -> None:
+def test_pygpu_recycle_0_disables_block_cache() -> None:
     script = """
         import os
         os.environ["PYGPU_RECYCLE"] = "0"

@@ -53,7 +53,7 @@ def test_sharing_process_opens_its_own_handle_to_same_memory() -> None:
     assert a[1].tolist() == [7.0] * 5
 
 
-def test_rejects_unshareable_memory_with_remedy() -> None:
+def test_share_rejects_unshareable_memory_with_remedy() -> None:
     for array in (PyGPU.zeros(1000), PyGPU.to_gpu(np.ones(3))[1:]):
         with pytest.raises(ValueError, match="shared=True"):
             array.share()
@@ -61,7 +61,7 @@ def test_rejects_unshareable_memory_with_remedy() -> None:
         PyGPU.open_shared(PyGPU.zeros(3))  # type: ignore[arg-type]
 
 
-def test_handle_without_memory_machine_device_or_backend_reports_it() -> None:
+def test_open_shared_error_names_missing_memory_machine_device_or_backend() -> None:
     a = PyGPU.zeros(10, shared=True)
     handle = a.share()
     block = handle.block

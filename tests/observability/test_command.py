@@ -28,7 +28,9 @@ def said(
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_show_command_is_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_without_arguments_equals_show(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     plain = said(monkeypatch, capsys)
     assert said(monkeypatch, capsys, "show") == plain
     assert f"backend: {PyGPU.backend_name()}" in plain[1]
@@ -75,7 +77,7 @@ def test_command_without_backend_prints_reason_without_traceback(
     assert "usage" not in told
 
 
-def test_known_variables_match_page() -> None:
+def test_known_variables_match_those_of_environment_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "environment.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(PYGPU_\w+)`", page, re.MULTILINE)) == environment.KNOWN
 
@@ -115,7 +117,7 @@ def test_failed_check_is_printed_and_sets_exit_status(
 
 
 @pytest.mark.enough_on("cpu")
-def test_only_installed_neighbours_are_checked(
+def test_self_test_checks_only_installed_libraries(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(testing, "CHECKS", [])
@@ -127,7 +129,9 @@ def test_only_installed_neighbours_are_checked(
 
 
 @pytest.mark.enough_on("cpu")
-def test_rejects_unknown_device(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_self_test_of_unknown_device_exits_with_status_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert said(monkeypatch, capsys, "test", "--device", "cpu:77")[0] == 2
 
 
@@ -138,7 +142,7 @@ def test_checks_stop_after_time_limit(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 
 @pytest.mark.enough_on("cpu")
-def test_comparison_shows_ratios_to_saved_figures() -> None:
+def test_benchmark_shows_ratios_to_saved_figures() -> None:
     rows = [bench.Row("get", 65536, 2e-6), bench.Row("a.T", None, 3e-8), bench.Row("new", None, 1e-8)]
     text = bench.comparison(rows, {("get", 65536): 1e-6, ("a.T", None): 6e-8}, "old.json")
     assert [line.split()[-1] for line in text.splitlines()] == ["old.json", "2.00", "0.50"]

@@ -90,7 +90,7 @@ def test_open_range_ends_after_ranges_are_disabled(recorder: Recorder) -> None:
     assert recorder.names() == ["begun"]
 
 
-def test_rejects_missing_or_unknown_range_library(tmp_path: Path) -> None:
+def test_annotate_rejects_missing_or_unknown_range_library(tmp_path: Path) -> None:
     with pytest.raises(PyGPU.BackendUnavailableError, match="was not found"):
         PyGPU.profile.annotate(str(tmp_path / "libnone.so"))
     with pytest.raises(ValueError, match="'nvtx', 'roctx'"):

@@ -45,7 +45,7 @@ def completed(function: Callable[..., Any]) -> str:
     return function.__doc__
 
 
-def test_own_entries_replace_those_of_the_base() -> None:
+def test_entries_of_function_replace_entries_of_base_docstring() -> None:
     def shift(a: Any, axis: int, by: float, *, out: Any = None) -> Any:
         """Add to elements.
 
@@ -72,7 +72,7 @@ def test_own_entries_replace_those_of_the_base() -> None:
     )
 
 
-def test_parameters_are_in_the_order_of_the_signature() -> None:
+def test_completed_parameters_follow_order_of_signature() -> None:
     def shift(by: float, a: Any, b: Any) -> Any:
         """Add.
 
@@ -90,7 +90,7 @@ def test_parameters_are_in_the_order_of_the_signature() -> None:
     )
 
 
-def test_docstrings_may_be_absent() -> None:
+def test_package_imports_without_docstrings() -> None:
     program = "import PyGPU.fft\nprint(PyGPU.fft.fft2.__name__, PyGPU.fft.fft2.__doc__)"
     done = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "fft2 None\n"

@@ -78,7 +78,7 @@ def test_hip_errors_have_hip_names(script: ModuleType) -> None:
     }
 
 
-def test_number_of_other_release_does_not_replace_preferred_one(script: ModuleType) -> None:
+def test_enumerations_prefer_value_of_preferred_release(script: ModuleType) -> None:
     text = (
         '#[cfg(any(feature = "cuda-13000"))]\npub enum E {\n    A = 2,\n    B = 3,\n}\n'
         '#[cfg(any(feature = "cuda-12000"))]\npub enum E {\n    A = 1,\n}\n'

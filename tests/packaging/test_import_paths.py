@@ -30,7 +30,7 @@ def test_public_module_is_attribute_of_package(module: str) -> None:
     assert run(f"import PyGPU; print(PyGPU.{module}.__name__)") == f"PyGPU.{module}\n"
 
 
-def test_missing_name_raises_attribute_error() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'PyGPU' has no attribute 'zeross'"):
         PyGPU.zeross  # noqa: B018
 
@@ -45,14 +45,14 @@ def test_missing_name_raises_attribute_error() -> None:
         ("polyfit", "NumPy has it, for values on the host"),
     ],
 )
-def test_misplaced_name_error_names_location(name: str, hint: str) -> None:
+def test_misplaced_name_error_contains_its_module(name: str, hint: str) -> None:
     with pytest.raises(AttributeError, match=f"module 'PyGPU' has no attribute '{name}'; {hint}"):
         getattr(PyGPU, name)
     with pytest.raises(ImportError, match=f"cannot import name '{name}' from 'PyGPU'; {hint}"):
         exec(f"from PyGPU import {name}")
 
 
-def test_missing_name_raises_import_error_without_hint() -> None:
+def test_import_of_unknown_name_raises_import_error_without_hint() -> None:
     with pytest.raises(ImportError, match="cannot import name 'zeross' from 'PyGPU' "):
         from PyGPU import zeross  # noqa: F401
 

@@ -133,7 +133,7 @@ PyGPU.show_config()
 
 
 @on_gpus
-def test_own_kernels_are_used_for_small_products_or_on_request() -> None:
+def test_own_kernels_compute_small_or_configured_products() -> None:
     lines = run(CHOICES, PYGPU_BLAS="own").splitlines()
     assert lines[:2] == ['own kernels: PYGPU_BLAS is "own"'] * 2
     lines = run(CHOICES, PYGPU_BLAS="").splitlines()
@@ -142,7 +142,7 @@ def test_own_kernels_are_used_for_small_products_or_on_request() -> None:
 
 
 @on_gpus
-def test_own_kernels_are_used_without_library(tmp_path: Path) -> None:
+def test_own_kernels_compute_products_if_library_is_missing(tmp_path: Path) -> None:
     lines = run(CHOICES, PYGPU_CUBLAS=str(tmp_path / "none.so")).splitlines()
     assert lines[1].startswith(f"own kernels: {NAME} was not found; ")
     assert f"    searched {tmp_path / 'none.so'}: " in "\n".join(lines)
@@ -150,7 +150,7 @@ def test_own_kernels_are_used_without_library(tmp_path: Path) -> None:
 
 
 @on_gpus
-def test_too_old_library_is_reported_as_such(tmp_path: Path) -> None:
+def test_library_without_required_functions_is_reported_as_too_old(tmp_path: Path) -> None:
     prefix, version = {"cuda": ("cublas", "_v2"), "hip": ("hipblas", "")}[BACKEND]
     source, library = tmp_path / "old.c", tmp_path / "libold.so"
     source.write_text(
@@ -177,7 +177,7 @@ assert calls() == before + 1
 
 @on_gpus
 @pytest.mark.skipif(BACKEND != "cpu" and not support.is_simulated(), reason="faults are planted in a simulated library")
-def test_own_kernels_are_used_if_library_fails() -> None:
+def test_own_kernels_compute_products_if_library_fails() -> None:
     lines = run(REFUSALS).splitlines()
     assert "the last time it made no handle: code 14" in lines[0]
     assert "the last time a product of Float32 with code 14" in lines[1]
@@ -207,7 +207,7 @@ for _ in range(2):
 
 
 @on_gpus
-def test_capture_uses_open_library_and_opens_none() -> None:
+def test_capture_uses_library_only_if_it_is_already_open() -> None:
     lines = run(CAPTURES + ("print(calls())" if support.is_simulated() else "")).splitlines()
     assert lines[0].startswith("own kernels; ")
     assert lines[1].startswith(NAME)

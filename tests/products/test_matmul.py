@@ -236,7 +236,7 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_rejects_same_arguments_as_numpy(name: str) -> None:
+def test_matmul_rejects_same_arguments_as_numpy(name: str) -> None:
     call, host = REFUSED[name], numbers("float32", 2, 3)
     with pytest.raises(Exception) as numpys:  # noqa: PT011
         call(np, host)
@@ -247,14 +247,14 @@ def test_rejects_same_arguments_as_numpy(name: str) -> None:
         assert str(ours.value) == str(numpys.value)
 
 
-def test_rejects_operand_in_host_memory() -> None:
+def test_matmul_rejects_operand_in_host_memory() -> None:
     array = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     for call in (lambda: array @ np.eye(3), lambda: np.eye(3) @ array, lambda: np.matmul(array, np.eye(3))):
         with pytest.raises(TypeError, match="copy it to a device first"):
             call()
 
 
-def test_unknown_operand_type_may_handle_matmul() -> None:
+def test_matmul_calls_rmatmul_of_unknown_operand_type() -> None:
     class Stranger:
         def __rmatmul__(self, other: Any) -> str:
             return "mine"

@@ -96,7 +96,7 @@ def test_devices_of_other_backends_are_not_supported(backend: str, monkeypatch: 
     assert device.memory_info() == (0, 0, 0)
 
 
-def test_missing_backend_returns_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_device_without_backend_returns_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> str:
         raise RuntimeError("no backend")
 
@@ -119,7 +119,7 @@ def test_device_is_found_by_uuid(prefix: str, cuda: None, monkeypatch: pytest.Mo
     assert device.last_status() == 1
 
 
-def test_closed_nvml_returns_uninitialized(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_device_before_init_returns_uninitialized(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_nvml_library, "_library", _nvml_library.NvidiaMlPy(package()))
     assert nvml.nvmlShutdown() == 1
     assert nvml.nvmlDevice(1).last_status() == 1
@@ -132,7 +132,7 @@ def test_missing_device_returns_invalid_argument(index: int, cuda: None) -> None
     assert device.utilization_rates() == (0, 0)
 
 
-def test_rejects_index_that_is_no_integer() -> None:
+def test_nvml_device_rejects_index_that_is_no_integer() -> None:
     with pytest.raises(TypeError):
         nvml.nvmlDevice("0")  # type: ignore[arg-type]
 
@@ -161,7 +161,7 @@ class FakeLibrary:
         return 0
 
 
-def test_library_is_used_if_package_is_missing(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_library_is_used_if_nvml_package_is_missing(cuda: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise ImportError(name)
 

@@ -44,7 +44,7 @@ def test_every_name_of_backend_exists() -> None:
 
 
 @pytest.mark.parametrize("name", ["DeviceArray_bool", "DeviceArray", "DeviceArray_", "ptr_wrapper_void", "no_such"])
-def test_rejects_unknown_class_names(name: str) -> None:
+def test_backend_rejects_unknown_class_names(name: str) -> None:
     with pytest.raises(AttributeError, match=name):
         getattr(backend, name)
 
@@ -115,7 +115,7 @@ def test_device_array_rejects_other_arguments(arguments: tuple[Any, ...]) -> Non
         PyGPU.DeviceArray_float64(3, order="F")
 
 
-def test_copy_without_host_side_returns_invalid_value() -> None:
+def test_copy_without_host_memory_returns_invalid_value() -> None:
     array = PyGPU.DeviceArray_float64(0, 0, [3])
     for call in (array.to_device, array.to_host):
         call()

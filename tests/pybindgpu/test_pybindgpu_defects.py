@@ -95,7 +95,7 @@ def test_uuid_is_32_hexadecimal_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert PyGPU.cudaDeviceProp(0).uuid() == "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 
 
-def test_sizes_have_64_bits_and_never_wrap() -> None:  # D11
+def test_sizes_have_64_bits_and_overflow_raises_value_error() -> None:  # D11
     array = PyGPU.DeviceArray_int64(0, 0, [65536, 65536])
     assert (array.size(), array.nbytes()) == (2**32, 2**35)
     assert array.strides() == [65536 * 8, 8]
@@ -405,7 +405,7 @@ def test_allocator_describes_foreign_arrays() -> None:
             allocators.Allocator(wrong)
 
 
-def test_rejects_host_side_that_does_not_fit() -> None:
+def test_allocator_rejects_host_data_that_does_not_fit() -> None:
     first = gpuarray.to_gpu(numpy.zeros((2, 3)))
     host = numpy.zeros((2, 3))
     assert allocators.Allocator(first, host).host_data is host
@@ -420,7 +420,7 @@ def test_rejects_host_side_that_does_not_fit() -> None:
             allocators.Allocator(first, wrong)  # type: ignore[arg-type]
 
 
-def test_handles_are_integers() -> None:  # D24
+def test_get_of_stream_event_and_device_returns_integer() -> None:  # D24
     for made in (PyGPU.cudaStream_t(), PyGPU.cudaEvent_t(), PyGPU.nvmlDevice(0)):
         assert isinstance(made.get(), int)
         assert int(made) == made.get()

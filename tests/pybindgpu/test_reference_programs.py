@@ -102,7 +102,7 @@ def test_every_label_has_array_and_pointer_class(label: str) -> None:
     assert getattr(PyGPU, f"pointer_wrapper_{label}") is getattr(PyGPU, f"ptr_wrapper_{label}")
 
 
-def test_rejects_buffer_of_other_label() -> None:
+def test_device_array_rejects_buffer_of_other_dtype() -> None:
     with pytest.raises(TypeError, match="int64"):
         PyGPU.DeviceArray_float64(numpy.array([1, 2, 3]))
 
@@ -211,7 +211,7 @@ def test_autoinit_selects_first_device() -> None:
     assert PyGPU.cudaGetDevice()[0] == 0
 
 
-def test_manual_allocation_copy_launch_and_free(context: None) -> None:
+def test_manually_allocated_memory_is_copied_and_doubled_by_kernel(context: None) -> None:
     mod = SourceModule(DOUBLE)
     func = mod.get_function("double_array_new")
     N = 128
@@ -405,7 +405,7 @@ def blocks() -> int:
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 
-def test_saxpy_by_pygpu_kernel() -> None:
+def test_saxpy_kernel_of_pygpu_matches_numpy() -> None:
     n = NUM_THREADS * blocks()
     random = numpy.random.default_rng(4)
     hX, hY = random.random(n, numpy.float32), random.random(n, numpy.float32)
@@ -418,7 +418,7 @@ def test_saxpy_by_pygpu_kernel() -> None:
     numpy.testing.assert_allclose(hOut, numpy.float32(2) * hX + hY, rtol=1e-6)
 
 
-def test_saxpy_by_addresses_and_numpy_scalars() -> None:
+def test_saxpy_with_addresses_and_numpy_scalars_matches_numpy() -> None:
     n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint32)
     random = numpy.random.default_rng(5)
     hX, hY = random.random(int(n), numpy.float32), random.random(int(n), numpy.float32)
@@ -455,7 +455,7 @@ def bindings() -> tuple[ModuleType, ModuleType]:
 @pytest.mark.skipif(
     PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs NVIDIA's driver"
 )
-def test_saxpy_by_cuda_bindings_together_with_pygpu() -> None:
+def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
     driver, nvrtc = bindings()
 
     def checked(answer: tuple[Any, ...]) -> Any:

@@ -68,7 +68,7 @@ def test_missing_device_returns_invalid_device(device: int) -> None:
     assert runtime.cudaDeviceProp(device).last_status() == 101
 
 
-def test_rejects_device_that_is_no_integer() -> None:
+def test_device_functions_reject_device_that_is_no_integer() -> None:
     for call in (runtime.cudaSetDevice, runtime.cudaDeviceProp, runtime.cudaDeviceEnablePeerAccess):
         with pytest.raises(TypeError):
             call("0")
@@ -143,14 +143,14 @@ class Foreign:
         return 0, self.handle
 
 
-def test_accepts_every_kind_of_stream() -> None:
+def test_stream_synchronize_accepts_every_type_of_stream() -> None:
     own = runtime.cudaStream_t()
     for stream in (None, 0, numpy.int64(0), own, own.stream, own.handle, Foreign(own.handle), Foreign(0)):
         assert runtime.cudaStreamSynchronize(stream) == 0
 
 
 @pytest.mark.parametrize("wrong", ["0", 1.0, True, object()])
-def test_rejects_wrong_stream(wrong: Any, memory: int) -> None:
+def test_stream_parameters_reject_objects_that_are_no_streams(wrong: Any, memory: int) -> None:
     event = runtime.cudaEvent_t()
     for call in (
         lambda: runtime.cudaStreamSynchronize(wrong),
@@ -175,7 +175,7 @@ def test_failed_stream_reports_error_and_is_never_default_stream() -> None:
         stream.__cuda_stream__()
 
 
-def test_unfinished_work_is_not_ready() -> None:
+def test_stream_query_of_unfinished_work_returns_not_ready() -> None:
     class Busy(_core.Stream):  # type: ignore[misc,unused-ignore]
         def query(self) -> bool:
             return False
@@ -234,7 +234,7 @@ def test_event_with_wrong_flags_returns_status(flags: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 0, "event"])
-def test_rejects_wrong_event(wrong: Any) -> None:
+def test_event_functions_reject_objects_that_are_no_events(wrong: Any) -> None:
     for call in (runtime.cudaEventRecord, runtime.cudaEventSynchronize, runtime.cudaEventQuery):
         with pytest.raises(TypeError, match="expected an event"):
             call(wrong)
@@ -294,12 +294,12 @@ def test_memset_uses_lowest_byte_of_value(memory: int, value: int, byte: int) ->
 
 
 @pytest.mark.parametrize("kind", [-1, 5, 99])
-def test_unknown_direction_returns_error_21(memory: int, kind: int) -> None:
+def test_memcpy_with_unknown_direction_returns_error_21(memory: int, kind: int) -> None:
     assert runtime.cudaMemcpy(memory, memory, 8, kind) == 21
     assert runtime.cudaMemcpyAsync(memory, memory, 8, kind) == 21
 
 
-def test_null_address_is_invalid_unless_size_is_zero(memory: int) -> None:
+def test_memcpy_at_null_address_fails_unless_size_is_zero(memory: int) -> None:
     assert runtime.cudaMemcpy(0, memory, 8, 3) == 1
     assert runtime.cudaMemcpy(memory, 0, 8, 3) == 1
     assert runtime.cudaMemset(0, 0, 8) == 1
@@ -307,7 +307,7 @@ def test_null_address_is_invalid_unless_size_is_zero(memory: int) -> None:
     assert runtime.cudaMemset(0, 0, 0) == 0
 
 
-def test_rejects_ndarray_that_is_short_strided_or_read_only(memory: int) -> None:
+def test_memcpy_rejects_ndarray_that_is_short_strided_or_read_only(memory: int) -> None:
     short, gaps, constant = numpy.zeros(4, numpy.uint8), numpy.zeros((8, 8), numpy.uint8)[:, ::2], numpy.zeros(64)
     constant.flags.writeable = False
     for wrong in (short, gaps, constant):
@@ -325,7 +325,7 @@ def test_memcpy_checks_length_of_pointer_wrapper(memory: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["0", 1.0, None, True, [0]])
-def test_rejects_wrong_address(wrong: Any) -> None:
+def test_address_parameters_reject_objects_without_address(wrong: Any) -> None:
     for call in (
         lambda: runtime.cudaFree(wrong),
         lambda: runtime.cudaFreeHost(wrong),
@@ -340,14 +340,14 @@ def test_rejects_wrong_address(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1, 1 << 64])
-def test_rejects_address_beyond_64_bits(wrong: int) -> None:
+def test_free_and_memset_reject_address_beyond_64_bits(wrong: int) -> None:
     with pytest.raises(ValueError, match="not an address"):
         runtime.cudaFree(wrong)
     with pytest.raises(ValueError, match="not an address"):
         runtime.cudaMemset(wrong, 0, 0)
 
 
-def test_rejects_gpu_array_as_address_and_names_ptr() -> None:
+def test_memset_rejects_gpu_array_and_error_names_ptr() -> None:
     array = PyGPU.to_gpu(numpy.arange(3))
     with pytest.raises(TypeError, match=r"\.ptr"):
         runtime.cudaMemset(array, 0, 8)  # type: ignore[arg-type]
@@ -379,7 +379,7 @@ def test_second_free_returns_invalid_value() -> None:
     assert runtime.cudaFree(address) == 1
 
 
-def test_rejects_free_of_allocator_memory() -> None:
+def test_cuda_free_rejects_pointer_of_allocator() -> None:
     allocator = PyGPU.DeviceAllocator_int16()
     assert allocator.allocate(4) == 0
     with pytest.raises(TypeError):
@@ -413,7 +413,7 @@ def test_second_unregister_of_host_memory_fails() -> None:
     assert runtime.cudaHostUnregister(array.ctypes.data) != 0
 
 
-def test_invalid_registration_returns_status() -> None:
+def test_invalid_registration_of_host_memory_returns_status() -> None:
     array = numpy.zeros(1 << 16, numpy.uint8)
     assert runtime.cudaHostRegister(array, 0) == 1
     assert runtime.cudaHostRegister(0, 64) == 1
@@ -437,7 +437,7 @@ def test_use_hip_follows_backend(monkeypatch: pytest.MonkeyPatch) -> None:
         assert runtime.use_hip is (name == "hip")
 
 
-def test_rejects_unknown_name() -> None:
+def test_runtime_rejects_unknown_name() -> None:
     with pytest.raises(AttributeError):
         runtime.cudaNoSuchThing  # type: ignore[attr-defined] # noqa: B018
 

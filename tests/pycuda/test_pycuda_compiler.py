@@ -129,7 +129,7 @@ def test_missing_kernel_or_reference_raises_logic_error():
             ask("image")
 
 
-def test_compiles_16000_bytes_of_shared_memory_and_host_headers():
+def test_source_with_16000_shared_bytes_and_host_headers_compiles():
     source = """
     #include <stdio.h>
     #include <cstdint>

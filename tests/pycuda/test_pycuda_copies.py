@@ -38,7 +38,7 @@ def fetched(memory, like=VALUES):
     ],
     ids=repr,
 )
-def test_copies_any_contiguous_buffer(source):
+def test_copy_accepts_any_contiguous_buffer(source):
     memory = mem_alloc(8)
     copies.memcpy_htod(memory, source)
     back = numpy.zeros(8, "u1")
@@ -47,7 +47,7 @@ def test_copies_any_contiguous_buffer(source):
     assert back.tobytes() == (source.tobytes("A") if is_numpy else bytes(memoryview(source).cast("B")))
 
 
-def test_copies_part_of_memory_by_address():
+def test_copy_by_address_moves_part_of_memory():
     memory = to_device(VALUES)
     row = numpy.empty(6, numpy.float32)
     copies.memcpy_dtoh(row, int(memory) + 24)
@@ -292,7 +292,7 @@ def test_unified_side_is_inferred_from_object():
     assert from_device(memory, 8, "u1").tobytes() == b"abcdefgh"
 
 
-def test_rejects_box_out_of_bounds_before_copying():
+def test_memcpy_3d_rejects_box_out_of_bounds_before_copying():
     memory, result = to_device(CUBE), numpy.zeros_like(CUBE)
     copy = Memcpy3D()
     with pytest.raises(ValueError, match=r"set_dst_host\(\)"):

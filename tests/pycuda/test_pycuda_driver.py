@@ -220,7 +220,7 @@ def test_pycuda_stream_is_accepted_by_pygpu():
 
 
 @pytest.mark.provokes_errors
-def test_rejects_wrong_flags_and_handles():
+def test_streams_and_events_reject_wrong_flags_and_handles():
     for make in (lambda: drv.Stream(2), lambda: drv.Event(8)):
         with pytest.raises(drv.LogicError):
             make()

@@ -151,7 +151,7 @@ def test_time_kernel_returns_seconds(module, x):
         scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True, stream=drv.Stream())
 
 
-def test_rejects_wrong_texture_reference(module, x):
+def test_launch_rejects_wrong_texture_reference(module, x):
     with pytest.raises(TypeError, match="texrefs are texture references, and str is none"):
         module.get_function("scale")(x, np.float32(2), np.int32(8), block=(8, 1, 1), texrefs=["image"])
 
@@ -226,14 +226,14 @@ def test_free_of_allocation_waits_for_launch(module):
     assert (drv.from_device_like(memory, values) == 8 * values).all()
 
 
-def test_rejects_freed_memory(module):
+def test_launch_rejects_freed_memory(module):
     memory = drv.mem_alloc(32)
     memory.free()
     with pytest.raises(drv.LogicError, match="freed already"):
         module.get_function("scale")(memory, np.float32(2), np.int32(8), block=(8, 1, 1))
 
 
-def test_rejects_allocation_for_number_parameter(module, x):
+def test_launch_rejects_allocation_for_number_parameter(module, x):
     with pytest.raises(TypeError, match="no pointer"):
         module.get_function("scale")(x, drv.mem_alloc(4), np.int32(8), block=(8, 1, 1))
 

@@ -45,7 +45,7 @@ def test_freed_allocation_rejects_further_use():
     assert "freed" in repr(memory)
 
 
-def test_rejects_allocation_of_zero_or_negative_size():
+def test_mem_alloc_rejects_zero_or_negative_size():
     with pytest.raises(PyGPU.CudaError, match="0 bytes"):
         driver.mem_alloc(0)
     with pytest.raises(PyGPU.CudaError, match="0 bytes"):
@@ -93,7 +93,7 @@ def test_array_keeps_memory_of_freed_allocation():
     assert numpy.array_equal(array.get(), VALUES)
 
 
-def test_rejects_array_larger_than_allocation():
+def test_array_rejects_allocation_that_is_too_small():
     with pytest.raises(ValueError, match="block of 8 bytes"):
         PyGPU.GPUArray(3, numpy.float32, gpudata=driver.mem_alloc(8))
 
@@ -178,7 +178,7 @@ def test_as_buffer_has_address_of_allocation():
     assert len(Holder(memory, "").as_buffer(4)) == 4
 
 
-def test_rejects_invalid_ipc_handle():
+def test_memory_handle_rejects_invalid_bytes_and_flags():
     with pytest.raises(ValueError, match="64 bytes"):
         driver.IPCMemoryHandle(bytearray(3))
     with pytest.raises(ValueError, match="LAZY"):
@@ -287,7 +287,7 @@ def test_aligned_memory_begins_at_multiple_of_alignment(alignment):
 
 
 @pytest.mark.parametrize("alignment", [0, -8, 12])
-def test_rejects_alignment_that_is_no_power_of_two(alignment):
+def test_aligned_empty_rejects_alignment_that_is_no_power_of_two(alignment):
     with pytest.raises(ValueError, match="power of two"):
         host.aligned_empty(3, "f8", alignment=alignment)
 

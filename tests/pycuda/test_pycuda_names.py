@@ -26,7 +26,7 @@ def rows() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("module", "name", "how"), list(rows()))
-def test_name_exists_if_table_lists_it(module, name, how):
+def test_name_exists_unless_compatibility_table_says_no(module, name, how):
     try:
         found = hasattr(importlib.import_module(module), name)
     except ModuleNotFoundError:

@@ -56,7 +56,7 @@ def test_array_at_address_0_is_usable_after_memory_is_assigned(how):
         np.asarray,
     ],
 )
-def test_rejects_use_of_values_without_memory(use):
+def test_array_without_memory_rejects_use_of_values(use):
     x = array_without_memory("allocator")
     with pytest.raises((ValueError, TypeError), match=r"no memory|address 0"):
         use(x)

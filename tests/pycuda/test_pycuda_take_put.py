@@ -41,7 +41,7 @@ def test_multi_put_and_multi_take_put_match_numpy():
     np.testing.assert_array_equal(moved[1].get()[to], arrays[1][at // 2 + 2])
 
 
-def test_rejects_mismatched_arguments_like_pycuda():
+def test_take_and_put_reject_mismatched_arguments_like_pycuda():
     a, places = gpuarray.to_gpu(np.arange(4.0)), gpuarray.to_gpu(np.arange(2))
     assert gpuarray.multi_take([], places) == gpuarray.multi_put([], places) == []
     with pytest.raises(AssertionError):

@@ -279,7 +279,7 @@ def test_compile_error_with_texture_has_line_of_source() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_rejects_invalid_arrays_formats_and_references() -> None:
+def test_texture_classes_reject_invalid_arguments() -> None:
     descriptor = drv.ArrayDescriptor()
     with pytest.raises(ValueError, match="array_format"):
         drv.Array(descriptor)

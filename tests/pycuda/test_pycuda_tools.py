@@ -23,7 +23,7 @@ def test_default_context_uses_device_of_environment(monkeypatch):
             tools.make_default_context()
 
 
-def test_default_context_is_made_by_given_function(monkeypatch):
+def test_make_default_context_calls_function_argument(monkeypatch):
     monkeypatch.delenv("CUDA_DEVICE", raising=False)
     made = []
     context = tools.make_default_context(lambda device: made.append(device) or device.make_context())

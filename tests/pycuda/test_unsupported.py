@@ -64,13 +64,13 @@ def test_narrower_integer_arguments_are_widened(wide):
 
 
 @pytest.mark.parametrize("n", [np.int32(-1), np.float32(1), np.bool_(1)])
-def test_rejects_scalar_that_parameter_cannot_hold(wide, n):
+def test_launch_rejects_scalar_that_parameter_cannot_hold(wide, n):
     with pytest.raises(TypeError, match="size_t n"):
         wide(PyGPU.zeros(4, np.int64), n, np.int64(0), np.int16(0), np.uint32(0), block=(1, 1, 1))
 
 
 @pytest.mark.parametrize("source", [b"__global__ void f() {}", None])
-def test_rejects_bytes_as_source(source):
+def test_source_module_rejects_bytes_as_source(source):
     with pytest.raises(TypeError, match="source is a text"):
         SourceModule(source)
 
@@ -143,7 +143,7 @@ def test_cupy_argument_order_is_named_in_error():
         ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
 
 
-def test_rejects_ndarray_as_stream():
+def test_get_async_rejects_ndarray_as_stream():
     with pytest.raises(TypeError, match=r"write a.get_async\(ary=ary\)"):
         PyGPU.zeros(3).get_async(np.zeros(3))
 

@@ -167,7 +167,7 @@ def output(program: str, library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-def test_tables_come_from_vendor_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sobol_tables_are_those_of_vendor_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "stand_in.c", tmp_path / "libcurand.so.10"
     prefix = {"cuda": "curand", "hip": "hiprand"}[PyGPU.backend_name()]
     source.write_text(STAND_IN.replace("NAME", prefix))
@@ -181,7 +181,7 @@ def test_tables_come_from_vendor_library(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-def test_error_without_library_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_vendor_library_contains_package_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = """
 import PyGPU
 from PyGPU import curandom
@@ -201,7 +201,7 @@ PyGPU.show_config()
 
 
 @pytest.mark.skipif(not on_cpu(), reason="about the CPU")
-def test_cpu_has_no_tables() -> None:
+def test_cpu_backend_has_no_sobol_tables() -> None:
     assert curandom.get_curand_version() is None
     with pytest.raises(PyGPU.NotSupportedError, match="of your own"):
         curandom.ScrambledSobol64RandomNumberGenerator()

@@ -166,6 +166,6 @@ def test_choices_have_their_probabilities() -> None:
 
 @pytest.mark.skipif(on_cpu(), reason="NumPy's own methods take more there")
 @pytest.mark.enough_on("cuda")
-def test_rejects_array_bounds_and_names_alternative() -> None:
+def test_integers_rejects_array_bounds_and_names_alternative() -> None:
     with pytest.raises(TypeError, match=r"random\(\)"):
         generator().integers([1, 2], 5)

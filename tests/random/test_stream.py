@@ -191,7 +191,7 @@ def test_each_graph_launch_draws_next_numbers() -> None:
         rng.state = np.random.Philox(key=SEED + 1).state
 
 
-def test_rejects_unsupported_draws() -> None:
+def test_generator_rejects_invalid_arguments() -> None:
     rng = PyGPU.random.default_rng(1)
     for refused, error in (
         (lambda: rng.random(3, "int32"), TypeError),

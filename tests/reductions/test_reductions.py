@@ -202,7 +202,7 @@ def test_reduce_method_of_binary_ufuncs_matches_numpy() -> None:
         PyGPU.add.reduce(array, order="C")
 
 
-def test_rejects_same_arguments_as_numpy_and_writes_nothing() -> None:
+def test_reductions_reject_same_arguments_as_numpy_and_write_nothing() -> None:
     array, out = PyGPU.to_gpu(values((3, 4), "float32")), PyGPU.zeros(3, "int32")
     for call, error in (
         (lambda: array.sum(axis=2), (IndexError, ValueError)),

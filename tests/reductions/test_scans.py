@@ -172,7 +172,7 @@ def test_out_may_have_any_layout_and_dtype() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_scan_may_write_result_over_its_operand(axis: int) -> None:
+def test_scan_accepts_operand_as_out(axis: int) -> None:
     host = values(np.random.default_rng(11), (40, 70), "int64")
     array = PyGPU.to_gpu(host)
     array.cumsum(axis=axis, out=array)
@@ -223,7 +223,7 @@ def test_array_api_cumulative_functions_accept_include_initial() -> None:
     check(PyGPU.cumulative_sum(PyGPU.to_gpu(np.float32(2))), np.cumulative_sum(np.float32(2)))
 
 
-def test_rejects_same_arguments_as_numpy() -> None:
+def test_scans_reject_same_arguments_as_numpy() -> None:
     array = PyGPU.zeros((2, 3))
     for call, error in (
         (lambda: array.cumsum(axis=2), (IndexError, ValueError)),

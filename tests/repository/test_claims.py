@@ -68,7 +68,7 @@ def test_evidence_of_claims_exists() -> None:
     assert [words for words, held_by in found if not REFERENCE.search(held_by)] == []
 
 
-def test_claims_quote_pages() -> None:
+def test_claims_are_quotations_of_pages() -> None:
     said = " ".join(plain(page.read_text(encoding="utf-8")) for page in PAGES)
     assert [words for words, _ in claims(CLAIMS.read_text(encoding="utf-8")) if plain(words) not in said] == []
 

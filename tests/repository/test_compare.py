@@ -60,12 +60,12 @@ def test_transfers_are_measured_at_requested_sizes(measured: Path) -> None:
     assert all(row["gigabytes_per_second"]["PyGPU"] > 0 for row in rows)
 
 
-def test_missing_library_has_reason(measured: Path) -> None:
+def test_result_contains_reason_for_each_missing_library(measured: Path) -> None:
     is_there = importlib.util.find_spec("cuda") is not None and PyGPU.backend_name() != "cpu"
     assert ("cuda.core" in json.loads(measured.read_text())["missing"]) is not is_there
 
 
-def test_saved_result_gives_same_tables(measured: Path, tmp_path: Path) -> None:
+def test_compare_from_saved_result_writes_tables_of_that_result(measured: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     assert run("--from", str(measured), "--markdown", str(page)).returncode == 0
     assert page.read_text() == module("report").document(json.loads(measured.read_text()))

@@ -68,7 +68,7 @@ def test_tests_and_generated_files_are_not_counted() -> None:
     }
 
 
-def test_table_has_rows_of_both_sides() -> None:
+def test_line_table_has_entries_of_both_revisions() -> None:
     now, before = Counter({("src/a", "Rust"): 5}), Counter({("src/a", "Rust"): 7, ("tools", "Python"): 1})
     rows = [line.split() for line in count_lines.table(now, before)]
     assert rows[1:] == [
@@ -80,7 +80,7 @@ def test_table_has_rows_of_both_sides() -> None:
     ]
 
 
-def test_counts_every_file_of_tree() -> None:
+def test_line_count_includes_every_file_of_tree() -> None:
     files = count_lines.in_the_tree()
     assert "tools/count_lines.py" in files
     found = count_lines.count(files)

@@ -40,19 +40,19 @@ def write(lint: ModuleType, folder: Path, name: str, text: str, monkeypatch: pyt
         ("a.rs", "// outdoors, ceiling, painting\n", []),
     ],
 )
-def test_reports_words_of_comments_docstrings_and_pages(
+def test_lint_reports_words_of_comments_docstrings_and_pages(
     lint: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, words: list[str]
 ) -> None:
     assert write(lint, tmp_path, name, text, monkeypatch) == words
 
 
-def test_exceptions_of_the_list_are_needed(lint: ModuleType) -> None:
+def test_each_allowed_word_occurs_in_its_file(lint: ModuleType) -> None:
     for file, word in lint.ALLOWED:
         if word:
             assert any(word in line.lower() for line in (ROOT / file).read_text().splitlines()), (file, word)
 
 
-def test_unconverted_paths_exist(lint: ModuleType) -> None:
+def test_paths_of_unconverted_files_exist(lint: ModuleType) -> None:
     assert [path for path in lint.NOT_YET if not (ROOT / path).exists()] == []
 
 

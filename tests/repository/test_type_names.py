@@ -45,7 +45,7 @@ def test_type_names_belong_to_at_most_two_modules() -> None:
     )
 
 
-def test_exceptions_are_needed() -> None:
+def test_each_exception_is_a_name_of_more_than_two_modules() -> None:
     found = modules_of_types()
     unneeded = sorted(name for name in SHARED if len(found.get(name, [])) <= MOST)
     assert not unneeded, f"these names need no exception: {', '.join(unneeded)}"

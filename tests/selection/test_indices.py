@@ -73,7 +73,7 @@ def test_out_of_range_index_raises_wraps_or_clips(mode: str) -> None:
     written("put", host, index, np.array([1.5, 2.5]), mode=mode)
 
 
-def test_take_rejects_wrong_mode_and_indices() -> None:
+def test_take_rejects_unknown_mode_and_invalid_indices() -> None:
     host = np.arange(4.0)
     both("take", host, [1], mode="other")
     both("take", host, np.array([1.0]))

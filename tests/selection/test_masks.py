@@ -163,7 +163,7 @@ def test_masked_fill_can_be_captured() -> None:
     assert_same(array, host)
 
 
-def test_rejects_wrong_mask_and_values_like_numpy_and_changes_nothing() -> None:
+def test_masked_assignment_rejects_same_masks_and_values_as_numpy() -> None:
     host = np.arange(12.0).reshape(3, 4)
     array = PyGPU.to_gpu(host)
     mask = host > 4

@@ -137,7 +137,7 @@ def test_median_of_empty_is_nan_and_of_one_element_itself() -> None:
     check(PyGPU.quantile(PyGPU.to_gpu(np.float32(2.5)), 0.5), np.quantile(np.float32(2.5), 0.5))
 
 
-def test_rejects_invalid_quantiles() -> None:
+def test_quantiles_reject_same_arguments_as_numpy() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)
     for call in (

@@ -60,7 +60,7 @@ def test_searchsorted_matches_numpy_for_any_layout_and_dtype() -> None:
     )
 
 
-def test_rejects_same_arguments_as_numpy() -> None:
+def test_searches_reject_same_arguments_as_numpy() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)
     for call in (

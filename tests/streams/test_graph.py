@@ -76,7 +76,7 @@ def test_default_stream_cannot_be_captured() -> None:
         PyGPU.default_stream().begin_capture()
 
 
-def test_rejects_end_without_begin() -> None:
+def test_end_capture_without_begin_raises_value_error() -> None:
     with pytest.raises(ValueError, match="no capture of PyGPU began"):
         PyGPU.Stream().end_capture()
 

@@ -192,7 +192,7 @@ def test_body_is_ordered_with_other_streams_of_capture() -> None:
 
 
 @needs_conditions
-def test_rejects_work_outside_open_body_and_changes_nothing() -> None:
+def test_work_outside_open_body_raises_error_and_changes_nothing() -> None:
     a = PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
         origin, condition = PyGPU.current_stream(), graph.create_condition(1)
@@ -211,7 +211,7 @@ def test_rejects_work_outside_open_body_and_changes_nothing() -> None:
 
 
 @needs_conditions
-def test_rejects_condition_in_wrong_state_or_capture() -> None:
+def test_condition_in_wrong_state_or_capture_raises_error() -> None:
     a = PyGPU.zeros(10)
     graph, other = PyGPU.Graph(), PyGPU.Graph()
     with pytest.raises(ValueError, match="inside of `with graph:`"):
@@ -240,7 +240,7 @@ def test_rejects_condition_in_wrong_state_or_capture() -> None:
 
 
 @needs_conditions
-def test_rejects_graph_ending_inside_body_and_discards_capture() -> None:
+def test_graph_end_inside_open_body_raises_error_and_discards_capture() -> None:
     graph, a = PyGPU.Graph(), PyGPU.zeros(10)
     graph.__enter__()
     origin = PyGPU.current_stream()

@@ -96,7 +96,7 @@ def test_kernel_node_accepts_other_arguments_and_shape() -> None:
 
 
 @needs_kernels
-def test_rejects_wrong_arguments_like_launch_and_changes_nothing() -> None:
+def test_update_with_invalid_arguments_raises_error_of_launch() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x = PyGPU.zeros(1000, "int32")
     graph = captured(lambda: kernel[4, 256](x, 1, 1000))
@@ -113,7 +113,7 @@ def test_rejects_wrong_arguments_like_launch_and_changes_nothing() -> None:
     np.testing.assert_array_equal(x.get(), 1)
 
 
-def test_rejects_node_of_other_kind_and_changes_nothing() -> None:
+def test_update_with_other_operation_raises_error() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.full(100, 9, "uint8")
     graph, other = captured(lambda: a.fill(3)), captured(lambda: b.fill(4))
     (node,) = graph.nodes
@@ -166,7 +166,7 @@ def test_graph_update_accepts_graph_with_same_operations() -> None:
     assert (a.get() == 5).all()
 
 
-def test_rejects_graph_of_other_operations_with_reason() -> None:
+def test_update_with_graph_of_other_operations_raises_error_910() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8")
     graph = captured(lambda: a.fill(1), lambda: b.__setitem__(..., a))
     with pytest.raises(PyGPU.CudaError, match=r"\(910\).*topology changed"):
@@ -189,7 +189,7 @@ def test_launch_order_covers_updated_arrays() -> None:
         np.testing.assert_array_equal(c.get(stream=two), float(value))
 
 
-def test_new_arrays_are_kept_and_replaced_ones_released() -> None:
+def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
     target, source = PyGPU.zeros(1000, "uint8"), PyGPU.zeros(1000, "uint8")
     with PyGPU.Graph() as graph:
         target[...] = source

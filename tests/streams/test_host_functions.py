@@ -188,7 +188,7 @@ def test_second_error_goes_to_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == [(IndexError, second)]
 
 
-def test_rejects_non_callables() -> None:
+def test_launch_host_function_rejects_non_callables() -> None:
     stream = PyGPU.Stream()
     with pytest.raises(TypeError, match="takes a function, not <class 'int'>"):
         stream.launch_host_function(3)  # type: ignore[arg-type]
@@ -307,7 +307,7 @@ def test_graph_keeps_functions_while_it_lives() -> None:
 
 
 @gpu_only
-def test_rejects_capture_of_another_library() -> None:
+def test_host_function_is_rejected_in_capture_of_another_library() -> None:
     # The driver's own call begins the capture, so PyGPU does not observe it.
     driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
     begin, end = (

@@ -111,7 +111,7 @@ def test_device_is_found_by_handle() -> None:
     ("handle", "error"),
     [(-1, ValueError), (2**64, ValueError), (True, TypeError), (1.0, TypeError), ("1", TypeError), (None, TypeError)],
 )
-def test_rejects_non_handles(handle: object, error: type) -> None:
+def test_from_handle_rejects_values_that_are_no_handles(handle: object, error: type) -> None:
     with pytest.raises(error):
         PyGPU.Stream.from_handle(handle)
 
@@ -182,7 +182,7 @@ def test_protocol_of_foreign_stream_precedes_its_integer() -> None:
         (object(), TypeError),
     ],
 )
-def test_rejects_non_streams_at_every_stream_parameter(stream: object, error: type) -> None:
+def test_stream_parameters_reject_objects_that_are_no_streams(stream: object, error: type) -> None:
     block = np.zeros(4, np.uint8)
     for call in (
         PyGPU.Event().record,
@@ -205,7 +205,7 @@ def test_protocol_error_is_raised() -> None:
 
 
 @two_devices
-def test_rejects_stream_of_another_device() -> None:
+def test_event_record_rejects_stream_of_another_device() -> None:
     with pytest.raises(ValueError, match="the stream is of"):
         PyGPU.Event(device=0).record(PyGPU.Stream(device=1))
 
@@ -239,7 +239,7 @@ def test_streams_of_two_drivers_cannot_wait_for_each_other() -> None:
 
 
 @pytest.mark.parametrize("event", [None, 0, object()])
-def test_rejects_non_events_for_wait_and_record(event: object) -> None:
+def test_stream_wait_and_record_reject_non_events(event: object) -> None:
     with pytest.raises(TypeError):
         PyGPU.Stream().wait_event(event)
     if event is not None:
@@ -255,7 +255,7 @@ def test_record_returns_given_event_or_creates_one() -> None:
     assert start.elapsed_time(end) >= 0
 
 
-def test_with_makes_stream_current_and_restores_previous() -> None:
+def test_with_block_makes_stream_current_and_restores_previous() -> None:
     outer, inner = PyGPU.Stream(), PyGPU.Stream()
     assert PyGPU.current_stream().is_default
     with outer as entered:
@@ -274,7 +274,7 @@ def test_default_stream_can_be_current_inside_another() -> None:
         assert PyGPU.current_stream().is_default
 
 
-def test_with_restores_previous_stream_after_exception() -> None:
+def test_with_block_restores_previous_stream_after_exception() -> None:
     with pytest.raises(KeyError), PyGPU.Stream():
         raise KeyError
     assert PyGPU.current_stream().is_default
@@ -290,7 +290,7 @@ def test_stream_is_current_in_its_thread_only() -> None:
         assert PyGPU.current_stream() == stream
 
 
-def test_exit_without_enter_raises() -> None:
+def test_stream_exit_without_enter_raises() -> None:
     with pytest.raises(RuntimeError, match="not entered"):
         PyGPU.Stream().__exit__(None, None, None)
 
