@@ -73,8 +73,8 @@ impl GpuArray {
     /// ----------
     /// device : Device, str or int, optional
     ///     Target device, as in the array API. PybindGPU's method has no argument and uploads.
-    /// The stream of the copy; the thread's current stream by default.
-    ///     The stream of the copy; the current one by default.
+    /// stream : Stream, optional
+    ///     The stream of the copy; the thread's current stream by default.
     ///
     /// Returns
     /// -------

@@ -103,8 +103,8 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// *args : int, or one tuple of int, optional
-    ///     Index of the element; a single int counts in C order.
-    /// Index of the element; a single int is an index in C order.
+    ///     Index of the element; a single int is an index in C order.
+    ///
     /// Examples
     /// --------
     /// >>> import PyGPU
