@@ -14,6 +14,7 @@ import PyGPU
 from support import (
     ALL_DTYPES,
     NUMPYS_OWN,
+    PADDED,
     assert_same,
     assert_same_layout,
     assert_same_refusal,
@@ -96,6 +97,8 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
             return method(name, draw(axis), draw(axis))
         case "diagonal":
             return method(name, draw(st.integers(-3, 3)), draw(axis), draw(axis))
+        case "view" if host.dtype == PADDED:
+            return method(name)  # Another dtype would show the padding bytes, which a copy of NumPy leaves undefined.
         case "view":
             return method(name, *draw(st.sampled_from([(), *((dtype,) for dtype in NUMPYS_OWN), ("V3",), ("V16",)])))
         case "ravel":
