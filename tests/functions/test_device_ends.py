@@ -59,3 +59,10 @@ def test_cross_of_two_and_three_numbers_matches_numpy(shapes: tuple[tuple[int, .
     for dtype in ("int32", "float64"):
         first, second = (np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype) for shape in shapes)
         assert_same(PyGPU.cross(PyGPU.to_gpu(first), PyGPU.to_gpu(second)), np.cross(first, second))
+
+
+def test_geomspace_rejects_device_arrays() -> None:
+    ends = PyGPU.to_gpu([1.0, 2.0])
+    for geomspace in (PyGPU.geomspace, np.geomspace):
+        with pytest.raises(TypeError, match="not device arrays"):
+            geomspace(ends, 10.0, 3)

@@ -133,12 +133,22 @@ def geomspace(
     -------
     GPUArray
 
+    Raises
+    ------
+    TypeError
+        For device arrays as `start` or `stop`.
+
     Examples
     --------
     >>> import PyGPU
     >>> PyGPU.geomspace(1, 8, 4).tolist()
     [1.0, 2.0, 4.0, 8.0]
     """
+    if isinstance(start, _core.GPUArray) or isinstance(stop, _core.GPUArray):
+        raise TypeError(
+            "geomspace: start and stop are host values, not device arrays; "
+            "write logspace(log10(start), log10(stop), num) for positive arrays"
+        )
     return _core.asarray(np.geomspace(start, stop, num, endpoint, dtype, axis), device=device)
 
 
@@ -205,7 +215,10 @@ def _host_slice(part: Any) -> Any:
     return slice(*(end.get()[()] if isinstance(end, _core.GPUArray) and end.ndim == 0 else end for end in ends))
 
 
-mgrid = _Grid(False, "Coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has an array of them for each axis.")
+mgrid = _Grid(
+    False,
+    "Coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has an array for each axis; waits for device ends.",
+)
 ogrid = _Grid(True, "Coordinates along each axis of a grid, which broadcasting needs alone: ``ogrid[0:2, 0:3]``.")
 
 public_values("Matrices and grids", "mgrid", "ogrid")
