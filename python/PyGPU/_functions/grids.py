@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,17 +103,18 @@ def indices(
 
 
 @public("Matrices and grids")
-def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tuple[_core.GPUArray, ...]:
+def unravel_index(indices: _core.GPUArray, shape: Any, order: str | None = "C") -> tuple[_core.GPUArray, ...]:
     """Convert flat indices to indices along each axis.
 
     Parameters
     ----------
     indices : GPUArray of int
-        Flat indices. Indices out of range are not detected, because detection would require synchronization.
+        Flat indices. A Python number out of range raises ValueError. Indices out of range in a device array are not
+        detected, because detection would require synchronization.
     shape : int or sequence of int
         Shape of the array to which the indices belong.
-    order : {'C', 'F'}, optional
-        Order of the flat indices: ``'C'`` varies the last axis fastest, ``'F'`` the first.
+    order : {'C', 'F'} or None, optional
+        Order of the flat indices: ``'C'`` or None varies the last axis fastest, ``'F'`` the first.
 
     Returns
     -------
@@ -122,9 +124,9 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
     Raises
     ------
     TypeError
-        For indices that are no integers.
+        For indices that are neither integers nor bools, and for an order that is no string.
     ValueError
-        For an unknown order.
+        For an unknown order, and for a Python number out of range.
 
     Examples
     --------
@@ -135,6 +137,8 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
     quotient = _as_int64(indices, "unravel_index")
     result: list[Any] = []
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    if isinstance(indices, (int, np.integer)) and not 0 <= indices < math.prod(lengths):
+        raise ValueError(f"index {indices} is out of bounds for array with size {math.prod(lengths)}")
     for length in _ordered_lengths(lengths, order, "unravel_index"):
         quotient, axis_indices = divmod(quotient, length)
         result.append(axis_indices)
@@ -143,7 +147,7 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
 
 @public("Matrices and grids")
 def ravel_multi_index(
-    multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str = "C"
+    multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str | None = "C"
 ) -> _core.GPUArray:
     """Convert indices along each axis to flat indices.
 
@@ -155,8 +159,8 @@ def ravel_multi_index(
         Shape of the array to which the indices belong.
     mode : {'raise', 'wrap', 'clip'} or tuple of these, optional
         Handling of indices out of range; for 'raise' the host waits for the check.
-    order : {'C', 'F'}, optional
-        Order of the flat indices: ``'C'`` varies the last axis fastest, ``'F'`` the first.
+    order : {'C', 'F'} or None, optional
+        Order of the flat indices: ``'C'`` or None varies the last axis fastest, ``'F'`` the first.
 
     Returns
     -------
@@ -164,6 +168,8 @@ def ravel_multi_index(
 
     Raises
     ------
+    TypeError
+        For indices that are neither integers nor bools, and for an order that is no string.
     ValueError
         For an index out of range, an unknown mode or order, and a wrong number of axes.
 
@@ -195,14 +201,16 @@ def ravel_multi_index(
 
 def _as_int64(indices: Any, function: str) -> Any:
     converted = arrays([indices], function)[0]
-    if converted.dtype.kind not in "iu":
+    if converted.dtype.kind not in "biu":
         raise TypeError(f"{function}: indices are integers, not {converted.dtype}")
     return converted.astype(np.int64, copy=False)
 
 
-def _ordered_lengths(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
+def _ordered_lengths(lengths: tuple[int, ...], order: str | None, function: str) -> tuple[int, ...]:
     """Return the lengths of the axes, from the fastest to the slowest varying axis of the flat indices."""
-    if order not in ("C", "F"):
+    if not isinstance(order, (str, type(None))):
+        raise TypeError(f"{function}: order must be str, not {type(order).__name__}")
+    if order not in ("C", "F", None):
         raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
     return lengths if order == "F" else lengths[::-1]
 

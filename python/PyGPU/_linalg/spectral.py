@@ -76,7 +76,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     if rcond is not None and rtol is not _NOT_GIVEN:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if not a.size:
-        return _core.empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), dtype, device=a.device)
+        return _core.empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype, device=a.device)
     tolerance = rtol if rcond is None else rcond
     if tolerance is _NOT_GIVEN:
         tolerance = 1e-15 if real_type(dtype).itemsize == 8 else None

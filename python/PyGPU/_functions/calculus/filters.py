@@ -67,7 +67,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
     Raises
     ------
     ValueError
-        For empty arrays, and for an unknown mode.
+        For empty arrays and arrays without axes, and for an unknown mode.
 
     Examples
     --------
@@ -75,6 +75,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
     >>> PyGPU.correlate(PyGPU.to_gpu([1, 2, 3]), PyGPU.to_gpu([0, 1, 2]), "same").tolist()
     [5, 8, 3]
     """
+    if np.ndim(a) == 0 or np.ndim(v) == 0:
+        raise ValueError(f"correlate: object of too small depth for desired array: shapes {np.shape(a)}, {np.shape(v)}")
     first, second = _operands(a, v, "correlate", mode)
     return _sums(first, _core.conjugate(second) if second.dtype.kind == "c" else second, mode)
 

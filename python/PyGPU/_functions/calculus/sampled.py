@@ -95,6 +95,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
     Raises
     ------
+    TypeError
+        For values of type bool.
     ValueError
         If an axis has too few elements: fewer than ``edge_order + 1``.
 
@@ -105,6 +107,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     [1.0, 1.5, 2.5, 3.0]
     """
     samples = array(f, "gradient")
+    if samples.dtype == bool:
+        raise TypeError(f"gradient: the values of shape {samples.shape} are bool, whose subtraction is not supported")
     axes = tuple(range(samples.ndim)) if axis is None else normalize_axes(axis, samples.ndim)
     if len(varargs) not in (0, 1, len(axes)) or (len(varargs) == 1 != len(axes) and np.ndim(varargs[0])):
         raise TypeError("invalid number of arguments")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
+from PyGPU._functions.array_arguments import arrays
 from PyGPU._functions.grids import indices
 from PyGPU._functions.joining import stack
 from PyGPU._names.public import public, public_values
@@ -31,7 +32,9 @@ def logspace(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return numbers that are evenly spaced on a logarithmic scale, computed on the host.
+    """Return numbers that are evenly spaced on a logarithmic scale.
+
+    They are computed on the host if `start`, `stop` and `base` are host values, and otherwise on the device.
 
     Parameters
     ----------
@@ -60,7 +63,42 @@ def logspace(
     >>> PyGPU.logspace(0, 2, 3).tolist()
     [1.0, 10.0, 100.0]
     """
+    ends = (start, stop, base)
+    if any(isinstance(end, _core.GPUArray) for end in ends):
+        return _logspace_between_arrays(ends, num, endpoint, dtype, axis)
     return _core.asarray(np.logspace(start, stop, num, endpoint, base, dtype, axis), device=device)
+
+
+def _logspace_between_arrays(
+    ends: tuple[Any, Any, Any], num: int, endpoint: bool, dtype: DTypeLike | None, axis: int
+) -> _core.GPUArray:
+    """Raise an array of bases to powers that are evenly spaced between two arrays."""
+    start, stop, base = arrays(ends, "logspace")
+    base_factor: Any = base
+    # NumPy's rule: Python numbers do not determine the dtype, unless the bases are an array with axes.
+    end_types = [end.dtype for end in (start, stop)] if base.ndim else [getattr(end, "dtype", end) for end in ends[:2]]
+    if not base.ndim and isinstance(ends[2], (int, float, complex)):
+        base_factor = ends[2]
+    shape = np.broadcast_shapes(start.shape, stop.shape, base.shape)
+    end_dtype = np.result_type(*end_types, 0.0)
+    start, stop = (_core.broadcast_to(end.astype(end_dtype), shape) for end in (start, stop))
+    exponents = _spaced(start, stop, num, endpoint)
+    powers = _core.power(base_factor, exponents)
+    return _core.moveaxis(powers if dtype is None else powers.astype(dtype), 0, axis)
+
+
+def _spaced(start: _core.GPUArray, stop: _core.GPUArray, num: int, endpoint: bool) -> _core.GPUArray:
+    """Return numbers along a new first axis that are evenly spaced between two arrays of one shape and dtype."""
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    intervals = num - 1 if endpoint else num
+    indices_along_axis = _core.arange(num, dtype=np.float64, device=start.device).astype(start.dtype)
+    multiples = indices_along_axis.reshape((-1,) + (1,) * start.ndim)
+    step = (stop - start) / intervals if intervals > 0 else stop - start
+    result = multiples * step + start
+    if endpoint and num > 1:
+        result[-1] = stop
+    return result
 
 
 @public("Making arrays")
@@ -95,12 +133,22 @@ def geomspace(
     -------
     GPUArray
 
+    Raises
+    ------
+    TypeError
+        For device arrays as `start` or `stop`.
+
     Examples
     --------
     >>> import PyGPU
     >>> PyGPU.geomspace(1, 8, 4).tolist()
     [1.0, 2.0, 4.0, 8.0]
     """
+    if isinstance(start, _core.GPUArray) or isinstance(stop, _core.GPUArray):
+        raise TypeError(
+            "geomspace: start and stop are host values, not device arrays; "
+            "write logspace(log10(start), log10(stop), num) for positive arrays"
+        )
     return _core.asarray(np.geomspace(start, stop, num, endpoint, dtype, axis), device=device)
 
 
@@ -146,7 +194,7 @@ class _Grid:
 
     def __getitem__(self, key: Any) -> Any:
         # NumPy creates the numbers along each axis, because their dtype depends on the slices of all axes.
-        host_grid: Any = np.ogrid[key]
+        host_grid: Any = np.ogrid[tuple(map(_host_slice, key)) if isinstance(key, tuple) else _host_slice(key)]
         if isinstance(host_grid, np.ndarray):
             return _core.asarray(host_grid)
         axes = [_core.asarray(coordinates) for coordinates in host_grid]
@@ -159,7 +207,18 @@ class _Grid:
         return f"PyGPU.{'ogrid' if self._is_open else 'mgrid'}"
 
 
-mgrid = _Grid(False, "Coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has an array of them for each axis.")
+def _host_slice(part: Any) -> Any:
+    """Read the ends of a slice that are device arrays without axes; the host waits, because they determine a size."""
+    if not isinstance(part, slice):
+        return part
+    ends = (part.start, part.stop, part.step)
+    return slice(*(end.get()[()] if isinstance(end, _core.GPUArray) and end.ndim == 0 else end for end in ends))
+
+
+mgrid = _Grid(
+    False,
+    "Coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has an array for each axis; waits for device ends.",
+)
 ogrid = _Grid(True, "Coordinates along each axis of a grid, which broadcasting needs alone: ``ogrid[0:2, 0:3]``.")
 
 public_values("Matrices and grids", "mgrid", "ogrid")

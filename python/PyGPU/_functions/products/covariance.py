@@ -105,7 +105,7 @@ def cov(
     less = (0 if bias else 1) if ddof is None else ddof
     x = _observations(m, y, rowvar, dtype)
     if x.shape[0] == 0:
-        return _core.empty((0, 0), x.dtype, device=x.device)
+        return _core.empty((0, 0), np.float64, device=x.device)
     weights = _weights(x, fweights, aweights)
     if weights is None:
         mean, factor = x.mean(1), float(x.shape[1] - less)

@@ -110,7 +110,8 @@ def _parse(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], 
 def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dict[Label, int]:
     """Return the length of the axes of each label; axes of length 1 are broadcast to the others' length."""
     lengths: dict[Label, int] = {}
-    for labels, shape in zip(inputs, shapes, strict=True):
+    for index, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
+        _check_repeated_labels(labels, shape, index)
         for label, length in zip(labels, shape, strict=True):
             existing = lengths.setdefault(label, length)
             if existing == 1:
@@ -121,6 +122,18 @@ def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dic
                     f"'{label if isinstance(label, str) else '...'}' has lengths {existing} and {length}"
                 )
     return lengths
+
+
+def _check_repeated_labels(labels: Labels, shape: tuple[int, ...], index: int) -> None:
+    """Raise NumPy's error if the axes of a repeated label of one operand differ in length."""
+    lengths: dict[Label, int] = {}
+    for label, length in zip(labels, shape, strict=True):
+        first_length = lengths.setdefault(label, length)
+        if length != first_length:
+            raise ValueError(
+                f"dimensions in operand {index} of shape {shape} for collapsing index '{label}' don't match "
+                f"({first_length} != {length})"
+            )
 
 
 def _prepared(a: _core.GPUArray, labels: Labels, lengths: dict[Label, int]) -> tuple[_core.GPUArray, Labels]:
