@@ -103,12 +103,12 @@ def indices(
 
 
 @public("Matrices and grids")
-def unravel_index(indices: _core.GPUArray, shape: Any, order: str | None = "C") -> tuple[_core.GPUArray, ...]:
+def unravel_index(indices: _core.GPUArray | int, shape: Any, order: str | None = "C") -> tuple[_core.GPUArray, ...]:
     """Convert flat indices to indices along each axis.
 
     Parameters
     ----------
-    indices : GPUArray of int
+    indices : GPUArray of int, or int
         Flat indices. A Python number out of range raises ValueError. Indices out of range in a device array are not
         detected, because detection would require synchronization.
     shape : int or sequence of int
