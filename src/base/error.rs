@@ -22,6 +22,16 @@ pub enum Error {
     /// An index is out of range, or there are too many indices: `IndexError`.
     #[error("{0}")]
     Index(String),
+    /// An axis is out of range: NumPy's `AxisError`, which is an `IndexError` and a `ValueError`.
+    #[error("{}axis {axis} is out of bounds for array of dimension {ndim}", prefix(argument))]
+    Axis {
+        /// Name of the argument, if the function has several axis arguments.
+        argument: Option<&'static str>,
+        /// The axis as the caller passed it.
+        axis: i64,
+        /// Number of axes of the array.
+        ndim: usize,
+    },
     /// A memory block cannot be exported in the requested form: `BufferError`.
     #[error("{0}")]
     Buffer(String),
@@ -54,6 +64,11 @@ pub enum Error {
     /// A callback that the caller passed has failed; contains the callback's error.
     #[error("{0}")]
     Callback(Arc<dyn std::error::Error + Send + Sync>),
+}
+
+/// Formats the name of an argument before a message.
+fn prefix(argument: &Option<&str>) -> String {
+    argument.map_or_else(String::new, |argument| format!("{argument}: "))
 }
 
 /// Details of a failed compilation.

@@ -1,7 +1,6 @@
 //! Constructors of the layout crate's errors, with NumPy's messages.
 //!
-//! The functions are cold and not inlined, so that the successful paths stay small. NumPy's `AxisError` is both a
-//! `ValueError` and an `IndexError`; this crate has no class that is both, and uses `IndexError`.
+//! The functions are cold and not inlined, so that the successful paths stay small.
 
 use std::fmt::Write;
 
@@ -59,13 +58,16 @@ pub(super) fn extent_overflow(shape: &[i64], strides: &[i64], offset: i64) -> Er
 
 #[cold]
 pub(super) fn axis(axis: i64, ndim: usize) -> Error {
-    Error::index(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
+    Error::Axis { argument: None, axis, ndim }
 }
 
-/// Puts the name of the argument before the message of an error that [`axis`] created.
+/// Adds the name of the argument to the error of [`axis`].
 #[cold]
-pub(super) fn named(argument: &str, error: Error) -> Error {
-    Error::index(format!("{argument}: {error}"))
+pub(super) fn named(argument: &'static str, error: Error) -> Error {
+    match error {
+        Error::Axis { axis, ndim, .. } => Error::Axis { argument: Some(argument), axis, ndim },
+        other => other,
+    }
 }
 
 #[cold]

@@ -160,7 +160,7 @@ impl Layout {
         Ok((first, second))
     }
 
-    fn distinct_axes(&self, argument: &str, axes: &[i64]) -> Result<SmallVec<[usize; 8]>> {
+    fn distinct_axes(&self, argument: &'static str, axes: &[i64]) -> Result<SmallVec<[usize; 8]>> {
         let counted = axes.iter().map(|&axis| normalize_axis(axis, self.ndim())).collect::<Result<SmallVec<_>>>();
         let counted = counted.map_err(|error| errors::named(argument, error))?;
         AxisSet::of_distinct(&counted).ok_or_else(|| errors::repeated(argument))?;

@@ -238,6 +238,10 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::Value(_) => PyValueError::new_err(text),
         Error::Type(_) => PyTypeError::new_err(text),
         Error::Index(_) => PyIndexError::new_err(text),
+        Error::Axis { argument, axis, ndim } => {
+            let class = py.import("numpy.exceptions")?.getattr("AxisError")?;
+            PyErr::from_value(class.call1((axis, ndim, argument))?)
+        }
         Error::Buffer(_) => PyBufferError::new_err(text),
         Error::NotSupported(_) => new_error(&classes.not_supported),
         Error::Unavailable(_) => new_error(&classes.unavailable),

@@ -16,13 +16,13 @@ mod transposing {
         let layout = fresh(&[3, 4]);
         value_error(layout.transpose(Some(&[0])), "axes don't match array");
         value_error(layout.transpose(Some(&[1, -1])), "repeated axis in transpose");
-        index_error(layout.transpose(Some(&[0, 2])), "axis 2 is out of bounds for array of dimension 2");
-        index_error(
+        axis_error(layout.transpose(Some(&[0, 2])), "axis 2 is out of bounds for array of dimension 2");
+        axis_error(
             layout.transpose(Some(&[0, i64::MIN])),
             &format!("axis {} is out of bounds for array of dimension 2", i64::MIN),
         );
-        index_error(layout.swap_axes(0, 2), "axis2: axis 2 is out of bounds for array of dimension 2");
-        index_error(layout.swap_axes(-3, 0), "axis1: axis -3 is out of bounds for array of dimension 2");
+        axis_error(layout.swap_axes(0, 2), "axis2: axis 2 is out of bounds for array of dimension 2");
+        axis_error(layout.swap_axes(-3, 0), "axis1: axis -3 is out of bounds for array of dimension 2");
     }
 
     #[test]
@@ -34,8 +34,8 @@ mod transposing {
             layout.move_axis(&[0, 1], &[0]),
             "`source` and `destination` arguments must have the same number of elements",
         );
-        index_error(layout.move_axis(&[2], &[0]), "source: axis 2 is out of bounds for array of dimension 2");
-        index_error(layout.move_axis(&[0], &[2]), "destination: axis 2 is out of bounds for array of dimension 2");
+        axis_error(layout.move_axis(&[2], &[0]), "source: axis 2 is out of bounds for array of dimension 2");
+        axis_error(layout.move_axis(&[0], &[2]), "destination: axis 2 is out of bounds for array of dimension 2");
     }
 
     #[test]
@@ -46,7 +46,7 @@ mod transposing {
         assert_eq!(shape(&layout.squeeze(Some(&[])).unwrap()), [1, 3, 1]);
         value_error(layout.squeeze(Some(&[1])), "cannot select an axis to squeeze out which has size not equal to one");
         value_error(layout.squeeze(Some(&[0, -3])), "duplicate value in 'axis'");
-        index_error(layout.squeeze(Some(&[3])), "axis 3 is out of bounds for array of dimension 3");
+        axis_error(layout.squeeze(Some(&[3])), "axis 3 is out of bounds for array of dimension 3");
         assert!(fresh(&[]).squeeze(Some(&[0])).is_ok() && fresh(&[]).squeeze(Some(&[1])).is_err());
     }
 
@@ -55,7 +55,7 @@ mod transposing {
         let layout = fresh(&[3, 4]);
         assert_eq!(strides(&layout.expand_dims(&[0, -1]).unwrap()), [48, 16, 4, 4]);
         value_error(layout.expand_dims(&[0, -4]), "repeated axis");
-        index_error(layout.expand_dims(&[3]), "axis 3 is out of bounds for array of dimension 3");
+        axis_error(layout.expand_dims(&[3]), "axis 3 is out of bounds for array of dimension 3");
         value_error(
             fresh(&[1; 64]).expand_dims(&[0]),
             "maximum supported dimension for an ndarray is currently 64, found 65",
@@ -84,7 +84,7 @@ mod transposing {
         }
         value_error(layout.diagonal(0, 0, -3), "axis1 and axis2 cannot be the same");
         value_error(fresh(&[3]).diagonal(0, 0, 1), "diag requires an array of at least two dimensions");
-        index_error(layout.diagonal(0, 0, 3), "axis2: axis 3 is out of bounds for array of dimension 3");
+        axis_error(layout.diagonal(0, 0, 3), "axis2: axis 3 is out of bounds for array of dimension 3");
     }
 }
 

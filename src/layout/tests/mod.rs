@@ -31,6 +31,14 @@ fn value_error<T: std::fmt::Debug>(result: Result<T>, text: &str) {
 }
 
 #[track_caller]
+fn axis_error<T: std::fmt::Debug>(result: Result<T>, text: &str) {
+    match result {
+        Err(error @ Error::Axis { .. }) => assert_eq!(error.to_string(), text),
+        other => panic!("expected an AxisError, got {other:?}"),
+    }
+}
+
+#[track_caller]
 fn index_error<T: std::fmt::Debug>(result: Result<T>, text: &str) {
     match result {
         Err(Error::Index(found)) => assert_eq!(found, text),

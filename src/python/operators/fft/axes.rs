@@ -142,14 +142,7 @@ impl FftFunction {
 
 /// Converts a possibly negative axis to its index.
 fn axis_index(object: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
-    let axis = shape::integer(object, "axis")?;
-    match normalize_axis(axis, ndim) {
-        Ok(number) => Ok(number),
-        Err(_) => {
-            let errors = object.py().import("numpy.exceptions")?;
-            Err(PyErr::from_value(errors.getattr("AxisError")?.call1((axis, ndim))?))
-        }
-    }
+    Ok(normalize_axis(shape::integer(object, "axis")?, ndim)?)
 }
 
 #[cold]
