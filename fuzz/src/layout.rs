@@ -161,7 +161,7 @@ fn key(bytes: &mut Unstructured<'_>) -> Result<Vec<Index>> {
         .collect()
 }
 
-/// What the module docs say of every layout.
+/// Checks the properties that the documentation of the crate `layout` promises for every layout.
 fn check_promises(layout: &Layout) {
     let shape: Vec<i64> = layout.shape().collect();
     assert!(shape.len() <= MAX_RANK && layout.itemsize() >= 1, "{layout:?}");

@@ -29,8 +29,8 @@ LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
 # module's name; `INSIDE` matches such calls.
 CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
-# Imports and calls that are errors, because `CALLS` does not match them: the functions imported by name, and
-# `fusion::flush`.
+# Forms of these calls that `CALLS` cannot find, and that are therefore forbidden: functions imported by their own name,
+# and `fusion::flush`.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")

@@ -91,7 +91,7 @@ class RustSource:
                 yield self._line(match.start())
 
     def _resolve(self, path: tuple[str, ...], position: int) -> Iterator[Reference]:
-        # A leading `self` is kept. A trailing one is dropped, because `a::{self}` means `a`.
+        # `self` is dropped, because `a::{self}` means `a`; a path that is only `self` stays.
         path = tuple(name for name in path if name != "self") or ("self",)
         here = [*self.module, *(name for name, span in self._inline_modules if position in span)]
         if path[0] == "crate":

@@ -301,7 +301,7 @@ def test_boxed_python_objects_are_droppable_without_gil() -> None:
 
 if not on_cpu():
 
-    def test_device_memory_held_by_peer_is_freed_without_deadlock() -> None:
+    def test_device_memory_held_by_other_library_is_freed_without_deadlock() -> None:
         # The free may wait for a thread that is inside the driver, and that thread may wait for the GIL.
         run(
             """

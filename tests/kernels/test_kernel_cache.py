@@ -58,7 +58,7 @@ INCLUDES = {
 
 
 @pytest.mark.parametrize("include", INCLUDES.values(), ids=INCLUDES.keys())
-def test_c1_changed_header_is_detected_for_any_include(tmp_path: Path, include: str) -> None:
+def test_cache_changed_header_is_detected_for_any_include(tmp_path: Path, include: str) -> None:
     headers, cache = tmp_path / "headers", tmp_path / "cache"
     headers.mkdir()
     (headers / "through.h").write_text('#include "v.h"\n')
@@ -69,7 +69,7 @@ def test_c1_changed_header_is_detected_for_any_include(tmp_path: Path, include: 
 
 
 @pytest.mark.parametrize("option", ["-include", "-isystem", "-iquote", "-imacros"])
-def test_c1_changed_header_named_by_option_is_detected(tmp_path: Path, option: str) -> None:
+def test_cache_changed_header_named_by_option_is_detected(tmp_path: Path, option: str) -> None:
     if option in ("-iquote", "-imacros") and PyGPU.backend_name() != "cpu":
         pytest.skip("an option of the machine's compiler")
     headers, cache = tmp_path / "headers", tmp_path / "cache"
@@ -83,7 +83,7 @@ def test_c1_changed_header_named_by_option_is_detected(tmp_path: Path, option: s
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the machine's compiler looks into CPATH, NVRTC does not")
 @pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])
-def test_c1_changed_header_and_changed_variable_are_detected(tmp_path: Path, variable: str) -> None:
+def test_cache_changed_header_and_changed_variable_are_detected(tmp_path: Path, variable: str) -> None:
     script = (
         "import sys; from pathlib import Path; from test_kernel_cache import value_of, KERNEL\n"
         "print(value_of('#include <v.h>\\n' + KERNEL, Path(sys.argv[1])))"
@@ -109,7 +109,7 @@ def test_c1_changed_header_and_changed_variable_are_detected(tmp_path: Path, var
     assert value("second") == 33
 
 
-def test_c1_header_added_earlier_on_path_is_detected(tmp_path: Path) -> None:
+def test_cache_header_added_earlier_on_path_is_detected(tmp_path: Path) -> None:
     first, second, cache = tmp_path / "first", tmp_path / "second", tmp_path / "cache"
     first.mkdir(), second.mkdir()
     write(second / "v.h", 11)
@@ -138,7 +138,7 @@ def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
         assert folder == "one" or [path.stat().st_ino for path in entries(cache)] == before
 
 
-def test_c1_source_with_unknown_dependencies_is_not_cached(tmp_path: Path) -> None:
+def test_cache_source_with_unknown_dependencies_is_not_cached(tmp_path: Path) -> None:
     (tmp_path / "v.h").write_text(f'#define V "{tmp_path}/w.h"\n#include V\n')
     write(tmp_path / "w.h", 11)
     assert value_of(f'#include "{tmp_path}/v.h"' + KERNEL, tmp_path / "cache") == 11

@@ -116,7 +116,7 @@ def test_gpudata_keeps_memory_after_array_is_dropped(x):
     assert (drv.from_device_like(memory, VALUES) == VALUES).all()
 
 
-def test_gpudata_is_freed_once_and_array_keeps_its_memory(x):
+def test_gpudata_rejects_use_after_free_and_array_stays_valid(x):
     memory = x.gpudata
     memory.free()
     assert x.gpudata is memory

@@ -43,7 +43,7 @@ def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return addresses
 
 
-def test_single_element_write_copies_and_wrong_index_sets_status_only(  # D2
+def test_set_val_copies_element_and_wrong_index_sets_last_status(  # D2
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     array = PyGPU.DeviceArray_int64(numpy.array([1, 2, 3]))

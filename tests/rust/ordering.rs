@@ -188,7 +188,7 @@ fn end_of_write_keeps_reads_recorded_since_its_begin() {
 }
 
 #[test]
-fn free_waits_for_work_enqueued_before_a_failed_step() {
+fn free_waits_for_work_of_a_launch_whose_second_driver_call_failed() {
     // Regression: if the second driver call of a launch or copy failed, the work of its first call was not recorded.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());

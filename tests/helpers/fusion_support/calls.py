@@ -209,7 +209,7 @@ QUIET_ATTRIBUTES = listed(
     """
 )
 
-# These operators and methods are deferred operations themselves.
+# Operators and methods that PyGPU defers: a call of them records an operation instead of launching it.
 WAITING_ATTRIBUTES = listed(
     """
     __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__ __invert__

@@ -226,7 +226,7 @@ fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
             assert!(group.is_sorted_by(|a, b| a.strides[lead] >= b.strides[lead]), "{axes:?} is not sorted");
         }
     }
-    // Elements that belong to one output of a reduction must belong to one output in the loop nest.
+    // Elements that the reduction adds to one output element must also be added to one output element by the loop nest.
     if case.rules.lead.is_some() {
         let mut groups = Vec::new();
         for places in [expected, &visited(walk)] {
