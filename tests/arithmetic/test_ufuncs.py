@@ -91,9 +91,9 @@ def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return test cases: function, dtype and number of a group of layouts.
+    """Return test cases: function, dtype and number of a layout group.
 
-    The layout groups alternate from case to case. On a simulated GPU a function has one dtype of each kind.
+    The layout groups alternate from case to case. On a simulated GPU, a function is tested with one dtype of each kind.
     """
     chosen = [
         (name, kind)

@@ -272,7 +272,7 @@ PROGRAMS = {
     "PyGPU.Graph(mode='loose')": "ValueError: mode \"loose\" is none of 'relaxed', 'thread_local', 'global'",
 }
 
-# Expressions with these results only in strict mode. Without it, the CPU backend lets NumPy read arrays in place.
+# Expressions whose results differ without strict mode: the CPU backend then lets NumPy read arrays in place.
 OF_HOST_MEMORY = {
     "np.asarray(a)": f"TypeError: {HOST}",
     "PyGPU.asarray(memoryview(b'abc')).flags['WRITEABLE']": "True",

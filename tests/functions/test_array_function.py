@@ -114,7 +114,7 @@ PROGRAMS = {
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
 }
-# Functions that Dask uses most. A GPU tests only these, because the simulated driver compiles kernels for each
+# Functions that Dask uses most. On a GPU only these are tested, because the simulated driver compiles kernels for each
 # function.
 FIRST = [
     "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",

@@ -1,4 +1,4 @@
-"""Test functions that once accepted input that NumPy rejects, or rejected input that it accepts."""
+"""Test functions that once accepted input that NumPy rejects, or rejected input that NumPy accepts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Test errors of deferred operations.
 
-The flush and each later use of the result raise the error of a failed operation. Other operations are not affected.
+The flush and each later use of the failed operation's result raise its error. Other operations are not affected.
 """
 
 from __future__ import annotations

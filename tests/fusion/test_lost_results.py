@@ -1,4 +1,8 @@
-"""Test failed deferred operations: each use of a lost result raises, and a failed write to an array raises once."""
+"""Test failed deferred operations.
+
+A result is lost if the operation that computes it failed. Each use of a lost result raises; a failed write to an
+existing array raises once.
+"""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def by_pointer() -> PyGPU.GPUArray:
     return PyGPU.from_pointer(x.ptr, x.shape, x.dtype, owner=x)
 
 
-# Arrays over memory that is not from PyGPU's pool, or whose address has escaped.
+# Arrays whose memory is not from PyGPU's pool, or whose address is visible outside PyGPU.
 OTHERS: dict[str, Callable[[], Any]] = {
     "a pointer": by_pointer,
     "shared": lambda: PyGPU.empty(HOST.shape, HOST.dtype, shared=True),

@@ -24,7 +24,7 @@ from PyGPU import _core
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
 REFUSED = (PyGPU.CudaError, MemoryError)
-# Repetitions of the operands, which give results of at least 64 KiB: these are allocated from the driver's memory pool.
+# Repetitions of the operands, so that results have at least 64 KiB and are allocated from the driver's memory pool.
 REPEATS = 1 << 10
 
 pytestmark = pytest.mark.provokes_errors
@@ -159,7 +159,7 @@ def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = l
 def check_each_call(
     driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
 ) -> int:
-    """Run a program once for each driver call that it makes, with a fault in that call, and check arrays and memory.
+    """Run a program once for each driver call of its flush, with a fault in that call, and check arrays and memory.
 
     Return the largest number of arrays that raised an error after one fault.
     """
