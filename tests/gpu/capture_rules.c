@@ -4,7 +4,7 @@
  *
  * The table has one entry for each call and each mode of the capture (global, thread-local, relaxed). The call is made by the
  * capturing thread (own) or by another thread, and the calling thread is in its usual mode or in relaxed mode. An entry is "-"
- * if the call and the end of the capture succeeded, and otherwise consists of the two error codes.
+ * if the call and the end of the capture succeeded, and otherwise consists of the result codes of both.
  * PyGPU makes calls with "-" in relaxed mode only in that mode: see `beside_captures` of its backends. */
 
 #include <cuda.h>

@@ -1,6 +1,7 @@
 """Build DLPack structures and producers by ctypes, for tests of imports.
 
-The structures may be correct or violate the standard, and the producers behave unusually like some real ones.
+The structures may be correct or violate the standard. The producers have unusual properties that producers of real
+libraries have, too.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class Forged:
         return ctypes.addressof(self.managed)
 
     def set(self, **claims: Any) -> Forged:
-        """Set fields of the tensor, to true or false values: fields of DLTensor, `version`, `flags`."""
+        """Set fields of the tensor to correct or incorrect values: fields of DLTensor, `version`, `flags`."""
         for name, value in claims.items():
             match name:
                 case "version":

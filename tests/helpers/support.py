@@ -46,7 +46,7 @@ Case = TypeVar("Case")
 
 
 def at_once(threads: int, work: Callable[[int], object]) -> None:
-    """Start the given number of threads together, and raise their exceptions; each receives its number."""
+    """Call `work` in the given number of threads with the thread's number, all at once, and raise their exceptions."""
     begin = threading.Barrier(threads)
 
     def run(number: int) -> None:
@@ -115,7 +115,7 @@ def pair(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C")
 
 
 def assert_same(device: PyGPU.GPUArray, host: Any) -> None:
-    """Assert that shape, dtype and every byte of a device array equal those of NumPy's."""
+    """Assert that shape, dtype and every byte of a device array equal those of an ndarray."""
     assert isinstance(device, PyGPU.GPUArray)
     host = np.asarray(host)
     assert device.shape == host.shape

@@ -85,7 +85,7 @@ for number in range(4):
     state["kept"].append(x + number)
     z = (y * x).sum(axis=0)
     state["pending"].append((z, ((HOST * 2 + number) * HOST).sum(axis=0)))
-    # These calls would import modules: other modules of PyGPU, and modules of the packages that contain compilers.
+    # Calls that import: other modules of the library, and the files of compilers.
     if number == 1:
         PyGPU.linalg.norm(y)
     if number == 2:

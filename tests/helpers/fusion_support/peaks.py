@@ -138,7 +138,7 @@ def main() -> None:
             with limits(**settings), mode("auto"), Peak() as auto:
                 run(program)
             assert auto.bytes <= eager + bound, (program.__name__, eager, auto.bytes, bound)
-        # This limits memory to the peak of eager mode.
+        # With the memory limited to the peak of eager mode, the deferred program must also succeed.
         PyGPU.synchronize()
         PyGPU.trim_memory()
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + eager)

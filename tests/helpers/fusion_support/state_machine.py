@@ -302,7 +302,7 @@ def do(world: World, step: Step) -> None:
 
 @dataclass
 class Disturbances:
-    """Select disturbances around a program; by default there are none."""
+    """Select disturbances for a program; by default there are none."""
 
     finalisers: Finalisers | None = None
     refusals: Refusals | None = None
@@ -380,7 +380,7 @@ def check(program: Program, disturbances: Disturbances | None = None) -> None:
     Raises
     ------
     Difference
-        If two runs read different values, with the steps up to that point.
+        If two runs read different values. The message contains the steps up to that point.
     """
     with limited(program):
         off, auto = (replay(program, mode, disturbances) for mode in ("off", "auto"))
@@ -444,8 +444,8 @@ def run(
 ) -> dict[str, Any]:
     """Run programs from a seed on until the given number of operations was drawn, and return a report.
 
-    With several threads, each turn runs as many programs with equal limits; `next_seed` is the first seed of the next
-    turn.
+    With several threads, each turn runs one program per thread, all with equal limits. `next_seed` is the first seed of
+    the next turn.
     """
     counted, counts = Counted(), Counter[str]()
     disturbances = Disturbances(Finalisers(seed) if has_finalisers else None, Refusals(seed) if is_refusing else None)
