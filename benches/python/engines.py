@@ -167,7 +167,7 @@ def finished(client: Any) -> None:
 
 
 def turns_for(chunk: int) -> int:
-    """Return the number of kernel iterations that take long enough for a chunk."""
+    """Return the number of kernel iterations with which a chunk takes at least `LEAST_SECONDS`."""
     x = PyGPU.ones(chunk, np.float32)
 
     def once(turns: int) -> float:
@@ -250,7 +250,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the workloads that the command line specifies, print the results, and write the JSON file if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=4 << 30, help="of the mapped file beside the ndarray")
     parser.add_argument("--data", type=int, default=16 << 30, help="of the file that Dask reads")

@@ -30,7 +30,7 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function to time; its results have memory at its return or get it without a request."""
+        """Return the function to time; its results are computed without a further call after it returns."""
         return function
 
     def fetch(self, array: Any) -> Any:
@@ -77,7 +77,10 @@ class TorchCompile(Torch):
     """Run functions that `torch.compile` compiles."""
 
     def compiled(self, function: Function) -> Function:
-        """Return Inductor's result for these shapes only: other recorded shapes would make it general and slower."""
+        """Return the function compiled by Inductor for these shapes only.
+
+        After calls with other shapes, Inductor would compile a more general and slower function.
+        """
         self.library.module._dynamo.reset()
         return self.library.module.compile(function, dynamic=False)
 

@@ -75,7 +75,7 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
 
 
 def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
-    """Return an expression as a function of its arrays alone."""
+    """Bind an expression to the functions of one library; the returned function takes only the arrays."""
 
     def function(*arrays: Any) -> Any:
         return work(names, *arrays)
@@ -187,7 +187,7 @@ def expect(found: int, wanted: int, what: str) -> None:
 
 
 def floor(count: int) -> dict[str, list[float]]:
-    """Return the driver's launch with five arguments."""
+    """Return the host microseconds of the driver's launch with five arguments."""
     from handwritten_kernels import floor
 
     loop = floor().timer("launch, 5 arguments")

@@ -14,7 +14,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Goal:
-    """Define one goal: the measured case and its limit. The limit of a time may be an amount above the floor."""
+    """Define one goal: the measured case and its limit, which for a time may be relative to the driver's own time."""
 
     what: str
     unit: str

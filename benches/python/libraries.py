@@ -33,7 +33,7 @@ class Library:
     names: dict[str, Any]
     synchronize: Callable[[], Any] = _nothing
     backend: str = ""
-    # Notes to print with its values.
+    # Notes to print with the library's values.
     note: str = ""
 
     def timer(self, statement: str) -> Callable[[int], float]:

@@ -25,7 +25,7 @@ const KINDS: [(&str, ScalarType); 4] = [
 
 type View = fn(&Layout, [i64; 2]) -> Layout;
 
-/// Host memory with the layout that `view` creates from an array with twice as many columns.
+/// Host memory of an array with twice the columns of a copy, and the layout of the copied part, which `view` creates.
 struct Host {
     bytes: Vec<u8>,
     layout: Layout,

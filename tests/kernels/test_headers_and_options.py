@@ -247,7 +247,8 @@ def test_source_may_include_named_file(tmp_path: Path) -> None:
 
 
 def test_fast_math_kernel_keeps_denormals_of_thread() -> None:
-    # GCC links such a library with code that makes the loading thread treat denormal numbers as 0, in NumPy too.
+    # GCC links a library compiled with fast math with code that makes the loading thread treat denormal numbers as 0,
+    # in NumPy too.
     out = PyGPU.zeros(1, "float32")
     for option in ("-use_fast_math", "-ffast-math") if PyGPU.backend_name() == "cpu" else ("-use_fast_math",):
         kernel = PyGPU.Kernel('extern "C" __global__ void third(float *x) { x[0] = 1.0f / 3.0f; }', options=[option])

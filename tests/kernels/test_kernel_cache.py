@@ -1,8 +1,4 @@
-"""Test the kernel cache.
-
-Tests of interop regression C1 check that every changed header is detected. Tests of C2 check that only files that no
-other user could have written are trusted.
-"""
+"""Test the kernel cache: every changed header is detected, and only files that no other user could write are trusted."""
 
 import atexit
 import functools

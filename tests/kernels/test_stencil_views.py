@@ -1,4 +1,4 @@
-"""Test adjacent views of one array, as stencils read them: consecutive rows stay separate."""
+"""Test kernels that read shifted views of one array, as stencils do: each element gets the neighbours of its own row."""
 
 from __future__ import annotations
 

@@ -165,7 +165,8 @@ def test_every_mode_matches_numpy(module: PyGPU.Module) -> None:
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # With normalized coordinates the product is rounded before the weight, and hardware rounds intermediate values.
+        # The product of a normalized coordinate and a length is rounded before the weight is computed from it, and
+        # hardware rounds intermediate values.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)
