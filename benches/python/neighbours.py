@@ -35,7 +35,7 @@ def seven(u: Any) -> Any:
 
 
 def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
-    """Return a function that performs the work and launches it, so that the work is enqueued when the function returns."""
+    """Return a function that performs the work and launches it before the function returns."""
     if library.name != "PyGPU":
         return lambda: work(*arrays)
 

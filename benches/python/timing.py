@@ -110,7 +110,7 @@ class Jax(Library):
 
 @dataclass
 class Column:
-    """Hold one column of a table: a library, its functions on large arrays with the bytes of each, and on small arrays."""
+    """Hold one column of a table: a library, and its functions on large arrays and on small arrays."""
 
     label: str
     library: Library

@@ -1,4 +1,4 @@
-"""Test the kernel cache: every changed header is detected, and only files that no other user could write are trusted."""
+"""Test the kernel cache: changed headers are detected, and only files that no other user can write are trusted."""
 
 import atexit
 import functools

@@ -1,4 +1,4 @@
-"""Test kernels that read shifted views of one array, as stencils do: each element gets the neighbours of its own row."""
+"""Test kernels that read shifted views of one array, as stencils do: elements get the neighbours of their own row."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def possible_calls(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Return every eighth public name, beginning with number `part`, with a call of the name and the expected result."""
+    """Return every eighth public name, beginning with number `part`, with a call of the name and its correct result."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
     tried = [(name, functools.partial(possible_calls, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
