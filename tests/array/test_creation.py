@@ -224,7 +224,7 @@ def test_constructor_accepts_every_spelling_of_shape() -> None:
     assert PyGPU.GPUArray(np.array(4), np.int8).shape == (4,)
 
 
-def test_constructor_accepts_order_at_position_of_pycuda_allocator() -> None:
+def test_constructor_accepts_order_in_place_of_pycuda_allocator() -> None:
     assert PyGPU.GPUArray((2, 3), np.float32, "F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, order="F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, None, None, None, None, "F").strides == (4, 8)

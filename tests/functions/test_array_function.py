@@ -183,7 +183,7 @@ class Stranger:
         return NotImplemented if func is np.ravel else ("the stranger's", func.__name__)
 
 
-def test_numpy_function_with_foreign_array_calls_its_array_function() -> None:
+def test_numpy_function_calls_array_function_of_foreign_operand() -> None:
     array, other = PyGPU.zeros(3), Stranger()
     assert np.concatenate([array, other]) == ("the stranger's", "concatenate")
     assert np.unwrap(other) == ("the stranger's", "unwrap")

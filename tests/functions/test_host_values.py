@@ -115,7 +115,7 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 
 
 @pytest.mark.parametrize(("function", "given"), [*functions()])
-def test_error_of_function_called_with_host_values_names_to_gpu(function: Any, given: Any) -> None:
+def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     for arguments in (rows, tuple(np.array(one) if isinstance(one, list) else one for one in rows)):
         assert "PyGPU.to_gpu(x)" in error_of(function, arguments, is_exact=given is not None)
@@ -142,7 +142,7 @@ def test_error_for_host_value_contains_its_type_and_shape(call: Callable[[], Any
     assert str(caught.value) == f"{what} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
 
 
-def test_error_for_list_of_arrays_or_foreign_object_names_asarray() -> None:
+def test_error_for_list_of_arrays_or_foreign_object_suggests_asarray() -> None:
     with pytest.raises(
         TypeError, match=r"the list holds arrays, and is none; PyGPU.asarray\(x\) joins those of one shape"
     ):

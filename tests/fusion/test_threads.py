@@ -206,7 +206,7 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_no_operation_is_pending_on_array_escaping_in_another_thread(name: str) -> None:
+def test_no_operation_is_pending_after_address_request_of_other_thread(name: str) -> None:
     if name == "interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     shown: list[Any] = []
@@ -248,7 +248,7 @@ def test_second_address_request_waits_for_flush_of_first_request(name: str) -> N
     np.testing.assert_array_equal(x.get(), host)
 
 
-def test_no_operation_is_pending_on_array_escaping_in_garbage_collection() -> None:
+def test_no_operation_is_pending_after_address_request_in_collection() -> None:
     x = PyGPU.to_gpu(HOST)
 
     class Shows:

@@ -111,18 +111,18 @@ class TestHostMemory:
 
 
 class TestCopy:
-    def test_copy_true_copies_exactly_once(self) -> None:
+    def test_asarray_with_copy_true_copies_exactly_once(self) -> None:
         x = np.arange(3)
         a = PyGPU.asarray(x, copy=True)
         x[0] = 9
         assert a.tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize("obj", [[1, 2], 3, (1.5,), range(3)], ids=repr)
-    def test_copy_false_rejects_lists_and_scalars(self, obj: object) -> None:
+    def test_asarray_with_copy_false_rejects_lists_and_scalars(self, obj: object) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             on_host(obj, copy=False)
 
-    def test_copy_false_rejects_conversion_of_dtype_or_order(self) -> None:
+    def test_asarray_with_copy_false_rejects_conversion_of_dtype_or_order(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert on_host(x, copy=False).ptr == x.ctypes.data
         with pytest.raises(ValueError, match="copy=False"):
@@ -134,7 +134,7 @@ class TestCopy:
             PyGPU.asarray(a, np.float32, copy=False)
 
     @gpu_only
-    def test_copy_false_rejects_transfer_to_other_device(self) -> None:
+    def test_asarray_with_copy_false_rejects_transfer_to_other_device(self) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.asarray(np.arange(3), copy=False)
         with pytest.raises(ValueError, match="copy=False"):

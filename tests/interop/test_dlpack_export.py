@@ -188,7 +188,7 @@ class TestReadOnly:
     def test_numpy_import_of_readonly_array_is_readonly(self) -> None:
         assert not np.from_dlpack(self.readonly()).flags.writeable
 
-    def test_readonly_export_error_names_max_version(self) -> None:
+    def test_readonly_export_error_suggests_max_version(self) -> None:
         with pytest.raises(BufferError, match="max_version"):
             self.readonly().__dlpack__()
 

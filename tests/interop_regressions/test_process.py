@@ -302,7 +302,7 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
 
 
 @two_devices
-def test_regression_21_exported_device_does_not_depend_on_current_one() -> None:
+def test_regression_21_exported_device_is_independent_of_current_device() -> None:
     """Defect: if the device of the array is not current, an export fails or contains the wrong device."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)
@@ -382,7 +382,7 @@ def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: sim
 
 @gpu_only
 @pytest.mark.starts_processes
-def test_regression_24_lost_context_is_detected_and_reported(kernels: Kernels) -> None:
+def test_regression_24_unusable_context_is_detected_and_reported(kernels: Kernels) -> None:
     """Defect: every call after a fault fails with the same unclear error, which does not name the remedy: a new
     process.
     """

@@ -168,14 +168,14 @@ def test_feature_missing_on_cpu_has_clear_error(header: str, part: str) -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="devices have their own assembly")
-def test_inline_gpu_assembly_is_named_in_error() -> None:
+def test_inline_gpu_assembly_raises_compile_error_on_cpu() -> None:
     source = '__global__ void k(int *o) { asm("mov.u32 %0, %%laneid;" : "=r"(*o)); }'
     with pytest.raises(PyGPU.CompileError, match=r"no PTX.*__PYGPU_CPU__"):
         SourceModule(source)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="CUDA launches kernels from kernels")
-def test_kernel_launching_kernels_names_supporting_backends() -> None:
+def test_kernel_that_launches_kernels_raises_compile_error_on_cpu() -> None:
     source = "__global__ void k(int *o) { if (*o) k<<<1, 1>>>(o); }"
     with pytest.raises(PyGPU.CompileError, match="a kernel cannot launch kernels: dynamic parallelism is for CUDA"):
         SourceModule(source)
@@ -190,7 +190,7 @@ OF_DEVICES = [
 
 
 @on_the_host
-def test_device_compiler_options_are_accepted_and_host_ones_ignored() -> None:
+def test_device_compiler_options_are_accepted_and_host_options_ignored() -> None:
     for_hosts = ["-Xcompiler", "-Wall", "-Xcompiler=-fPIC", "-ccbin", "/usr/bin/g++", "-lcurand"]
     own = [option for option in OF_DEVICES if PyGPU.backend_name() != "hip" or "maxrregcount" not in option]
     with pytest.warns(UserWarning, match="-Xcompiler was passed over") as told:

@@ -97,7 +97,7 @@ def test_concurrent_processes_share_cache_safely(fakes: Path, tmp_path: Path) ->
     assert sorted(path.suffix for path in (tmp_path / "kernels").iterdir()) == [".pgk"] * 6
 
 
-def test_damaged_files_are_recompiled(fakes: Path, tmp_path: Path) -> None:
+def test_kernels_in_damaged_cache_files_are_recompiled(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path)
     for number, path in enumerate(sorted((tmp_path / "kernels").iterdir())):
         path.write_bytes(path.read_bytes()[:-1] if number % 2 else b"nonsense")

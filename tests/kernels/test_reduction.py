@@ -39,7 +39,7 @@ def integers(size: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 63, 64, 65, 1601, 16384, 16385, 100003])
-def test_integers_are_exact_at_any_length(size: int) -> None:
+def test_dot_product_of_integers_is_exact_at_any_length(size: int) -> None:
     x, y = integers(size), integers(size + 5)[5:]
     result = DOT(PyGPU.to_gpu(x), PyGPU.to_gpu(y))
     assert result.shape == ()
@@ -56,7 +56,7 @@ def test_random_layouts_and_broadcasting_match_numpy() -> None:
         assert DOT(gx, gy).get() == (x.astype(np.int64) * y).sum(), f"seed {seed}, turn {turn}"
 
 
-def test_every_dtype_is_summed() -> None:
+def test_sum_of_every_dtype_matches_numpy() -> None:
     for name in ("uint8", "int16", "uint64", "float16", "float64", "complex64", "complex128"):
         x = np.arange(30).astype(name)
         kernel = ReductionKernel(np.dtype(name), "0", "a + b", arguments=[VectorArg(np.dtype(name), "in")])
@@ -72,7 +72,7 @@ def test_empty_reduction_gives_neutral_element() -> None:
         np.testing.assert_equal(any_of(PyGPU.zeros(0)).get(), np.float64(neutral))
 
 
-def test_result_is_reproducible() -> None:
+def test_repeated_reductions_give_same_bits() -> None:
     seed = random_seed()
     x = PyGPU.to_gpu(np.random.default_rng(seed).random(200_000, np.float32))
     results = {SUM(x).get().tobytes() for _ in range(4)}
@@ -117,7 +117,7 @@ def test_user_structured_type_is_reduced() -> None:
         assert (found["lowest"], found["highest"]) == (x.min(), x.max())
 
 
-def test_out_receives_the_result() -> None:
+def test_out_array_of_reduction_receives_result() -> None:
     results = PyGPU.zeros(4, np.float32)
     x = PyGPU.to_gpu(np.arange(10, dtype=np.float32))
     out = results[2]

@@ -38,7 +38,7 @@ def capable() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cuda", reason="CUDA has them")
-def test_error_names_backends_with_tensor_maps() -> None:
+def test_tensor_map_error_contains_vendor_with_tensor_maps() -> None:
     words = f"the {PyGPU.backend_name()} backend has no tensor maps: they are of NVIDIA's devices"
     with pytest.raises(PyGPU.NotSupportedError, match=words):
         PyGPU.TensorMap(PyGPU.zeros((8, 8), "float32"), (4, 4))
