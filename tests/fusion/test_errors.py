@@ -124,7 +124,7 @@ def test_shape_and_dtype_of_result_of_failed_operation_are_readable(driver: simu
     assert (y.shape, y.dtype, y.nbytes, len(y)) == (HOST.shape, HOST.dtype, HOST.nbytes, 3)
 
 
-def test_other_operations_continue_after_failed_operation(driver: simulated.Driver) -> None:
+def test_independent_operations_succeed_after_failed_operation(driver: simulated.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
     bad, good = x + 1, row * 2  # The shapes differ, so the operations are launched as two kernels.

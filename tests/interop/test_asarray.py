@@ -51,7 +51,7 @@ def test_asarray_of_subclass_returns_base_class_with_same_memory() -> None:
 
 class TestHostMemory:
     @pytest.mark.parametrize("key", [np.s_[:], np.s_[::-1], np.s_[::2, ::-3], np.s_[2:2], np.s_[None, ..., 1]])
-    def test_ndarray_is_shared_for_any_strides(self, key: Any) -> None:
+    def test_asarray_shares_memory_of_ndarray_with_any_strides(self, key: Any) -> None:
         x = np.arange(24.0).reshape(4, 6)[key]
         a = on_host(x)
         assert (a.shape, a.strides, a.tolist()) == (x.shape, x.strides, x.tolist())
@@ -78,33 +78,33 @@ class TestHostMemory:
         del view
         assert sys.getrefcount(x) == before
 
-    def test_unaligned_ndarray_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_unaligned_ndarray(self) -> None:
         x = np.zeros(4, np.dtype([("a", "u1"), ("b", "f8")]))["b"]
         assert not x.flags.aligned
         a = on_host(x)
         x[1] = 5
         assert a.tolist() == [0, 5, 0, 0]
 
-    def test_memory_of_buffer_objects_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_buffer_objects(self) -> None:
         for x in (bytearray(b"abc"), array.array("i", [1, 2, 3]), memoryview(bytearray(4))):
             a = on_host(x)
             assert a.ptr == np.asarray(x).ctypes.data
         assert not on_host(b"abc" and memoryview(b"abc")).flags["WRITEABLE"]
 
-    def test_memory_of_array_interface_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_array_interface(self) -> None:
         class Host:
             x = np.arange(3.0)
             __array_interface__ = x.__array_interface__
 
         assert on_host(Host()).ptr == Host.x.ctypes.data
 
-    def test_host_dlpack_producer_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_host_dlpack_producer(self) -> None:
         producer = dlpack_forge.Producer()
         a = on_host(producer)
         assert a.ptr == producer.forged.memory.ctypes.data
         assert a.base is producer
 
-    def test_structured_items_are_shared(self) -> None:
+    def test_asarray_shares_memory_of_structured_items(self) -> None:
         x = np.array([(1, 2.0)], np.dtype([("a", "i4"), ("b", "f8")]))
         a = on_host(x)
         assert (a.ptr, a.dtype) == (x.ctypes.data, x.dtype)

@@ -315,7 +315,7 @@ def test_dlpack_device_returns_plain_integers() -> None:
 
 
 class TestDeleter:
-    def test_dropped_capsule_that_nobody_consumed_frees_memory(self) -> None:
+    def test_dropped_unconsumed_capsule_frees_memory(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         for version in (None, (1, 0)):

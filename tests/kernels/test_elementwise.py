@@ -59,7 +59,7 @@ def test_gaps_between_output_elements_are_unchanged() -> None:
     np.testing.assert_array_equal(base.get(), expected)
 
 
-def test_arrays_in_other_orders_are_combined_by_index_not_by_memory() -> None:
+def test_arrays_in_different_memory_orders_are_combined_by_index() -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     y = np.asfortranarray(x * 10)
     z = PyGPU.empty((3, 4), np.float32, order="F")
@@ -149,7 +149,7 @@ def test_array_read_only_by_index_is_not_broadcast() -> None:
         np.testing.assert_array_equal(z.get(), table.ravel()[at])
 
 
-def test_slices_and_ranges_select_indices() -> None:
+def test_kernel_call_with_slice_or_range_computes_selected_indices() -> None:
     kernel = ElementwiseKernel("int *z, int v", "z[i] = v + i")
     for chosen in (slice(3, None), slice(None, None, -2), slice(-3, 2, -1), slice(5, 5), slice(100, 200)):
         z = PyGPU.zeros(11, np.int32)

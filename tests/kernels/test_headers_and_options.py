@@ -149,7 +149,7 @@ extern "C" __global__ void small_floats(const float4 *x, float *out)
 
 
 @on_the_host
-def test_both_16_bit_types_work_with_user_operators() -> None:
+def test_float16_and_bfloat16_work_with_user_defined_operators() -> None:
     function = PyGPU.Module(SMALL_FLOATS).get_function("small_floats")
     x, out = PyGPU.to_gpu(np.arange(8, dtype=np.float32)), PyGPU.zeros(13, np.float32)
     function[1, 1](x, out)
@@ -162,7 +162,7 @@ def test_both_16_bit_types_work_with_user_operators() -> None:
 @pytest.mark.parametrize(
     ("header", "part"), [("mma.h", "tensor cores"), ("cub/cub.cuh", "CUB"), ("curand_kernel.h", "cuRAND")]
 )
-def test_feature_missing_on_cpu_has_clear_error(header: str, part: str) -> None:
+def test_header_missing_on_cpu_raises_error_naming_feature(header: str, part: str) -> None:
     with pytest.raises(PyGPU.CompileError, match=f"{part}.*__PYGPU_CPU__"):
         SourceModule(f"#include <{header}>\n__global__ void k() {{}}")
 

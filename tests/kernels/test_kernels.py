@@ -82,7 +82,7 @@ def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
     return int(result.stdout)
 
 
-def test_cache_is_shared_by_processes(fakes: Path, tmp_path: Path) -> None:
+def test_kernel_cache_is_shared_by_processes(fakes: Path, tmp_path: Path) -> None:
     assert compiled_by(fakes, tmp_path) == 6
     assert compiled_by(fakes, tmp_path) == 0
 
@@ -123,7 +123,7 @@ def test_unwritable_cache_folder_causes_no_error(fakes: Path, place: str) -> Non
     assert compiled_by(fakes, Path(place)) == 6
 
 
-def test_readonly_cache_folder_is_read(fakes: Path, tmp_path: Path) -> None:
+def test_kernels_in_readonly_cache_folder_are_used(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path)
     folder = tmp_path / "kernels"
     for path in folder.iterdir():

@@ -79,7 +79,7 @@ def test_repeated_reductions_give_same_bits() -> None:
     assert len(results) == 1, f"seed {seed}"
 
 
-def test_index_counts_in_c_order_of_array() -> None:
+def test_reduction_index_counts_in_c_order_of_array() -> None:
     kernel = ReductionKernel(np.int64, -1, "a > b ? a : b", "x[i] == 7 ? (long long)i : -1", "const int *x")
     x = np.zeros((4, 5), np.int32)
     x[2, 3] = 7
@@ -133,7 +133,7 @@ def test_out_array_of_reduction_receives_result() -> None:
         SUM(x, out=np.zeros(1, np.float32))
 
 
-def test_allocator_is_called_once_per_array() -> None:
+def test_reduction_calls_allocator_once_per_array() -> None:
     sizes: list[int] = []
 
     def allocate(nbytes: int) -> Any:
@@ -158,7 +158,7 @@ def test_reduction_runs_after_earlier_work_on_array_on_any_stream() -> None:
         assert result.get() == 30000 * value
 
 
-def test_kernel_rejects_wrong_dtype_shape_keyword_and_definition() -> None:
+def test_reduction_rejects_wrong_dtype_shape_keyword_and_definition() -> None:
     with pytest.raises(TypeError, match=r"dot\(\): argument 1 \(const int \*x\): the array is float32, and int32"):
         DOT(PyGPU.zeros(3, np.float32), PyGPU.zeros(3, np.int32))
     with pytest.raises(ValueError, match="could not be broadcast"):

@@ -63,7 +63,7 @@ def test_out_array_of_scan_receives_result() -> None:
     assert not out.get()[1::2].any()
 
 
-def test_elements_are_combined_in_order() -> None:
+def test_scan_combines_elements_in_order() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("scan_affine", AFFINE)
@@ -86,7 +86,7 @@ def test_scan_of_every_dtype_matches_numpy(name: str) -> None:
     np.testing.assert_array_equal(kernel(PyGPU.to_gpu(x)).get(), np.cumsum(x, dtype=name))
 
 
-def test_exclusive_scan_starts_with_neutral_element() -> None:
+def test_exclusive_scan_result_starts_with_neutral_element() -> None:
     largest = ExclusiveScanKernel(np.float32, "a > b ? a : b", neutral="-100.0f")
     x = np.array([1, 5, 2, 7, 3], np.float32)
     assert largest(PyGPU.to_gpu(x)).get().tolist() == [-100, 1, 5, 5, 7]
@@ -122,7 +122,7 @@ def test_array_of_other_dtype_is_converted_and_keeps_its_dtype() -> None:
         assert x.get().tolist() == expected.astype(dtype).tolist()
 
 
-def test_kernel_rejects_wrong_shape_overlap_and_host_array() -> None:
+def test_scan_rejects_wrong_shape_overlap_and_host_array() -> None:
     x = PyGPU.zeros(10, np.int32)
     with pytest.raises(ValueError, match="input has 2 axes, and a scan goes along one"):
         UP_TO(x.reshape(2, 5))

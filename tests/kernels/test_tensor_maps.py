@@ -56,7 +56,7 @@ def test_driver_rejection_is_reported_with_arguments() -> None:
 
 @cuda_only
 @pytest.mark.parametrize("read", [False, True])
-def test_kernel_receives_aligned_128_bytes(words: PyGPU.Kernel, read: bool) -> None:
+def test_kernel_receives_tensor_map_as_aligned_128_bytes(words: PyGPU.Kernel, read: bool) -> None:
     a = PyGPU.zeros((6, 10, 32), "float32")[1:, ::2]
     tensor_map = PyGPU.TensorMap(
         a, (2, 3, 16), swizzle="64B", l2_promotion="128b", oob_fill="nan", element_strides=(1, 2, 1), readonly=read
@@ -79,7 +79,7 @@ def test_kernel_receives_aligned_128_bytes(words: PyGPU.Kernel, read: bool) -> N
 
 
 @cuda_only
-def test_strides_of_unit_axes_are_ignored(words: PyGPU.Kernel) -> None:
+def test_tensor_map_ignores_strides_of_axes_of_length_one(words: PyGPU.Kernel) -> None:
     a = PyGPU.zeros((4, 4, 20), "uint8")[:1, 1:2, :16].copy()
     for view in (a, PyGPU.zeros((4, 3, 16), "uint8")[1:2, ::5], PyGPU.zeros((1, 1, 16), "uint8")):
         out = PyGPU.zeros(17, "uint64")
