@@ -42,7 +42,7 @@ FILE, PLAIN, RESIDENT = "file to devices, kernel, sum", "the same without Dask",
 
 @functools.cache
 def spin() -> ElementwiseKernel:
-    """Return the kernel, created once per process because loading it takes as long as a transfer of some MB."""
+    """Return the kernel, created once per process because loading takes as long as a transfer of some MB."""
     return ElementwiseKernel(
         "const float *x, float *y, int turns",
         "float v = x[i]; for (int t = 0; t < turns; ++t) v = v * 0.999f + 0.001f; y[i] = v",

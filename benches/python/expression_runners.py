@@ -49,7 +49,7 @@ class OfPyGPU(Way):
         self.flush = self.library.module.flush
 
     def compiled(self, function: Function) -> Function:
-        """Return the function with a flush: without it, two calls could become one kernel."""
+        """Return the function followed by a flush: without the flush, two calls could become one kernel."""
         flush = self.flush
 
         def call(*arrays: Any) -> Any:

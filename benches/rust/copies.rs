@@ -1,7 +1,7 @@
 //! Measures copies on the CPU backend, which `to_gpu` and `get` perform, by layout and element size, compared with a
 //! plain copy.
 //!
-//! The strided copies are also those that pack host memory for a device and unpack it.
+//! The same strided copies also pack host memory before an upload to a device, and unpack it after a download.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{

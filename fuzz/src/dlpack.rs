@@ -160,7 +160,7 @@ pub fn run(bytes: &[u8]) {
     // Both structures outlive the array, which is dropped at the end of the match.
     let mut legacy = claims.legacy(tensor);
     let mut versioned = claims.versioned(tensor);
-    // SAFETY: the structures are valid, and the ownership of each is passed on at most once.
+    // SAFETY: the structures are those of this file and outlive the import; the ownership of each is passed on once.
     let taken = unsafe {
         match claims.is_versioned {
             true => ImportedTensor::versioned(NonNull::from(&mut versioned)),
@@ -169,7 +169,7 @@ pub fn run(bytes: &[u8]) {
     };
     match taken.and_then(import) {
         Ok(Some(array)) => check(&array, &claims, &memory),
-        // The random device exists on this machine. The random address is not in its memory, so nothing is checked.
+        // The random device exists on this machine. Whether the address belongs to its memory is unknown.
         Ok(None) => {}
         Err(Error::Buffer(text)) => assert!(!claims.is_true(&memory), "the truth is refused: {text}"),
         Err(other) => panic!("{other:?} is no BufferError"),

@@ -97,7 +97,7 @@ LARGEST_HOST_BLOCK = 1 << 20
 # A fault is injected into at most the first three times that an exercise makes a call; later times are similar.
 MOST_TIMES = 3
 
-# Error that is injected at every position. PyGPU has no special reaction to it.
+# Error that is injected at every position. PyGPU has no special reaction to this error.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
 # Errors that are injected at every position of the matching calls, because PyGPU reacts specially to these pairs, for
@@ -208,7 +208,7 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Return the positions at which a fault is injected into a call: an exercise, and n for the nth call in it."""
+    """Return the positions at which a fault is injected into a call: an exercise, and n for its nth use of the call."""
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # After a fatal fault all later calls fail too.
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):

@@ -189,4 +189,4 @@ def test_user_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
     np.testing.assert_array_equal(y.get(), HOST * 3)
     if driver is not None:
-        driver.forget_reports()  # The simulated driver reports the integer: it does not recognize it as an address.
+        driver.forget_reports()  # The simulated driver reports integers, which it does not recognize as addresses.

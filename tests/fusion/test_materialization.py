@@ -192,7 +192,7 @@ def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
     kept.append(x + 1)
     assert (
         waiting() <= 1
-    )  # It is 0 if the memory stays escaped, which is allowed because the consumer passed no stream.
+    )  # 0 means that the last addition was eager, which is allowed because the consumer passed no stream.
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 

@@ -221,7 +221,7 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that the exchange table exports without ownership; it is valid as long as the array lives."""
+    """Return a tensor that the exchange table exports without ownership; it must not be used after the array's end."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out

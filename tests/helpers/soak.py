@@ -138,7 +138,7 @@ class Soak:
         return None
 
     def settle(self, held: Held) -> None:
-        """Synchronize all devices if the memory of an array is lent, because PyGPU cannot order all uses of it."""
+        """Synchronize all devices if the memory of an array is lent, because PyGPU cannot order all uses of memory."""
         if held.family.lent and held.array.device.kind != "cpu":
             self.synchronize()
             self._settled = False
@@ -191,7 +191,7 @@ class Soak:
     # The run
 
     def step(self) -> None:
-        """Perform one operation, and check an array that it modified or any other array."""
+        """Perform one operation, and check an array that the operation modified or any other array."""
         while True:
             (name,) = self.choices.choices(self._names, cum_weights=self._weights)
             self._last.append((name,))

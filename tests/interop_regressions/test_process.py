@@ -349,7 +349,7 @@ def test_regression_24_driver_error_contains_call_device_and_code(driver: simula
 
 
 def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
-    """Defect: an error in a destructor is lost, ends the process, or makes an unrelated call fail."""
+    """Defect: an error in a destructor is never reported, ends the process, or makes an unrelated call fail."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -364,7 +364,7 @@ def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simu
 
 @pytest.mark.starts_processes
 def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
-    """Defect: an error in a destructor is lost at the end of the process."""
+    """Defect: an error in a destructor at the end of the process is never reported."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU

@@ -23,7 +23,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# The CPU's compiler reports which files it read; for CUDA and HIP the dependencies are determined in one common way.
+# The CPU's compiler reports which files it read. For CUDA and HIP the same code determines the included files, so the
+# tests need to run only on one of both.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
@@ -214,7 +215,7 @@ def open_to_others(path: Path) -> None:
 def test_cache_trusts_only_complete_regular_files(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # The cache has replaced each file that it may replace.
+    # The cache has replaced the planted file by a valid private file, unless a directory is in its position.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 

@@ -120,7 +120,7 @@ class Run:
         return failed
 
     def check_result(self, array: Any, wanted: np.ndarray) -> bool:
-        """Check that a result has correct values, or raises an error at each use; return whether it raised."""
+        """Check that a result has correct values, or raises an error at each use; return whether the result raised."""
         try:
             got = array.get()
         except REFUSED as error:
@@ -135,7 +135,7 @@ class Run:
     def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
         """Check that an assigned array has its new values, or raises one error and has its old values.
 
-        Return whether it raised.
+        Return whether the array raised.
         """
         try:
             got = array.get()
@@ -149,7 +149,7 @@ class Run:
 
 
 def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
-    """Run a program without faults, and count how often it makes each driver call."""
+    """Run a program without faults, and count how often the program makes each driver call."""
     run.begin()
     before = {name: driver.call_count(name) for name in driver.calls()}
     assert not run.flush(by)

@@ -92,7 +92,7 @@ def fills() -> None:
 
 
 def streams() -> None:
-    """Work on a new stream, and wait for it on another stream and on the host."""
+    """Work on a new stream, and wait for the work on another stream and on the host."""
     stream, other = PyGPU.Stream(), PyGPU.Stream(non_blocking=True, priority=-1)
     with stream:
         array = PyGPU.to_gpu(HOST)

@@ -174,7 +174,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "__imatmul__": lambda x: x.__imatmul__(x),
 }
 
-# These names neither enqueue work on a device nor query it, so pending operations stay pending.
+# These names neither enqueue work on a device nor query the device, so pending operations stay pending.
 QUIET = listed(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr

@@ -1,6 +1,6 @@
 """Run random programs of deferred operations in NumPy, and in PyGPU without and with deferral.
 
-A program is a list of steps with their random choices, drawn while the program runs in NumPy. PyGPU then runs it twice,
+A program is a list of steps with their random choices, drawn while NumPy runs the program. PyGPU then runs it twice,
 in the fusion modes `"off"` and `"auto"`. The values that both runs read must be equal in all bits, and equal to
 NumPy's.
 
@@ -400,7 +400,7 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
             # Finalisers may modify the arrays of only one run, so only the first program has them. The other programs
-            # get only the injected refusals of memory.
+            # get only the injected rejections of memory requests.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [
