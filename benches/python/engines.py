@@ -98,7 +98,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def write(path: Path, nbytes: int) -> None:
-    """Write a file of float32 in pieces, and leave it in the system's cache."""
+    """Write a file of float32 in pieces, so that the file is in the operating system's cache."""
     target = np.lib.format.open_memmap(path, "w+", np.float32, (nbytes // 4,))
     piece = np.arange(min(1 << 22, nbytes // 4), dtype=np.float32) % 1000
     for start in range(0, len(target), len(piece)):
@@ -107,7 +107,7 @@ def write(path: Path, nbytes: int) -> None:
 
 
 def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
-    """Return GB/s of `to_gpu` of the first bytes of the file, mapped at each call or once, and of an ndarray."""
+    """Return GB/s of `to_gpu` for three sources: the file mapped at each call, the file mapped once, and an ndarray."""
     count = nbytes // 4
     host = np.array(np.load(path, mmap_mode="r")[:count])
     once = np.load(path, mmap_mode="r")[:count]
@@ -243,7 +243,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
     return {
         "seconds": {name: {str(count): one for count, one in row.items()} for name, row in found.items()},
         "two / one": {name: row[1] / row[2] for name, row in found.items()},
-        # The chunks may be summed in another order.
+        # The order in which the chunks are summed may vary, so the sums may differ by rounding.
         "the same sum": bool(np.allclose(totals, totals[0], rtol=1e-12, atol=0)),
         "turns": turns,
     }

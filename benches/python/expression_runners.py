@@ -30,7 +30,7 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function to time; its results are computed without a further call after it returns."""
+        """Return the function to time, which must itself start the computation of its results."""
         return function
 
     def fetch(self, array: Any) -> Any:

@@ -83,7 +83,7 @@ def pygpu_cases(nbytes: int) -> list[Case]:
 
 
 def floor_cases(nbytes: int) -> list[Case]:
-    """Return the cases of the floors: the driver's copy, and kernels that are each written for one case."""
+    """Return the cases that are lower bounds of times: the driver's copy, and kernels each written for one case."""
     if PyGPU.backend_name() == "cpu":
         return []
     third, quarter = nbytes // 12 // 4 * 4, nbytes // 4

@@ -150,7 +150,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def overwriting_cases() -> list[tuple[str, str]]:
-    """Return pairs of a ufunc and a dtype for which the result has the operands' dtype and can overwrite one."""
+    """Return pairs of a ufunc and a dtype whose result has the operands' dtype and can overwrite an operand."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)

@@ -290,7 +290,7 @@ OF_HOST_MEMORY = {
 
 
 class Stranger:
-    """Define a class that is no array but implements addition and `==` with arrays."""
+    """Define objects that are no arrays but implement addition and `==` with arrays."""
 
     def __radd__(self, other: object) -> str:
         return "from the right"

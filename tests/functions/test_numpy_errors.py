@@ -21,7 +21,7 @@ def test_index_conversions_accept_bools_and_order_none(order: Any) -> None:
         assert_same(one, other)
 
 
-def test_index_conversions_reject_what_numpy_rejects() -> None:
+def test_index_conversions_reject_same_arguments_as_numpy() -> None:
     index = PyGPU.to_gpu([0, 1])
     for number in (12, 100, -1, np.int64(12)):
         with pytest.raises(ValueError, match=f"index {number} is out of bounds for array with size 12"):
@@ -35,7 +35,7 @@ def test_index_conversions_reject_what_numpy_rejects() -> None:
 @pytest.mark.parametrize(
     ("subscripts", "shape"), [("ii", (2, 1)), ("ii->i", (2, 1)), ("ii", (1, 2)), ("iij->ij", (2, 1, 3))]
 )
-def test_einsum_rejects_repeated_labels_of_other_lengths(subscripts: str, shape: tuple[int, ...]) -> None:
+def test_einsum_rejects_repeated_labels_of_different_lengths(subscripts: str, shape: tuple[int, ...]) -> None:
     host = np.ones(shape)
     for compute in (lambda: np.einsum(subscripts, host), lambda: PyGPU.einsum(subscripts, PyGPU.to_gpu(host))):
         with pytest.raises(ValueError, match="don't match"):

@@ -53,7 +53,7 @@ def warm(x: Any) -> None:
 
 
 def flush_ignoring_errors() -> None:
-    """Flush and ignore errors, so that only later uses of the results raise them."""
+    """Flush and ignore errors, so that later uses of the results raise the errors."""
     with contextlib.suppress(PyGPU.CudaError, MemoryError):
         _core.flush()
 

@@ -87,7 +87,7 @@ def test_reduction_index_counts_in_c_order_of_array() -> None:
         assert kernel(given).get() == 13
 
 
-def test_selected_elements_are_reduced_by_index() -> None:
+def test_reduction_reads_selected_elements_by_index() -> None:
     kernel = ReductionKernel(np.int32, "0", "a + b", "x[chosen[i]]", "int *chosen, int *x")
     x, chosen = integers(100), np.array([3, 99, 0, 3], np.int32)
     assert kernel(PyGPU.to_gpu(chosen), PyGPU.to_gpu(x)).get() == x[chosen].sum()
@@ -99,7 +99,7 @@ def test_scalar_arguments_are_visible_in_map_and_reduce_expressions() -> None:
     assert kernel(97, PyGPU.to_gpu(x)).get() == x.sum() % 97
 
 
-def test_user_structured_type_is_reduced() -> None:
+def test_reduction_supports_user_structured_type() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("reduction_minmax", MINMAX)

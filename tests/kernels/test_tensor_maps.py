@@ -45,7 +45,7 @@ def test_tensor_map_error_contains_vendor_with_tensor_maps() -> None:
 
 
 @cuda_only
-def test_driver_rejection_is_reported_with_arguments() -> None:
+def test_tensor_map_rejected_by_driver_raises_error_with_arguments() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("a fault of the simulated driver")
@@ -164,7 +164,7 @@ def test_launch_with_tensor_map_is_ordered_after_work_on_its_array(words: PyGPU.
         with stream:
             words[1, 17](tensor_map, outs[stream])
         waits.append(driver.call_count("cuStreamWaitEvent") - before)
-    # The first launches wait for the stream on which the arrays were created.
+    # Only the first launches wait for the stream on which the arrays were created; later launches must not wait.
     assert waits[2:4] == [0, 0]
     assert waits[4] > 0
     assert waits[5] > 0

@@ -58,7 +58,7 @@ ACTS: dict[str, Callable[[Operands], Any]] = {
 
 
 class Second:
-    """Run a thread that performs one action during each `with` block of `beside`, starting together with the block."""
+    """Run a thread that performs one action in each `with` block of `beside`; block and action start together."""
 
     def __init__(self) -> None:
         self._barrier = threading.Barrier(2, timeout=30)

@@ -116,7 +116,7 @@ NOT_CALLED = {
     "load": "reads a file into new memory",
 }
 
-# Every attribute of an array is read. An attribute in this table is also called by the function in its entry.
+# The tests read every attribute of an array. For an attribute in this table, they also call the function in its entry.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),

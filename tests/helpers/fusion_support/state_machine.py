@@ -394,7 +394,7 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
     Raises
     ------
     Difference
-        As for `check`.
+        If two runs of one program read different values.
     """
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
