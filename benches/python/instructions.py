@@ -156,7 +156,7 @@ def count(valgrind: str, program: str) -> Counts:
 
 
 def made_with(program: str) -> dict[str, str]:
-    """Return the versions of a baseline."""
+    """Return the Python and NumPy versions and the processor type to which a baseline belongs."""
     code = "import numpy, platform; print(platform.python_version(), numpy.__version__)"
     python, numpy = subprocess.run([program, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     return {"python": python, "numpy": numpy, "machine": platform.machine()}
