@@ -1,4 +1,4 @@
-"""Test that the wheel names the licenses of the code in it."""
+"""Test that the wheel contains the licenses of the crates that are linked into it."""
 
 import importlib.util
 import re
