@@ -1,4 +1,4 @@
-"""Test PybindGPU's interface: classes per dtype, allocators, and its test programs."""
+"""Test PybindGPU's interface: classes per dtype, allocators, and PybindGPU's own test programs."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_device_pointer_of_array_is_unsafe_wrapper() -> None:
     assert not pointer.is_safe()
 
 
-# Behaviour of its test programs
+# Behaviour of PybindGPU's test programs
 
 
 def test_dtype_program_finds_one_name_per_value() -> None:

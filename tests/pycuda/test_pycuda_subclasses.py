@@ -64,7 +64,7 @@ def test_array_without_memory_rejects_use_of_values(use):
 
 
 @pytest.mark.parametrize("before", ["memory", "no memory"])
-def test_assigned_allocator_is_used_for_results(before):
+def test_results_use_allocator_assigned_to_operand(before):
     asked = []
 
     def allocator(nbytes):
