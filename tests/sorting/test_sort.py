@@ -92,7 +92,7 @@ def test_descending_argsort_is_stable() -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex64"])
 @pytest.mark.parametrize("length", [100, 5000])
-def test_in_place_sort_keeps_memory(length: int, dtype: str) -> None:
+def test_in_place_sort_keeps_address_of_array(length: int, dtype: str) -> None:
     host = values((2, length), dtype)
     array = PyGPU.to_gpu(host)
     address = array.ptr
