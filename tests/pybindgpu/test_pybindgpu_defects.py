@@ -422,13 +422,13 @@ def test_allocator_rejects_host_data_that_does_not_fit() -> None:
             allocators.Allocator(first, wrong)  # type: ignore[arg-type]
 
 
-def test_get_of_stream_event_and_device_returns_integer() -> None:  # D24
+def test_get_method_of_stream_event_and_device_returns_integer() -> None:  # D24
     for made in (PyGPU.cudaStream_t(), PyGPU.cudaEvent_t(), PyGPU.nvmlDevice(0)):
         assert isinstance(made.get(), int)
         assert int(made) == made.get()
 
 
-def test_statuses_compare_with_numbers() -> None:  # D25
+def test_status_equals_error_number() -> None:  # D25
     status = PyGPU.cudaSetDevice(-1)
     assert status == 101
     assert status != 0
@@ -436,7 +436,7 @@ def test_statuses_compare_with_numbers() -> None:  # D25
     assert status
 
 
-def test_copies_accept_stream() -> None:  # D28
+def test_device_array_copies_accept_stream() -> None:  # D28
     stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
     source = numpy.arange(4.0)
     array = PyGPU.DeviceArray_float64(source)
@@ -454,7 +454,7 @@ def test_copies_accept_stream() -> None:  # D28
         array.to_device("stream")
 
 
-def test_numpy_integers_are_accepted_as_lengths() -> None:  # D32
+def test_device_array_accepts_numpy_integer_as_length() -> None:  # D32
     assert PyGPU.DeviceArray_int64(numpy.int64(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64(numpy.uint8(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64([numpy.int32(2), numpy.int64(3)]).shape() == [2, 3]
@@ -463,7 +463,7 @@ def test_numpy_integers_are_accepted_as_lengths() -> None:  # D32
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_arrays_without_axes_or_elements_work(order: int, freed: list[int]) -> None:  # D33
+def test_device_array_without_axes_or_elements_can_be_copied(order: int, freed: list[int]) -> None:  # D33
     point = PyGPU.DeviceArray_float64([], order)
     assert (point.shape(), point.size(), point.nbytes(), point.strides()) == ([], 1, 8, [])
     numpy.asarray(point)[...] = 7

@@ -30,13 +30,13 @@ SUCCESS = "<cudaError: code=0>"
 # PybindGPU: control the device context
 
 
-def test_call_without_value_returns_status() -> None:
+def test_runtime_call_without_result_returns_status() -> None:
     status = PyGPU.cudaSetDevice(0)
     assert repr(status) == SUCCESS
     assert status.as_int() == 0
 
 
-def test_call_with_value_returns_value_and_status() -> None:
+def test_runtime_call_with_result_returns_result_and_status() -> None:
     assert repr(PyGPU.cudaGetDevice()) == f"(0, {SUCCESS})"
     idx, err = PyGPU.cudaGetDevice()
     assert (idx, repr(err)) == (0, SUCCESS)

@@ -271,7 +271,7 @@ def test_memcpy_host_to_host_keeps_values() -> None:
     assert (result == source).all()
 
 
-def test_memcpy_direction_is_inferred(memory: int) -> None:
+def test_memcpy_infers_direction_from_addresses(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source, 64) == 0
     assert content(memory) == source.tobytes()
@@ -447,7 +447,7 @@ def test_every_public_name_exists() -> None:
     assert len(set(runtime.__all__)) == len(runtime.__all__)
 
 
-def test_import_opens_no_library() -> None:
+def test_import_of_cuda_names_opens_no_library() -> None:
     program = (
         "from PyGPU.backend import *\n"
         "import PyGPU.allocators\n"

@@ -101,7 +101,7 @@ def test_error_name_rejects_nvml_status() -> None:
         cudaGetErrorString("1")  # type: ignore[arg-type]
 
 
-def test_hip_names_its_own_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_names_on_hip_are_names_of_hip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", lambda: "hip")
     assert cudaGetErrorName(911) == "hipErrorInvalidChannelDescriptor"
     assert cudaGetErrorName(1055) == "hipErrorTbd"

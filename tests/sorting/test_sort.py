@@ -22,7 +22,7 @@ RNG = np.random.default_rng(5)
 
 
 def values(shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
-    """Return numbers with many equal ones; floating-point ones include NaN, infinities and signed zeros."""
+    """Return an array with many equal numbers; floating-point arrays contain NaN, infinities and signed zeros."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return RNG.integers(0, 2, shape).astype(bool)

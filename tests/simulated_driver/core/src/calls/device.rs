@@ -166,7 +166,7 @@ impl Driver {
         }
     }
 
-    /// Returns the device of a context that is usable.
+    /// Returns the device of a context, which must be usable.
     ///
     /// # Errors
     /// As [`Self::device_of_context`], or the code of earlier work that failed on the device.

@@ -117,8 +117,8 @@ impl Shared {
         state
     }
 
-    /// Waits until the streams have passed all points. Afterwards the host counts everything ordered before these
-    /// points as complete.
+    /// Waits until the streams have passed all points. Afterwards all operations that are ordered before these points
+    /// count as complete for the host.
     pub(crate) fn wait_for<'a>(&self, mut state: Locked<'a>, points: &[Point], clock: &Clock) -> Locked<'a> {
         state.demand(points);
         while !state.ended && !points.iter().all(|&point| state.has_passed(point)) {
