@@ -1,4 +1,4 @@
-"""Test cuSOLVER and hipSOLVER: errors if one is missing or fails, and the handling of non-convergence."""
+"""Test cuSOLVER and hipSOLVER: errors if the library is missing or fails, and iterations that do not converge."""
 
 from __future__ import annotations
 

@@ -309,8 +309,8 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
-def test_array_keeps_memory_freed_by_user_whose_address_is_rejected(make: Any) -> None:
-    """Keep the memory of an array that the user freed explicitly (interop regression B3)."""
+def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> None:
+    """Keep memory that the user frees explicitly while an array refers to it (interop regression B3)."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)

@@ -1,4 +1,7 @@
-"""Test selection by masks on the device: elements, indices, writes; the host reads the count only."""
+"""Test masks on the device: selected elements, their indices, and masked writes.
+
+The host reads only the number of selected elements.
+"""
 
 from __future__ import annotations
 
