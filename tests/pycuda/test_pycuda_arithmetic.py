@@ -222,7 +222,7 @@ def test_complex_parts_are_new_contiguous_arrays_in_same_order(dtype, order):
     np.testing.assert_array_equal(every_second.imag.get(), host[:, ::2].imag)
 
 
-def test_real_part_of_real_array_is_itself_and_imag_is_zeros():
+def test_real_of_real_array_is_same_array_and_imag_is_zeros():
     device = gpu([1.5, 2.5])
     assert device.real is device
     assert device.conj() is device
