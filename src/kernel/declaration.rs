@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn kernel_without_parameters_has_none() {
+    fn kernel_without_parameters_has_empty_parameter_list() {
         assert_eq!(read("__global__ void k() {}", "k"), []);
         assert_eq!(read("__global__ void k(void) {}", "k"), []);
     }

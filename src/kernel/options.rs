@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_one_architecture_and_rejects_list() {
+    fn options_accept_one_architecture_and_reject_list() {
         assert_eq!(parsed(&["-arch=sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-arch", "compute_80", "-code", "sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-code=sm_86", "-arch=compute_80"]).architecture.as_deref(), Some("sm_86"));
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_option_value_of_wrong_kind_and_names_expected() {
+    fn option_value_of_wrong_kind_is_rejected_with_expected_kind() {
         assert!(refusal(&["--maxrregcount=many"]).contains("a number of registers, not 'many'"));
         assert!(refusal(&["-O9"]).contains("from 0 to 3"));
         assert!(refusal(&["-fmad=perhaps"]).contains("true or false"));

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn fatbins_are_found_with_gaps_between() {
+    fn fatbins_separated_by_gaps_are_found() {
         let mut section = fatbin(24);
         section.extend([0; 16]);
         section.extend(fatbin(8));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn bundles_extend_to_the_next() {
+    fn offload_bundle_extends_to_next_bundle() {
         let mut section = BUNDLE.to_vec();
         section.resize(64, 0);
         section.extend(BUNDLE);

@@ -306,7 +306,8 @@ fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_
 
 /// Launches a single operation by the kernel that an eager operation would use.
 fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
-    // Lost operands are detected before the kernel lookup, because the lookup may have to compile.
+    // An operand is lost if the operation that computes it failed. This is checked before the kernel lookup, because
+    // the lookup may have to compile.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),
