@@ -42,7 +42,7 @@ fn memory_is_aligned_to_cache_line_and_small_blocks_to_16_bytes() {
 }
 
 #[test]
-fn impossible_sizes_raise_out_of_memory() {
+fn allocation_of_impossible_size_raises_out_of_memory() {
     for bytes in [usize::MAX, isize::MAX as usize, 1 << 60] {
         match CPU.allocate(0, bytes) {
             Err(Error::OutOfMemory(error)) => {
@@ -79,7 +79,7 @@ fn pitched_copy_skips_gaps_between_rows() {
 }
 
 #[test]
-fn pitched_copy_of_whole_planes() {
+fn pitched_copy_skips_gaps_between_planes() {
     let mut source: Vec<u8> = (0..24).collect();
     let mut target = vec![0u8; 16];
     let from = Pitched { address: address(&mut source), row_pitch: 4, plane_pitch: 12 };

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_source_is_reread_immediately() {
+    fn rows_with_same_source_are_copied_consecutively() {
         let repeated = dense(&[1, 300, 1, 4096], 4).broadcast_to(&[3, 300, 2, 4096]).unwrap();
         let (units, class) = chosen(&repeated, 1 << 20, 1 << 21);
         assert_eq!(class, CopyKernel::Lines { again: true });

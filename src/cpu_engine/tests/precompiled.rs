@@ -86,7 +86,7 @@ fn corrupt_precompiled_header_is_removed() {
 }
 
 #[test]
-fn user_folder_with_header_of_same_name_precedes() {
+fn user_folder_with_header_of_same_name_takes_precedence() {
     let Some((kept, own)) = filled() else { return };
     let user = tempfile::tempdir().unwrap();
     fs::write(user.path().join("math.h"), "#define SEEN 1\n#include_next <math.h>\n").unwrap();

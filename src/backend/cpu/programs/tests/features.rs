@@ -96,7 +96,7 @@ fn blocks_of_a_cooperative_launch_may_wait_for_one_another() {
 }
 
 #[test]
-fn dynamic_shared_memory_has_every_form() {
+fn dynamic_shared_memory_can_be_declared_in_every_form() {
     let mut out = vec![0f32; 64];
     let shape = LaunchShape { shared: 256, ..shape(1, 64) };
     features().try_run("dynamic", shape, &mut [argument(&mut out.as_mut_ptr())]).unwrap();
