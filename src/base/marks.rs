@@ -175,8 +175,8 @@ impl Usage {
     }
 }
 
-/// Whether code outside of PyGPU knows a block's address. An escape begins, launches the operations that use the block,
-/// and ends.
+/// Whether a block's address is visible to code outside of PyGPU. An escape begins, launches the operations that use
+/// the block, and ends.
 ///
 /// A thread that finds an escape begun but not ended launches these operations too, or waits for their launch, because
 /// the caller of that thread may write to the address immediately.

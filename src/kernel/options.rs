@@ -32,7 +32,8 @@ const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (&["-shared", "--shared"], false, "nothing is linked"),
 ];
 
-/// nvcc options that make no sense because PyGPU produces one image in memory. They are rejected with the given reason.
+/// nvcc options that make no sense because PyGPU produces one image in memory. Each is rejected with the reason in its
+/// entry.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["-o", "--output-file", "-odir", "--output-directory"], "the image stays in memory and in the cache"),
     (

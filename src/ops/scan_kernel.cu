@@ -90,7 +90,7 @@ extern "C" __global__ void PYGPU_NAME_final(const char *from, long long stride, 
             *place = is_first ? tile.at(k) : pygpu_joined(before[turn], tile.at(k));
 #endif
         }
-        // Writes the other element of `before`, because other threads still read this one.
+        // Writes to the other element of `before`, because other threads still read the element at `turn`.
         if (tid == 0) before[1 - turn] = is_first ? tile.at(count - 1) : pygpu_joined(before[turn], tile.at(count - 1));
         turn = 1 - turn;
         is_first = false;
