@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_types_are_unknown_and_never_wrong() {
+    fn unsupported_parameter_types_are_parsed_as_unknown() {
         let source = "struct P { int a, b; }; __global__ void k(P p, struct P *q, float **r, void (*f)(int), const P &s, \
                       long double t, void *u, std::array<int, 3> v, float4 w, float4 *x, decltype(3) y, const P);";
         let unknown = ParameterKind::Unknown;

@@ -404,7 +404,7 @@ impl Capture {
         let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
         match (now.nodes.checked_sub(before), now.last, known) {
             (Some(1), Some(node), None) => contents.made.push(CapturedNode { node, uses: uses.collect(), part }),
-            // Nested work has already recorded the captured operation.
+            // Nested work has already recorded this operation, so the uses are added to its record.
             (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
             _ => {
                 contents.shared.extend(uses);

@@ -23,8 +23,8 @@ pub(super) struct ContiguousRun {
 }
 
 impl ContiguousRun {
-    /// Creates the division. `device` and `host` are the offsets of the first byte, and `host_address` is the address
-    /// from which host offsets count.
+    /// Divides a copy of `bytes` contiguous bytes. `device` and `host` are the offsets of the first byte, and
+    /// `host_address` is the address from which host offsets count.
     pub(super) fn new(device: i64, host: i64, bytes: i64, host_address: usize, step: usize) -> Self {
         let step = step as i64;
         let past = (host_address as i64).wrapping_add(host).rem_euclid(step);

@@ -177,7 +177,7 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     compiled
 }
 
-/// Removes an image that failed to load from the cache.
+/// Removes from the cache an image that failed to load.
 pub fn forget(cache: &Cache, key: &ImageKey) {
     let place = CacheLocation::of(cache, settings::get());
     if let Some(memory) = memory().as_mut()

@@ -34,12 +34,12 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// The policy for a thread of the program.
+    /// Returns the policy of a flush by one of the program's threads, as opposed to the helper thread.
     pub(super) const fn of_owner() -> Self {
         Self { counts: true, is_first: true, waits_for_compiler: true }
     }
 
-    /// The policy for the helper thread, which bounds the age of operations.
+    /// Returns the policy of a flush by the helper thread, which bounds the age of operations.
     pub(super) const fn of_helper() -> Self {
         Self { counts: false, is_first: true, waits_for_compiler: false }
     }

@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
         const unsigned place = at & last;
         if (row < rows && place < count) {
 #if PYGPU_PLACES
-            // The element is read again, because -0 has the key of 0.
+            // The key of -0 is that of 0, so the element itself is read again.
             if (values) values[row * count + place] = from[row * count + places[at]];
             order[row * count + place] = places[at];
 #else

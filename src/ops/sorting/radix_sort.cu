@@ -213,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                 ((pygpu_place *)places_to)[offset + target[turn]] = places[i];
             } else {
                 ((long long *)places_to)[offset + target[turn]] = (long long)places[i];
-                // The element is read again, because -0 has the key of 0.
+                // The key of -0 is that of 0, so the element itself is read again.
                 if (to) ((pygpu_element *)to)[offset + target[turn]] = elements[places[i]];
             }
         }

@@ -234,7 +234,7 @@ fn function_of_source_precedes_that_of_headers() {
 }
 
 #[test]
-fn many_blocks_run_in_parallel_and_each_once() {
+fn each_of_many_parallel_blocks_runs_once() {
     let module = Loaded::of(
         "__global__ void k(unsigned *o) { __shared__ unsigned s; if (threadIdx.x == 0) s = blockIdx.x; __syncthreads();
          for (volatile int i = 0; i < 300; i++) {} if (s != blockIdx.x) o[0] = ~0u; else atomicAdd(&o[s], 1u); }",
