@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn computed_include_is_not_guessed() {
+    fn include_of_macro_makes_file_names_unknown() {
         for text in [
             "#define H \"v.h\"\n#include H",
             "#define H \"v.h\"\n%: include H",

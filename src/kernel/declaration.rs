@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn template_arguments_are_bound() {
+    fn template_arguments_replace_template_parameters() {
         let source =
             "namespace n { template <typename T, int N, class U = int>\n__global__ void k(T *x, U u, T t) {} }";
         let declarations = Declarations::read(source, &[]);

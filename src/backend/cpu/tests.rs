@@ -164,7 +164,7 @@ fn event_without_timing_has_no_time_and_interprocess_event_is_rejected() {
 }
 
 #[test]
-fn only_device_0_exists() {
+fn cpu_backend_has_device_0_only() {
     assert_eq!(CPU.current_device().unwrap(), 0);
     CPU.set_current_device(0).unwrap();
     for device in [1, -1, i32::MAX] {
@@ -190,7 +190,7 @@ fn host_properties_are_reported() {
 }
 
 #[test]
-fn pools_and_peers_do_not_exist() {
+fn cpu_backend_has_no_pools_and_no_peers() {
     assert_eq!(CPU.create_pool(0, 0).unwrap(), None);
     assert_eq!(code(CPU.pool_statistics(PoolHandle(1))), INVALID_HANDLE);
     assert!(!CPU.can_access_peer(0, 0).unwrap());

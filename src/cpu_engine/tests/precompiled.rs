@@ -59,7 +59,7 @@ fn headers_are_precompiled_once_and_kept_after_compile_errors() {
 }
 
 #[test]
-fn damaged_outdated_or_writable_parts_are_rebuilt() {
+fn damaged_outdated_or_writable_precompiled_parts_are_rebuilt() {
     let spoil: [fn(&Path); 4] = [
         |own| fs::File::options().write(true).open(own.join("include/pygpu_cpu.h.gch")).unwrap().set_len(5000).unwrap(),
         |own| fs::remove_file(own.join("runtime.o")).unwrap(),

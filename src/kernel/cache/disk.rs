@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn only_complete_files_of_own_user_are_loaded() {
+    fn disk_cache_loads_only_complete_files_of_own_user() {
         let folder = tempfile::tempdir().unwrap();
         let (own, key) = (at(folder.path()), key("a"));
         let file = own.path(&key);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_library_has_no_parts() {
+    fn invalid_host_library_has_no_device_code() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         for image in [&b""[..], b"\x7fELF", b".version 8.0", &own, &own[..own.len() / 2]] {
             assert!(parts(image, BackendKind::Cuda).unwrap().is_empty());

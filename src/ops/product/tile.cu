@@ -12,9 +12,9 @@
 // Number of rows of tiles in a band. Consecutive blocks process one band, so that its operands stay in the caches.
 #define PYGPU_BAND 8
 
-// The elements that a thread reads of one operand's tile, which has ROWS rows; the rows of the second operand are its
-// columns. With ALONG, packs extend along the inner axis, and consecutive packs of a thread are APART rows apart.
-// Otherwise packs extend across it, and are APART elements apart along the inner axis.
+// The elements that a thread reads of one operand's tile, which has ROWS rows; for the second operand, these rows are
+// columns of the matrix. With ALONG, packs extend along the inner axis, and consecutive packs of a thread are APART
+// rows apart. Otherwise packs extend across the inner axis, and are APART elements apart along this axis.
 template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
     enum { ACROSS = ALONG ? PYGPU_BK / V : ROWS / V, APART = PYGPU_THREADS / ACROSS, PACKS = ROWS * PYGPU_BK / V / PYGPU_THREADS };
     Pack held[PACKS];

@@ -1,8 +1,9 @@
 // Reduces the elements along the reduced axes to one value for each position along the other axes. A block has
-// PYGPU_PLACES columns of PYGPU_LANES threads; the threads of a column join their states as a tree. If the grid has
-// several blocks along y, they share the elements of a position, and a second launch joins their states. PYGPU_VECTOR
-// contiguous elements are read at once: of one position if PYGPU_ABREAST is 1, otherwise of PYGPU_VECTOR positions. The
-// order of joins depends only on the shape and the device.
+// PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements to a state, an intermediate value, and the
+// threads of a column join their states as a tree. If the grid has several blocks along y, they share the elements of a
+// position, and a second launch joins their states. PYGPU_VECTOR contiguous elements are read at once: of one position
+// if PYGPU_ABREAST is 1, otherwise of PYGPU_VECTOR positions. The order of joins depends only on the shape and the
+// device.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_VECTOR / PYGPU_ABREAST)
 

@@ -1,8 +1,8 @@
 // Scans rows whose elements are close to each other. A block has PYGPU_ROWS rows with PYGPU_LANES threads each, and a
 // thread has PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and exchange them through shared
 // memory. Each thread then joins its own elements in registers, and threads exchange only their totals. A block moves
-// along its rows and carries the state of the elements before. With PYGPU_IS_CHAINED, a block has one tile of one row,
-// and receives the state before it from other blocks.
+// along its rows and carries the state, i.e. the joined value, of the elements before. With PYGPU_IS_CHAINED, a block
+// has one tile of one row, and receives the state of the elements before the tile from other blocks.
 #define PYGPU_THREADS (PYGPU_ROWS * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_LANES * PYGPU_EACH)
 #if PYGPU_ROWS > 1

@@ -106,7 +106,7 @@ fn dynamic_shared_memory_can_be_declared_in_every_form() {
 }
 
 #[test]
-fn variables_are_found_by_name_and_seen_by_kernels() {
+fn module_variables_are_found_by_name_and_used_by_kernels() {
     let module = Loaded::of(
         "__constant__ float table[4]; static __device__ int counter = 5; namespace a { __device__ double d[3]; } extern \"C\" __device__ short lone;
         extern \"C\" __global__ void k(float *o) { o[threadIdx.x] = table[threadIdx.x] + counter; }",
@@ -227,7 +227,7 @@ fn template_instances_and_macro_generated_kernels_can_be_launched() {
 }
 
 #[test]
-fn function_of_source_precedes_that_of_headers() {
+fn function_of_source_takes_precedence_over_header_function() {
     let mut out = [0f64; 2];
     features().run("own_function", 1, 1, &mut out);
     assert_eq!((out[0], f32::from_bits(out[1].to_bits() as u32)), (2.0, 1.0));
