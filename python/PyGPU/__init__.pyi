@@ -15,6 +15,7 @@ from PyGPU import (
     elementwise as elementwise,
     fft as fft,
     gpuarray as gpuarray,
+    lib as lib,
     linalg as linalg,
     nvml as nvml,
     profile as profile,

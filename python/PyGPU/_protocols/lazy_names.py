@@ -24,6 +24,7 @@ MODULES = (
     "elementwise",
     "fft",
     "gpuarray",
+    "lib",
     "linalg",
     "nvml",
     "profile",
