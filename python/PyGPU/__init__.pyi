@@ -369,6 +369,7 @@ from PyGPU._functions.joining import (
     stack as stack,
     vstack as vstack,
 )
+from PyGPU._functions.joint_histograms import histogram2d as histogram2d, histogramdd as histogramdd
 from PyGPU._functions.manipulation import (
     copy as copy,
     fliplr as fliplr,
