@@ -18,8 +18,8 @@ BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
 
 # NumPy names that PyGPU lacks, by the reason. The script fails if a missing name is not listed here.
 LACKING: dict[str, list[str]] = {
-    "roots and fits of polynomials: by eigenvalues and least squares": [
-        "poly", "poly1d", "polydiv", "polyfit", "roots",
+    "classes of polynomials: pass coefficients to `polyval`, `polyadd`, `polymul`, `polyfit` and `roots`": [
+        "poly1d", "polynomial",
     ],
     "Python is called for each element: write an `ElementwiseKernel`": [
         "frompyfunc", "nditer", "nested_iters", "vectorize", "ndenumerate", "flatiter", "broadcast", "ufunc",
@@ -31,8 +31,8 @@ LACKING: dict[str, list[str]] = {
     ],
     "types that no device has": ["clongdouble", "complex256", "float128", "longdouble"],
     "as long as the platform's C has it: name the bits": ["long", "ulong"],
-    "matrices, masked arrays, branch cuts, classes of polynomials: kept apart by NumPy, too": [
-        "asmatrix", "bmat", "ma", "matrix", "emath", "polynomial",
+    "matrices, masked arrays, branch cuts: kept apart by NumPy, too": [
+        "asmatrix", "bmat", "ma", "matrix", "emath",
     ],
     "for files of the host alone": ["fromregex", "memmap"],
     "NumPy about itself, its texts and its settings": [

@@ -254,9 +254,12 @@ from PyGPU._core import (
     zeros_pinned as zeros_pinned,
 )
 from PyGPU._functions.calculus.filters import convolve as convolve, correlate as correlate
+from PyGPU._functions.calculus.polynomial_fit import polyfit as polyfit
+from PyGPU._functions.calculus.polynomial_roots import poly as poly, roots as roots
 from PyGPU._functions.calculus.polynomials import (
     polyadd as polyadd,
     polyder as polyder,
+    polydiv as polydiv,
     polyint as polyint,
     polymul as polymul,
     polysub as polysub,
