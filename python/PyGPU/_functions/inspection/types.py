@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._names.public import public
+from PyGPU._core import Ufunc as ufunc  # noqa: F401
+from PyGPU._names.public import public, public_values
+
+public_values("Functions of each element", "ufunc")
 
 
 @public("Types and constants")
