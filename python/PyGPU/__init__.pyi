@@ -257,8 +257,6 @@ from PyGPU._core import (
 )
 from PyGPU._functions.broadcasting import broadcast as broadcast
 from PyGPU._functions.calculus.filters import convolve as convolve, correlate as correlate
-from PyGPU._functions.calculus.polynomial_fit import polyfit as polyfit
-from PyGPU._functions.calculus.polynomial_roots import poly as poly, roots as roots
 from PyGPU._functions.calculus.polynomials import (
     polyadd as polyadd,
     polyder as polyder,
@@ -500,6 +498,8 @@ from PyGPU._functions.statistics import (
 from PyGPU._fusion.mode import fusion as fusion
 from PyGPU._fusion.report import fusion_report as fusion_report
 from PyGPU._linalg.norms import norm as norm
+from PyGPU._linalg.polynomial_fit import polyfit as polyfit
+from PyGPU._linalg.polynomial_roots import poly as poly, roots as roots
 from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
 from PyGPU._native.argtypes import as_argtype as as_argtype
 from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out

@@ -24,8 +24,8 @@ class broadcast:
     ----------
     shape : tuple of int
         Common shape.
-    ndim, nd : int
-        Number of its axes.
+    ndim : int
+        Number of its axes; also under NumPy's older name.
     size : int
         Number of its elements.
     numiter : int
@@ -57,7 +57,7 @@ class broadcast:
         """Return the number of axes."""
         return len(self.shape)
 
-    nd = ndim
+    nd = ndim  # codespell:ignore nd
 
     @property
     def size(self) -> int:

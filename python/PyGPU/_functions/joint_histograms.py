@@ -19,17 +19,18 @@ from PyGPU._names.public import public
 
 def _sample(sample: Any) -> _core.GPUArray:
     """Convert a sample to an array with a row for each point, as NumPy does."""
+    variables: _core.GPUArray = sample
     if not isinstance(sample, _core.GPUArray):
         given = list(sample) if isinstance(sample, Sequence) else []
         array = next((one for one in given if isinstance(one, _core.GPUArray)), None)
         if array is None:
             raise invalid_array_error(sample, "histogramdd")
-        sample = stack([on_device_of(array, one) for one in given])
+        variables = stack([on_device_of(array, one) for one in given])
     elif sample.ndim == 2:
         return sample
-    if sample.ndim > 2:
-        raise ValueError(f"the sample has {sample.ndim} axes, shape {sample.shape}; expected two: points and variables")
-    return sample.reshape(1, -1).T if sample.ndim < 2 else sample.T
+    if variables.ndim > 2:
+        raise ValueError(f"the sample of shape {variables.shape} has more than two axes: points and variables")
+    return variables.reshape(1, -1).T if variables.ndim < 2 else variables.T
 
 
 def _as_sequence(given: Any, length: int, message: str) -> list[Any]:
@@ -96,7 +97,7 @@ def _bin_indices(values: _core.GPUArray, edges: _core.GPUArray) -> _core.GPUArra
     """Return the bin of each value, from 1; 0 is before the first edge, and the number of edges after the last."""
     dtype = np.result_type(values.dtype, edges.dtype)
     found = _core._searchsorted(edges.astype(dtype), flat(values.astype(dtype)), True)
-    return found - _core.equal(values, edges[-1:])  # type: ignore[no-any-return]
+    return found - _core.equal(values, edges[-1:])
 
 
 def _density(counts: _core.GPUArray, edges: list[_core.GPUArray]) -> _core.GPUArray:
@@ -105,7 +106,7 @@ def _density(counts: _core.GPUArray, edges: list[_core.GPUArray]) -> _core.GPUAr
     for axis, of_variable in enumerate(edges):
         widths = of_variable[1:] - of_variable[:-1]
         counts = counts / widths.reshape([-1 if other == axis else 1 for other in range(len(edges))])
-    return counts / total  # type: ignore[no-any-return]
+    return counts / total
 
 
 @public("Order", host=("bins",))

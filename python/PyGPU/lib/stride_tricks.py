@@ -123,7 +123,7 @@ def sliding_window_view(
     [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
     x = array(x, "sliding_window_view")
-    window: tuple[Any, ...] = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)  # type: ignore[arg-type]
+    window: tuple[Any, ...] = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
     if any(length < 0 for length in window):
         raise ValueError(f"`window_shape` cannot contain negative values, but it is {window}")
     axes = _window_axes(x, window, axis)

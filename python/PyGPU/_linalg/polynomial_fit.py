@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.exceptions import RankWarning
@@ -17,6 +17,20 @@ from PyGPU._linalg.systems import inv
 from PyGPU._names.public import public
 
 
+@overload
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: Any = None,
+    cov: Literal[False] = False,
+) -> _core.GPUArray: ...
+@overload
+def polyfit(
+    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: bool | str = False
+) -> _core.GPUArray | tuple[Any, ...]: ...
 @public("Slopes, areas, filters, polynomials")
 def polyfit(
     x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
