@@ -16,8 +16,8 @@ First steps:
     PyGPU.show_config()                 the configuration of this machine
 
 ``help(PyGPU.to_gpu)`` documents one name, ``dir(PyGPU)`` lists all. Modules: `gpuarray`, `driver`, `compiler`,
-`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `fft` as NumPy
-has them; `dask`, `profile`, `debug`, `typing`.
+`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `fft`,
+`emath`, `lib.stride_tricks`, `testing` as NumPy has them; `dask`, `profile`, `debug`, `typing`.
 """
 
 # Imported first: in a subinterpreter, `interpreter` raises before NumPy and the native module are loaded, which work

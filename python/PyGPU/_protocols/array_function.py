@@ -57,7 +57,7 @@ def _find_function(func: _Function) -> tuple[str, ArgumentAdapter | _Function | 
     if not module and not table.is_dispatched(func) and table.has(name):
         return path, with_like(name)
     if module in table.SUBMODULES:
-        function = getattr(getattr(importlib.import_module("PyGPU"), module, None), name, None)
+        function = getattr(importlib.import_module(f"PyGPU.{module}"), name, None)
     else:
         function = getattr(importlib.import_module("PyGPU"), name) if not module and table.has(name) else None
     return path, None if function is None else ArgumentAdapter(path, func, function)
