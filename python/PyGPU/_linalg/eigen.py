@@ -105,7 +105,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     dtype = np.result_type(common_type(matrices), np.complex64)
     numpy_result: Any = library.by_numpy(function, matrices)
     if numpy_result is not NotImplemented:
-        # NumPy before 2.5 returns real arrays if all imaginary parts are 0; here the dtype does not depend on the values.
+        # NumPy 2.4 returns real arrays if all imaginary parts are 0; here the dtype does not depend on the values.
         values, vectors_by_column = (
             result.astype(dtype) for result in (numpy_result if vectors else (numpy_result, numpy_result))
         )
