@@ -30,6 +30,14 @@ from PyGPU._native import interpreter as _interpreter  # noqa: F401
 import numpy as _numpy  # noqa: F401
 
 from PyGPU._core import *  # noqa: F403
+from PyGPU._native.import_hook import when_imported as _when_imported
+
+
+def _register_einops() -> None:
+    from PyGPU._protocols import einops_backend  # noqa: F401  # einops finds the class
+
+
+_when_imported("einops._backends", _register_einops)
 
 
 def __getattr__(name: str):

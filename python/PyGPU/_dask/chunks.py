@@ -17,6 +17,7 @@ from dask.array.dispatch import (
 from dask.utils import Dispatch
 
 from PyGPU import _core
+from PyGPU._functions import quantiles
 
 __all__: list[str] = []
 
@@ -54,7 +55,7 @@ def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
 
 def percentile(a: _core.GPUArray, q: Any, method: str = "linear") -> tuple[_core.GPUArray | None, int]:
     """Return percentiles of a chunk and its length, from which Dask combines the percentiles of all chunks."""
-    return (np.percentile(a, q, method=method), len(a)) if len(a) else (None, 0)
+    return (quantiles.percentile(a, q, method=method), len(a)) if len(a) else (None, 0)
 
 
 def to_numpy(data: _core.GPUArray, **kwargs: Any) -> np.ndarray[Any, Any]:
