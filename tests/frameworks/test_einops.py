@@ -43,6 +43,7 @@ import numpy as np
 import sys
 from einops._backends import get_backend
 assert not [finder for finder in sys.meta_path if getattr(finder, "name", "") == "einops._backends"]
+assert PyGPU._EinopsFinder not in sys.meta_path
 host = np.arange(6.0).reshape(2, 3)
 x = PyGPU.to_gpu(host)
 backend = get_backend(x)
@@ -107,6 +108,12 @@ def stand_in(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("imports", ["import PyGPU, einops", "import einops, PyGPU", "import PyGPU, einops._backends"])
 def test_einops_finds_backend_for_any_import_order(imports: str, stand_in: Path) -> None:
     run(imports + CHECKS, stand_in)
+
+
+@pytest.mark.starts_processes
+@pytest.mark.enough_on("cpu")
+def test_einops_backend_is_registered_after_a_search_for_einops(stand_in: Path) -> None:
+    run("import PyGPU, importlib.util; importlib.util.find_spec('einops._backends'); import einops" + CHECKS, stand_in)
 
 
 @pytest.mark.starts_processes

@@ -47,12 +47,17 @@ class _Waiting:
         loader.exec_module = exec_module
 
 
-def when_imported(name: str, action: Callable[[], object]) -> None:
-    """Run a function when a module has been imported; immediately if it is already imported."""
+def when_imported(name: str, action: Callable[[], object]) -> _Waiting:
+    """Run a function when a module has been imported; immediately if it is already imported.
+
+    Returns the finder that waits for the import, which is installed only if the module is not imported yet.
+    """
+    finder = _Waiting(name, action)
     if name in sys.modules:
         _act(action, name)
     else:
-        sys.meta_path.insert(0, _Waiting(name, action))
+        sys.meta_path.insert(0, finder)
+    return finder
 
 
 def _act(action: Callable[[], object], name: str) -> None:
