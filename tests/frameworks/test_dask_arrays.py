@@ -83,6 +83,7 @@ MORE: dict[str, Operation] = {
     "percentile, midpoint": lambda x: da.percentile(x.ravel(), [25, 90], method="midpoint"),
     "percentile of integers": lambda x: da.percentile(x.ravel().astype("i4"), [25, 90], method="higher"),
     "histogram": lambda x: da.histogram(x, bins=4, range=(0, 8))[0],
+    "histogram of edges": lambda x: da.histogram(x, bins=np.array([0.0, 3.0, 8.0]))[0],
     "bincount": lambda x: da.bincount(x.ravel().astype("i8"), minlength=8),
     "digitize": lambda x: da.digitize(x, np.array([2.0, 4.0])),
     "topk": lambda x: da.topk(x, 2, axis=1),

@@ -413,11 +413,17 @@ GROUPS = {
 """The names of each group of the reference, classes first."""
 
 HOST = {
+    "array_split": ("indices_or_sections",),
     "choose": ("a",),
     "compress": ("condition",),
     "copyto": ("src",),
     "delete": ("obj",),
+    "digitize": ("bins",),
+    "dsplit": ("indices_or_sections",),
     "geomspace": ("start", "stop"),
+    "histogram": ("bins",),
+    "histogram_bin_edges": ("bins",),
+    "hsplit": ("indices_or_sections",),
     "insert": ("obj",),
     "logspace": ("start", "stop", "base"),
     "nanpercentile": ("q",),
@@ -428,7 +434,10 @@ HOST = {
     "put_along_axis": ("indices",),
     "quantile": ("q",),
     "repeat": ("repeats",),
+    "split": ("indices_or_sections",),
     "take": ("indices",),
     "take_along_axis": ("indices",),
+    "tile": ("reps",),
+    "vsplit": ("indices_or_sections",),
 }
 """Parameters in which NumPy's function accepts an ndarray beside arrays of a device."""
