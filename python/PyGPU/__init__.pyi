@@ -300,13 +300,8 @@ from PyGPU._functions.creation.files import (
     savez as savez,
     savez_compressed as savez_compressed,
 )
-from PyGPU._functions.creation.ranges import (
-    fromfunction as fromfunction,
-    geomspace as geomspace,
-    logspace as logspace,
-    mgrid as mgrid,
-    ogrid as ogrid,
-)
+from PyGPU._functions.creation.ranges import fromfunction as fromfunction, mgrid as mgrid, ogrid as ogrid
+from PyGPU._functions.creation.spaced import geomspace as geomspace, logspace as logspace
 from PyGPU._functions.creation.values import (
     array as array,
     asanyarray as asanyarray,

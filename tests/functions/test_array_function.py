@@ -221,6 +221,29 @@ def test_numpy_functions_accept_indices_and_scalars_in_host_memory() -> None:
     assert not np.array_equal(np.array([1, 2]), array)
 
 
+HOST_PARAMETERS: dict[str, Callable[[Any], Any]] = {
+    "array_split": lambda a: np.array_split(a, np.array([1, 3])),
+    "split": lambda a: np.split(a, np.array([1])),
+    "hsplit": lambda a: np.hsplit(a, np.array([1])),
+    "vsplit": lambda a: np.vsplit(a.reshape(2, 2), np.array([1])),
+    "dsplit": lambda a: np.dsplit(a.reshape(1, 2, 2), np.array([1])),
+    "tile": lambda a: np.tile(a, np.array([2, 1])),
+    "histogram": lambda a: np.histogram(a, np.array([0.0, 2.0, 9.0])),
+    "histogram_bin_edges": lambda a: np.histogram_bin_edges(a, np.array([0.0, 2.0, 9.0])),
+    "digitize": lambda a: np.digitize(a, np.array([2.0, 4.0])),
+}
+
+
+@pytest.mark.parametrize("name", HOST_PARAMETERS)
+def test_numpy_function_accepts_parameter_in_host_memory(name: str) -> None:
+    host = np.array([1.0, 5.0, 2.0, 4.0])
+    ours, numpys = HOST_PARAMETERS[name](PyGPU.to_gpu(host)), HOST_PARAMETERS[name](host)
+    for array, expected in zip(
+        *((each if isinstance(each, (list, tuple)) else [each]) for each in (ours, numpys)), strict=True
+    ):
+        assert_same(array, expected)
+
+
 def test_unsupported_numpy_parameter_is_rejected_unless_default() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     assert np.linspace(0, 1, 3, axis=0).shape == (3,)

@@ -65,3 +65,21 @@ def test_correlate_without_axes_and_gradient_of_bool_raise() -> None:
             PyGPU.correlate(*operands)
     with pytest.raises(TypeError, match="bool"):
         PyGPU.gradient(PyGPU.to_gpu([True, False, True]))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # divisions by a spacing of 0
+@pytest.mark.parametrize("edge_order", [1, 2])
+@pytest.mark.parametrize("coordinates", [[True, False, True], [True, True, True]])
+def test_gradient_with_bool_coordinates_matches_numpy(coordinates: list[bool], edge_order: int) -> None:
+    values, host = np.array([1.0, 2.0, 4.0]), np.array(coordinates)
+    expected = np.gradient(values, host, edge_order=edge_order)
+    for ours in (PyGPU.to_gpu(host), host):
+        assert_same(PyGPU.gradient(PyGPU.to_gpu(values), ours, edge_order=edge_order), expected)
+
+
+def test_gradient_with_uneven_bool_coordinates_raises_numpys_type_error() -> None:
+    values, coordinates = np.array([1.0, 2.0, 4.0]), np.array([True, True, False])
+    with pytest.raises(TypeError):
+        np.gradient(values, coordinates)
+    with pytest.raises(TypeError, match="bool, and unevenly spaced"):
+        PyGPU.gradient(PyGPU.to_gpu(values), PyGPU.to_gpu(coordinates))

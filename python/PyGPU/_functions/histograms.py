@@ -135,7 +135,7 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
     return np.histogram_bin_edges(extremes, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
 
 
-@public("Order")
+@public("Order", host=("bins",))
 def histogram_bin_edges(
     a: _core.GPUArray, bins: Any = 10, range: tuple[float, float] | None = None, weights: Any = None
 ) -> _core.GPUArray:
@@ -164,7 +164,7 @@ def histogram_bin_edges(
     return on_device_of(values, _edges(values, bins, range))
 
 
-@public("Order")
+@public("Order", host=("bins",))
 def histogram(
     a: Any,
     bins: Any = 10,

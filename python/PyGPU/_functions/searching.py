@@ -76,7 +76,7 @@ def _as_dtype(a: _core.GPUArray, dtype: Any) -> _core.GPUArray:
     return a if a.dtype == dtype else a.astype(dtype)
 
 
-@public("Order")
+@public("Order", host=("bins",))
 def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     """Return the index of the bin that contains each value.
 
