@@ -212,7 +212,7 @@ def test_reductions_reject_same_arguments_as_numpy_and_write_nothing() -> None:
         (lambda: array.min(where=array > 0), ValueError),
         (lambda: array.sum(where=out), TypeError),
         (lambda: array.sum(axis=1.5), TypeError),
-        (lambda: PyGPU.to_gpu(np.zeros(3, "complex64")).min(), TypeError),
+        (lambda: PyGPU.bitwise_or.reduce(PyGPU.to_gpu(np.zeros(3, "complex64"))), TypeError),
     ):
         with pytest.raises(error):
             call()

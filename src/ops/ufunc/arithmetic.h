@@ -102,6 +102,19 @@ template <class T> __device__ inline T finite(T a, T nan, T above, T below) {
     return a != a ? nan : a - a == 0 ? a : a > 0 ? above : below;
 }
 
+// The logarithm to the base 2. Exact for powers of two, for which CUDA's function of double has an error of one ulp.
+__device__ inline float binary_logarithm(float a) { return log2(a); }
+__device__ inline double binary_logarithm(double a) {
+    if (!(a > 0) || a - a != 0) return log2(a);
+    int exponent;
+    double mantissa = frexp(a, &exponent);
+    if (mantissa < 0.7071067811865476) {
+        mantissa *= 2;
+        exponent -= 1;
+    }
+    return exponent + log2(mantissa);
+}
+
 // Complex numbers: lexicographic order; NaN if a part is NaN.
 template <class Z> __device__ inline bool is_nan(Z z) { return z.real() != z.real() || z.imag() != z.imag(); }
 template <class Z> __device__ inline bool is_less(Z a, Z b) {
@@ -174,9 +187,25 @@ template <class Z> __device__ inline Z complex_exp2(Z z) {
     typedef decltype(z.real()) T;
     return complex_exp(Z(z.real() * (T)0.6931471805599453, z.imag() * (T)0.6931471805599453));
 }
+// The logarithm of the absolute value of a finite number. Near the unit circle it is computed from the distance to the
+// circle, because the rounded absolute value would be 1.
+template <class T> __device__ inline T log_of_size(T x, T y) {
+    T size = hypot(x, y);
+    if (!(size > (T)0.5 && size < (T)1.5)) return log(size);
+    T large = fabs(x) > fabs(y) ? fabs(x) : fabs(y), small = fabs(x) > fabs(y) ? fabs(y) : fabs(x);
+    return (T)0.5 * log1p((large - 1) * (large + 1) + small * small);
+}
+template <class Z> __device__ inline Z complex_log(Z z) {
+    if (!is_finite_number(z)) return log(z);
+    return Z(log_of_size(z.real(), z.imag()), atan2(z.imag(), z.real()));
+}
 template <class Z> __device__ inline Z complex_log2(Z z) {
     typedef decltype(z.real()) T;
-    return log(z) * (T)1.4426950408889634;
+    return complex_log(z) * (T)1.4426950408889634;
+}
+template <class Z> __device__ inline Z complex_log10(Z z) {
+    typedef decltype(z.real()) T;
+    return is_finite_number(z) ? complex_log(z) * (T)0.4342944819032518 : log10(z);
 }
 template <class Z> __device__ inline Z complex_expm1(Z z) {
     typedef decltype(z.real()) T;
@@ -191,7 +220,10 @@ template <class Z> __device__ inline Z complex_log1p(Z z) {
     typedef decltype(z.real()) T;
     T x = z.real(), y = z.imag();
     if (is_far(z)) return Z(size_of(x, y), atan2(y, x + 1));
-    return Z((T)0.5 * log1p(x * (2 + x) + y * y), atan2(y, x + 1));
+    // Far from 1 the argument of `log1p` would cancel: of -1 + 1e-5j it would be -1.
+    T size = hypot(1 + x, y);
+    T real = size > (T)0.5 && size < (T)1.5 ? (T)0.5 * log1p(x * (2 + x) + y * y) : log(size);
+    return Z(real, atan2(y, x + 1));
 }
 // The angle, in the upper half-plane, of a complex number that is not finite.
 template <class Z> __device__ inline auto far_angle(Z z) -> decltype(z.real()) {
@@ -235,7 +267,11 @@ template <class Z> __device__ inline Z complex_arctanh(Z z) {
         T none = no_number(x, y), right = (T)1.5707963267948966;
         return Z(is_far(z) || x == 0 ? copysign((T)0, x) : none, is_far(z) && y == y ? copysign(right, y) : none);
     }
-    return Z((T)0.25 * log1p(4 * x / ((1 - x) * (1 - x) + y * y)), (T)0.5 * atan2(2 * y, (1 - x) * (1 + x) - y * y));
+    // An odd function: near -1 the argument of `log1p` would cancel. At 1 the square of a small part would underflow.
+    T size = fabs(x), apart = 1 - size;
+    T real = apart == 0 ? (T)0.5 * log(hypot((T)2, y) / fabs(y))
+                        : (T)0.25 * log1p(4 * size / (apart * apart + y * y));
+    return Z(copysign(real, x), (T)0.5 * atan2(2 * y, (1 - x) * (1 + x) - y * y));
 }
 template <class Z> __device__ inline Z complex_arcsinh(Z z) { return turned_back(complex_arcsin(turned(z))); }
 template <class Z> __device__ inline Z complex_arctan(Z z) { return turned_back(complex_arctanh(turned(z))); }

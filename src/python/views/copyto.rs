@@ -77,7 +77,7 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
 #[pyfunction]
 #[pyo3(signature = (dst: "GPUArray", src: "Any", casting: "Casting" = "same_kind", r#where: "Any" = None) -> "None")]
 pub(crate) fn copyto(
-    dst: ArrayArg<'_, '_>,
+    dst: ArrayArg<'_>,
     src: &Bound<'_, PyAny>,
     casting: &str,
     r#where: Option<&Bound<'_, PyAny>>,
