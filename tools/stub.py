@@ -29,6 +29,7 @@ IMPORTS = {
     "typing_extensions": ("Buffer", "TypeVar", "disjoint_base"),
     "PyGPU._native.compiled.occupancy": ("Occupancy",),
     "PyGPU._native.fork_stub": ("ForkedArray",),
+    "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
     "PyGPU._sharing.handle": ("SharedHandle",),
     "PyGPU.typing": (
         "AddressLike", "Casting", "CopyKind", "DeviceLike", "Key", "Operand", "Order", "OrderACFK", "ShapeLike",

@@ -40,11 +40,11 @@ DOMAINS: dict[str, list[tuple[float, float]]] = {
     "logaddexp2": [(-80, 80), (-80, 80)], "power": [(1e-3, 1e3), (-12, 12)], "reciprocal": [(-1e30, 1e30)],
 }  # fmt: skip
 # Functions of complex numbers; the parts of the operands are in this range.
-COMPLEX = {name: (-8.0, 8.0) for name in (
-    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "exp", "exp2", "expm1", "log",
-    "log10", "log1p", "log2", "multiply", "divide", "power", "reciprocal", "sin", "sinc", "sinh", "sqrt", "tan", "tanh",
-    "absolute",
-)}  # fmt: skip
+COMPLEX = dict.fromkeys((
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "exp",
+    "exp2", "expm1", "log", "log10", "log1p", "log2", "multiply", "divide", "power",
+    "reciprocal", "sin", "sinc", "sinh", "sqrt", "tan", "tanh", "absolute",
+), (-8.0, 8.0))  # fmt: skip
 TWO = ("multiply", "divide", "power")
 REFERENCES: dict[str, Callable[..., Any]] = {
     "absolute": MP.fabs, "arccos": MP.acos, "arccosh": MP.acosh, "arcsin": MP.asin, "arcsinh": MP.asinh,
@@ -99,9 +99,7 @@ def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]
         except (ZeroDivisionError, ValueError):
             continue  # a pole
         size = float(abs(reference))
-        if not (limits.smallest_normal <= size <= limits.max) or (
-            MP.im(reference) and not np.iscomplexobj(result)
-        ):
+        if not (limits.smallest_normal <= size <= limits.max) or (MP.im(reference) and not np.iscomplexobj(result)):
             continue
         ulp = float(np.spacing(limits.dtype.type(size)))
         error = float(abs(exact_number(result) - reference)) / ulp if np.isfinite(result) else float("inf")

@@ -335,6 +335,7 @@ from PyGPU._functions.indexing.apply_along import (
     apply_over_axes as apply_over_axes,
     piecewise as piecewise,
 )
+from PyGPU._functions.indexing.flat_iterator import flatiter as flatiter
 from PyGPU._functions.indexing.index_arrays import (
     diag_indices as diag_indices,
     diag_indices_from as diag_indices_from,

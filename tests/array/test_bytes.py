@@ -24,10 +24,11 @@ def values(dtype: str) -> np.ndarray:
 def test_bytes_of_array_are_those_of_ndarray(dtype, view):
     host = np.asarray(values(dtype)[view])
     array = PyGPU.to_gpu(values(dtype))[view]
-    assert bytes(array) == bytes(host)
-    for order in (None, "C", "F", "A"):
+    assert bytes(array) == host.tobytes()
+    # NumPy fails for order 'F' of arrays without axes.
+    for order in (None, "C", "F", "A") if host.ndim else ("C",):
         assert array.tobytes(order) == host.tobytes(order)
-    assert array.T.tobytes() == host.T.tobytes()
+        assert array.T.tobytes(order) == host.T.tobytes(order)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=str)

@@ -19,7 +19,7 @@ def test_write_into_part_changes_complex_array(dtype, name, key):
         expected, array = host.copy(), PyGPU.to_gpu(host)
         expected_part, part = get_part(np, expected[key]), get_part(PyGPU, array[key])
         assert part.dtype == expected_part.dtype
-        assert part.strides == expected_part.strides
+        assert part.strides == expected_part.strides or not part.size
         np.testing.assert_array_equal(part.get(), expected_part)
         part += 1
         part[...] = part * 2

@@ -14,7 +14,19 @@ LAYOUTS = {
     "reversed": lambda a: a[::-1, ::-1],
     "scalar": lambda a: a[1, 2],
 }
-KEYS = [3, -1, np.int64(2), slice(None), slice(1, 9, 3), slice(None, None, -2), ..., (), [0, 5, 5], np.array([2, 1]), []]
+KEYS = [
+    3,
+    -1,
+    np.int64(2),
+    slice(None),
+    slice(1, 9, 3),
+    slice(None, None, -2),
+    ...,
+    (),
+    [0, 5, 5],
+    np.array([2, 1]),
+    [],
+]
 
 
 def pair(layout: str) -> tuple[np.ndarray, PyGPU.GPUArray, np.ndarray, PyGPU.GPUArray]:
@@ -34,7 +46,7 @@ def test_flat_reads_and_writes_like_numpy(layout, key):
     found.fill(99)
     np.testing.assert_array_equal(array.get(), host)
     for value in (-1, [-2], [-3, -4]):
-        if np.ndim(expected) == 0 and np.size(value) > 1:
+        if isinstance(key, tuple) or (np.ndim(expected) == 0 and np.ndim(value)):  # NumPy rejects these
             continue
         host_view.flat[key] = value
         view.flat[key] = value
@@ -79,7 +91,7 @@ def test_flat_rejects_keys_with_numpys_error(key):
 
 
 def test_iteration_counts_elements_in_c_order():
-    host, _, host_view, view = pair("F")
+    _, _, host_view, view = pair("F")
     iterator, expected = view.flat, host_view.flat
     assert isinstance(iterator, PyGPU.flatiter)
     for value, number in zip(iterator, expected, strict=True):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._functions.creation.spaced import linspace
 from support import assert_same
 
 
@@ -74,7 +73,7 @@ PAIRS: dict[str, tuple[Any, Any]] = {
 }
 """Ends of spaced numbers; arrays among them are copied to the device."""
 
-SPACED = {"linspace": linspace, "logspace": PyGPU.logspace, "geomspace": PyGPU.geomspace}
+SPACED = {"linspace": PyGPU.linspace, "logspace": PyGPU.logspace, "geomspace": PyGPU.geomspace}
 
 
 def check_spaced(name: str, ends: tuple[Any, Any], ours: tuple[Any, Any], **keywords: Any) -> None:
@@ -122,16 +121,16 @@ def test_numpys_spaced_functions_dispatch_with_a_host_array(name: str) -> None:
 
 def test_linspace_between_arrays_returns_step_and_rounds_down_like_numpy() -> None:
     start, stop = np.array([-1.0, 2.0]), np.array([-4.0, 20.0])
-    values, step = linspace(PyGPU.to_gpu(start), PyGPU.to_gpu(stop), 3, retstep=True, dtype="int64")
+    values, step = PyGPU.linspace(PyGPU.to_gpu(start), PyGPU.to_gpu(stop), 3, retstep=True, dtype="int64")
     expected, expected_step = np.linspace(start, stop, 3, retstep=True, dtype="int64")
     assert_same(values, expected)
     assert_same(step, expected_step)
-    assert np.isnan(linspace(PyGPU.to_gpu(start), 1, 1, retstep=True)[1])
+    assert np.isnan(PyGPU.linspace(PyGPU.to_gpu(start), 1, 1, retstep=True)[1])
 
 
 def test_linspace_between_arrays_uses_distance_if_a_step_underflows() -> None:
     start, stop = np.array([0.0, 0.0]), np.array([5e-324, 1.0])
-    assert_same(linspace(PyGPU.to_gpu(start), PyGPU.to_gpu(stop), 4), np.linspace(start, stop, 4))
+    assert_same(PyGPU.linspace(PyGPU.to_gpu(start), PyGPU.to_gpu(stop), 4), np.linspace(start, stop, 4))
 
 
 @pytest.mark.parametrize("base", [np.array([2.0, 3.0]), np.array([[2.0], [3.0]]), np.array(2, "float32")])

@@ -73,7 +73,6 @@ KEPT: dict[str, dict[str, str]] = {
     "zeros_like": {"a is called other": "PyCUDA's name; np.zeros_like(a=x) works"},
     "linspace": {
         "num has default None": "None means 50, NumPy's default",
-        "lacks axis": "ends are numbers, so that the result has one axis; arrays as ends are refused",
     },
     "sort": {"adds descending": "the array API's and NumPy 2.5's keyword"},
     "fft.fftfreq": {"adds dtype": "the array API's keyword"},

@@ -127,8 +127,8 @@ def test_points_of_library_tables_fill_cube_evenly(maker: type) -> None:
     if not maker.__name__.startswith("Scrambled"):
         # The first dimension is the van der Corput sequence.
         assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
-    # Of 64 successive points, each of 64 equal intervals of an axis contains one point. Each cell of a 4x4 grid over the
-    # first two axes contains four points.
+    # Of 64 successive points, each of 64 equal intervals of an axis contains one point. Each cell of a 4x4 grid over
+    # the first two axes contains four points.
     for axis in points.T:
         np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
     quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)

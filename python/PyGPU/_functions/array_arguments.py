@@ -80,7 +80,10 @@ def _converted(arguments: list[Any], function: str) -> list[_core.GPUArray]:
         for argument in arguments
     ]
     device = next((argument.device for argument in converted if argument is not None), None)
-    return [_on_device(host, function, device) if one is None else one for one, host in zip(converted, arguments, strict=True)]
+    return [
+        _on_device(host, function, device) if one is None else one
+        for one, host in zip(converted, arguments, strict=True)
+    ]
 
 
 def _on_device(host: Any, function: str, device: Any) -> _core.GPUArray:

@@ -96,6 +96,7 @@ HOME = {
     "fill_diagonal": "PyGPU._functions.modification.insert_delete",
     "finfo": "PyGPU._protocols.data_types",
     "fix": "PyGPU._functions.inspection.components",
+    "flatiter": "PyGPU._functions.indexing.flat_iterator",
     "flatnonzero": "PyGPU._functions.masks",
     "flexible": "PyGPU._protocols.numpy_aliases",
     "fliplr": "PyGPU._functions.manipulation",
@@ -393,8 +394,8 @@ GROUPS = {
         "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum",
     ),
     "Selection": (
-        "argwhere", "choose", "compress", "extract", "flatnonzero", "nonzero", "place", "put", "put_along_axis",
-        "putmask", "repeat", "select", "take", "take_along_axis",
+        "flatiter", "argwhere", "choose", "compress", "extract", "flatnonzero", "nonzero", "place", "put",
+        "put_along_axis", "putmask", "repeat", "select", "take", "take_along_axis",
     ),
     "Views": (
         "broadcast_to", "expand_dims", "flip", "moveaxis",
@@ -465,6 +466,7 @@ HOST = {
     "histogramdd": ("bins",),
     "hsplit": ("indices_or_sections",),
     "insert": ("obj",),
+    "linspace": ("start", "stop"),
     "logspace": ("start", "stop", "base"),
     "nanpercentile": ("q",),
     "nanquantile": ("q",),

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::class::GpuArray;
+use crate::convert::shape::OrderArgument;
 use crate::finalization;
 use crate::host::transfer;
 use crate::py_once::intern;
@@ -24,7 +25,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// order : {'C', 'F', 'A', 'K'}, optional
-    ///     Order in which elements are read; C order by default.
+    ///     Order in which elements are read; C order by default. 'A' is F order for arrays that are only F-contiguous.
     ///
     /// Returns
     /// -------
@@ -37,6 +38,13 @@ impl GpuArray {
     /// b'\x01\x00\x02\x00'
     #[pyo3(signature = (order: "OrderACFK" = None) -> "bytes")]
     fn tobytes<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyBytes>> {
+        // The layout of the array decides what 'A' means; the host copy may have another one.
+        let layout = slf.get().layout();
+        let order = match order.filter(|order| !order.is_none()).map(OrderArgument::from_python).transpose()? {
+            Some(OrderArgument::F) => "F",
+            Some(OrderArgument::A | OrderArgument::K) if layout.is_f_contiguous() && !layout.is_c_contiguous() => "F",
+            _ => "C",
+        };
         Ok(of_host_copy(slf, intern!(slf.py(), "tobytes"), (order,))?.cast_into()?)
     }
 

@@ -78,7 +78,9 @@ impl GpuArray {
         let array = slf.get().array(py)?;
         if array.dtype().kind() == ScalarType::Opaque {
             let dtype = array.dtype().name();
-            return Err(PyTypeError::new_err(format!("byteswap: items of {dtype} have fields; swap those of each field")));
+            return Err(PyTypeError::new_err(format!(
+                "byteswap: items of {dtype} have fields; swap those of each field"
+            )));
         }
         if inplace {
             array.check_writable("byteswap")?;

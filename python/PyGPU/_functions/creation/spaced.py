@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import arrays
-from PyGPU._functions.operands import on_device_of
+from PyGPU._functions.operands import device_array_of, on_device_of
 from PyGPU._names.public import public
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def _with_device_array(ends: tuple[Any, ...]) -> bool:
 
 def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
     """Copy numbers and host arrays to the device of the device arrays; reject arrays on different devices."""
-    like = next(end for end in ends if isinstance(end, _core.GPUArray))
+    like = device_array_of(function, *ends)
     return arrays([end if isinstance(end, _core.GPUArray) else on_device_of(like, end) for end in ends], function)
 
 
@@ -34,7 +34,7 @@ def _inexact_type(*ends: Any) -> np.dtype[Any]:
     return np.result_type(*known, 0.0)
 
 
-def linspace(
+def between_arrays(
     start: Any,
     stop: Any,
     num: Any = 50,
@@ -42,6 +42,7 @@ def linspace(
     retstep: bool = False,
     dtype: DTypeLike | None = None,
     axis: int = 0,
+    device: DeviceLike = None,
 ) -> Any:
     """Return numbers that are evenly spaced between arrays; `PyGPU.linspace` calls this function for array ends.
 
@@ -59,6 +60,8 @@ def linspace(
         Type of the numbers. Values of integer types are rounded down.
     axis : int, optional
         Axis of the result along which the numbers vary.
+    device : Device, str or int, optional
+        Device to which the ends are copied.
 
     Returns
     -------
@@ -68,11 +71,13 @@ def linspace(
     Examples
     --------
     >>> import PyGPU
-    >>> from PyGPU._functions.creation.spaced import linspace
-    >>> linspace(PyGPU.to_gpu([0.0, 1.0]), 2, 3).tolist()
+    >>> from PyGPU._functions.creation.spaced import between_arrays
+    >>> between_arrays(PyGPU.to_gpu([0.0, 1.0]), 2, 3).tolist()
     [[0.0, 1.0], [1.0, 1.5], [2.0, 2.0]]
     """
     count = _checked_count(num)
+    if device is not None:
+        start, stop = (_core.asarray(end, device=device) for end in (start, stop))
     computed_type = _inexact_type(start, stop)
     first, last = (end.astype(computed_type) for end in _converted((start, stop), "linspace"))
     result, step = _spaced(first, last, count, endpoint)
