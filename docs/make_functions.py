@@ -12,37 +12,10 @@ import numpy as np
 import PyGPU
 from PyGPU._names import index
 from PyGPU._protocols import function_table
+from PyGPU._protocols.not_planned import NOT_PLANNED
 
 PAGE = Path(__file__).parent / "array_api.md"
 BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
-
-# NumPy names that PyGPU lacks, by the reason. The script fails if a missing name is not listed here.
-LACKING: dict[str, list[str]] = {
-    "roots and fits of polynomials: by eigenvalues and least squares": [
-        "poly", "poly1d", "polydiv", "polyfit", "roots",
-    ],
-    "histograms along several axes: digitize each and count with bincount": ["histogram2d", "histogramdd"],
-    "Python is called for each element: write an `ElementwiseKernel`": [
-        "frompyfunc", "nditer", "nested_iters", "vectorize", "ndenumerate", "flatiter", "broadcast", "ufunc",
-    ],
-    "text, dates, records, objects: of no device": [
-        "busday_count", "busday_offset", "busdaycalendar", "bytes_", "char", "character", "datetime64",
-        "datetime_as_string", "datetime_data", "flexible", "is_busday", "isnat", "object_", "rec", "recarray", "record",
-        "str_", "strings", "timedelta64", "void",
-    ],
-    "types that no device has": ["clongdouble", "complex256", "float128", "longdouble"],
-    "as long as the platform's C has it: name the bits": ["long", "ulong"],
-    "matrices, masked arrays, branch cuts, classes of polynomials: kept apart by NumPy, too": [
-        "asmatrix", "bmat", "ma", "matrix", "emath", "polynomial",
-    ],
-    "for files of the host alone": ["fromregex", "memmap"],
-    "NumPy about itself, its texts and its settings": [
-        "ScalarType", "False_", "True_", "core", "ctypeslib", "dtypes", "exceptions", "f2py", "getbufsize", "geterr",
-        "geterrcall", "info", "lib", "little_endian", "mintypecode", "sctypeDict", "setbufsize", "seterr",
-        "seterrcall", "show_runtime", "test", "testing", "typecodes", "typename",
-    ],
-    "another name of `vstack`, which NumPy gives up": ["row_stack"],
-}  # fmt: skip
 
 # Methods of NumPy's arrays that PyGPU's arrays lack, by the replacement.
 LACKING_METHODS: dict[str, list[str]] = {
@@ -78,11 +51,11 @@ def table() -> str:
     asked = {name for name in function_table.names() & ours if hasattr(getattr(np, name), "_implementation")}
     like = function_table.names_with_like() & ours
     alone = ours - is_same - ufuncs - asked - like
-    reasons = {name: reason for reason, names in LACKING.items() for name in names}
+    reasons = {name: reason for reason, names in NOT_PLANNED.items() for name in names}
     lacking = everything - ours - function_table.names()
     unknown = sorted(lacking - set(reasons)) + sorted(set(reasons) & ours)
     if unknown:
-        raise LookupError(f"docs/make_functions.py: add to LACKING with a reason, or remove: {unknown}")
+        raise LookupError(f"PyGPU/_protocols/not_planned.py: add with a replacement, or remove: {unknown}")
     parts = [
         f"PyGPU provides {len(ours)} of the {len(everything)} names in the main module of NumPy {np.__version__}.\n",
         f"\n**Elementwise functions**, called as `PyGPU.f(a)` or `np.f(a)`:\n\n{listed(ufuncs)}",
@@ -91,9 +64,9 @@ def table() -> str:
         f"\n**Functions that create arrays**, called as `PyGPU.f(...)` or `np.f(..., like=a)`:\n\n{listed(like)}",
         f"\n**Functions called only as `PyGPU.f(a)`**, because NumPy does not dispatch them:\n\n{listed(alone)}",
         f"\n**Objects of NumPy** that PyGPU provides unchanged:\n\n{listed(is_same)}",
-        "\n**Names that PyGPU lacks**:\n\n| names | reason |\n|---|---|\n",
+        "\n**Names that are not planned**, and what to use instead:\n\n| names | replacement |\n|---|---|\n",
     ]
-    for reason, names in LACKING.items():
+    for reason, names in NOT_PLANNED.items():
         if found := sorted(set(names) & lacking):
             parts.append(f"| {', '.join(f'`{name}`' for name in found)} | {reason} |\n")
     parts.append(methods())

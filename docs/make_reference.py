@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
+import PyGPU.lib.stride_tricks
 from PyGPU._names import index
 
 PAGE = Path(__file__).parent / "reference.md"
@@ -55,7 +56,7 @@ PREFIXES = {
 }  # fmt: skip
 
 # Modules whose names have their own headings.
-MODULES = (PyGPU.fft, PyGPU.linalg)
+MODULES = (PyGPU.emath, PyGPU.fft, PyGPU.lib.stride_tricks, PyGPU.linalg, PyGPU.testing)
 
 # PybindGPU's families: one class for each of ten dtypes.
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")

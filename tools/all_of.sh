@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run each argument as a command, whatever became of the others, and fail if one of them failed.
+# Run each argument as a shell command, even if an earlier command failed. Fail if any command failed.
 failed=0
 for command in "$@"; do
     sh -c "$command" || failed=1

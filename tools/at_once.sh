@@ -1,9 +1,10 @@
 #!/bin/sh
-# Make parts, two at once and in this order: even a small machine has two cores, and parts wait for streams and processes.
+# Run make for each PART, in the given order, two at a time: every machine has at least two cores, and a part that waits for
+# streams or processes leaves its core idle.
 #
 #   MAKE=make tools/at_once.sh PART...
 #
-# Each part runs to its end whatever becomes of the others, and writes into build/parts. Failures are listed last.
+# Each part runs to its end even if another part fails. The logs are written to build/parts, and failures are printed last.
 rm -rf build/parts
 mkdir -p build/parts
 "${MAKE:-make}" --no-print-directory --keep-going -j2 --output-sync=target "$@" && exit

@@ -4,7 +4,7 @@
     python tools/build_times.py edits            builds after an edit in each crate
     python tools/build_times.py demo test ci     each command in a clean clone, in a temporary folder
 
-Times are meaningful only on an idle machine. Packages come from the caches of pip and cargo, if available.
+Times are meaningful only on an idle machine. Packages come from the caches of pip and cargo if the caches contain them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMMANDS = {"demo": ["make", "demo"], "test": ["make", "test"], "ci": ["bash", "
 
 
 def seconds(command: list[str], folder: Path) -> float:
-    """Return the wall time of a command, which must succeed."""
+    """Return the wall time of a command; exit with its output if it fails."""
     begun = time.monotonic()
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -40,7 +40,7 @@ def from_a_clone(name: str) -> float:
 
 
 def edits() -> dict[str, tuple[float, float]]:
-    """Return the times of `cargo check` and of the development build after an edit in each crate."""
+    """Return for each crate the times of `cargo check` and of the development build after an edit in this crate."""
     members = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
     commands = [["cargo", "check", "--package", "pygpu-python"], ["make", ".venv/.extension-dev"]]
     for command in commands:

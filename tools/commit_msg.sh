@@ -1,7 +1,7 @@
 #!/bin/sh
-# Check the subject of a commit message, as git's hook `commit-msg`. Installed by:
+# Check the subject of a commit message. To install this script as git's hook `commit-msg`:
 #   ln -s ../../tools/commit_msg.sh .git/hooks/commit-msg
-# Checks the subjects of a range of commits with: tools/commit_msg.sh --range main..HEAD
+# To check the subjects of a range of commits: tools/commit_msg.sh --range main..HEAD
 
 most=72
 
@@ -29,6 +29,6 @@ if [ "$1" = --range ]; then
         exit $status
     }
 else
-    # The first line that is neither empty nor a comment.
+    # The subject is the first line that is neither empty nor a comment.
     check "$(sed -n '/^#/d; /[^[:space:]]/{p;q;}' "$1")"
 fi

@@ -1,10 +1,10 @@
 """Count the lines of code of each folder, in Rust and in Python, and compare them with a revision.
 
     python tools/count_lines.py                      the working tree
-    python tools/count_lines.py --against 92273ac    and the difference to that revision
+    python tools/count_lines.py --against 92273ac    the working tree, and its difference to a revision
 
-Not counted: blank lines, comments, docstrings, tests (folders `tests`, files `tests.rs`, items under `#[cfg(test)]`)
-and files whose first lines name the script that wrote them. Files that git ignores are left out.
+The count excludes blank lines, comments, docstrings, tests (folders `tests`, files `tests.rs`, items under
+`#[cfg(test)]`), files whose first lines name the script that wrote them, and files that git ignores.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).parents[1]
 LANGUAGES = {".rs": "Rust", ".py": "Python", ".pyi": "Python"}
 
-# Tokens that a lexer must recognize to find comments, because literals may contain comment marks. A lifetime has no
-# second quote.
+# Literals, lifetimes and comments: a literal may contain comment marks, and a lifetime begins like a character literal
+# but has no second quote.
 RUST_TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*)
     |(?P<opening>/\*)
@@ -43,7 +43,7 @@ def blanked(text: str) -> str:
 
 
 def comment_end(text: str, start: int) -> int:
-    """Return the end of a block comment, which may contain other block comments."""
+    """Return the position after the block comment that begins at `start`; it may contain other block comments."""
     depth = 0
     for mark in re.compile(r"/\*|\*/").finditer(text, start):
         depth += 1 if mark[0] == "/*" else -1
@@ -53,7 +53,7 @@ def comment_end(text: str, start: int) -> int:
 
 
 def without_comments(text: str) -> tuple[str, str]:
-    """Return Rust code with blanked comments, and the code with blanked comments and masked literals."""
+    """Return Rust code twice: with blanked comments, and with blanked comments and masked literals."""
     code, masked, position = [], [], 0
     while token := RUST_TOKEN.search(text, position):
         code.append(text[position : token.start()])
@@ -70,7 +70,7 @@ def without_comments(text: str) -> tuple[str, str]:
 
 
 def item_end(masked: str, start: int) -> int:
-    """Return the end of the item at a position: behind its braces, or behind a semicolon or comma outside of any."""
+    """Return the end of the item at `start`: after its braces, or after a semicolon or comma outside of brackets."""
     depth = 0
     for mark in re.compile(r"[(\[{}\]);,]").finditer(masked, start):
         if mark[0] in "([{":
@@ -86,7 +86,7 @@ def item_end(masked: str, start: int) -> int:
 
 
 def rust_lines(text: str) -> int:
-    """Return the lines of code of a Rust file."""
+    """Return the number of lines of code of a Rust file."""
     code, masked = without_comments(text)
     position = 0
     while test := TEST_ATTRIBUTE.search(masked, position):
@@ -96,7 +96,7 @@ def rust_lines(text: str) -> int:
 
 
 def docstring_lines(text: str) -> set[int]:
-    """Return the numbers of the lines of docstrings, also of those that document a name."""
+    """Return the line numbers of docstrings, including texts that document a name."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -105,7 +105,7 @@ def docstring_lines(text: str) -> set[int]:
 
 
 def python_lines(text: str) -> int:
-    """Return the lines of code of a Python file."""
+    """Return the number of lines of code of a Python file."""
     given, code = text.splitlines(), set[int]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in NOT_CODE:
@@ -122,13 +122,13 @@ def is_counted(path: str, text: str) -> bool:
 
 
 def folder(path: str) -> str:
-    """Return the first two folders of a file; of the package's, the three that begin with `python/PyGPU`."""
+    """Return the first two folders of a file's path; in `python`, the first three folders."""
     parents = PurePosixPath(path).parts[:-1]
     return "/".join(parents[: 3 if parents[:1] == ("python",) else 2]) or "."
 
 
 def count(files: Mapping[str, str]) -> Counter[tuple[str, str]]:
-    """Return the lines of code of some files by folder and language."""
+    """Return the number of lines of code by folder and language; `files` maps paths to texts."""
     found: Counter[tuple[str, str]] = Counter()
     for path, text in files.items():
         if is_counted(path, text):
@@ -146,14 +146,14 @@ def git(*arguments: str) -> bytes:
 
 
 def in_the_tree() -> dict[str, str]:
-    """Return the texts of the working tree by their paths."""
+    """Return the texts of the Rust and Python files of the working tree by path."""
     paths = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").decode().split("\0")
     suited = [path for path in paths if PurePosixPath(path).suffix in LANGUAGES and (ROOT / path).is_file()]
     return {path: (ROOT / path).read_text() for path in suited}
 
 
 def at(revision: str) -> dict[str, str]:
-    """Return the texts of a revision by their paths."""
+    """Return the texts of the Rust and Python files of a revision by path."""
     found = {}
     with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", revision))) as archive:
         for member in archive:
@@ -164,7 +164,7 @@ def at(revision: str) -> dict[str, str]:
 
 
 def table(now: Counter[tuple[str, str]], before: Counter[tuple[str, str]] | None) -> Iterator[str]:
-    """Return the lines of a table: a row for each folder, one for each language, and one for all."""
+    """Return the lines of a table: an entry for each folder, for each language, and for all files."""
     rows = sorted({*now, *(before or ())})
     kept = [(f"{place} ({language})", [(place, language)]) for place, language in rows]
     kept += [(language, [row for row in rows if row[1] == language]) for language in sorted(set(LANGUAGES.values()))]

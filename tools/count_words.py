@@ -1,8 +1,9 @@
-"""Count the words of the hand-written pages, in total or by page.
+"""Count the words of the hand-written pages of the documentation, in total or by page.
 
-Run as ``python tools/count_words.py [--pages] [--all] [--against REVISION]``. Counted are README.md and the Markdown
-pages of docs, without docs/results, generated pages, generated parts of pages, comments and fenced code. Names in
-backquotes, figures and addresses of links do not count, because an edit of the text keeps them; ``--all`` counts them.
+Run as ``python tools/count_words.py [--pages] [--all] [--against REVISION]``. The count covers README.md and the
+Markdown pages of docs, without docs/results, generated pages, generated parts of pages, comments and fenced code. It
+excludes names in backquotes, numbers and addresses of links, because an edit of the text keeps them; ``--all`` includes
+them.
 """
 
 from __future__ import annotations
@@ -47,24 +48,24 @@ def git(*arguments: str) -> str:
 
 
 def counts(names: list[str], read: Callable[[str], str], *, everything: bool) -> dict[str, int]:
-    """Return the words of each hand-written page among the names."""
+    """Return the number of words of each hand-written page among `names`; `read` returns the text of a page."""
     return {name: count(read(name), everything=everything) for name in sorted(names) if is_hand_written(name)}
 
 
 def of_tree(*, everything: bool) -> dict[str, int]:
-    """Return the words of each page of the working tree."""
+    """Return the number of words of each page of the working tree."""
     names = ["README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
     return counts(names, lambda name: (ROOT / name).read_text(encoding="utf-8"), everything=everything)
 
 
 def of_revision(revision: str, *, everything: bool) -> dict[str, int]:
-    """Return the words of each page of a revision."""
+    """Return the number of words of each page of a revision."""
     names = git("ls-tree", "-r", "--name-only", revision, "README.md", "docs").splitlines()
     return counts(names, lambda name: git("show", f"{revision}:{name}"), everything=everything)
 
 
 def report(now: dict[str, int], before: dict[str, int] | None, *, pages: bool) -> list[str]:
-    """Return the lines of the report: the pages if requested, then the total."""
+    """Return the lines of the report: one line for each page if `pages` is set, then the total."""
     earlier = before or {}
     rows = [(name, now.get(name, 0), earlier.get(name, 0)) for name in sorted({*now, *earlier})]
     total = ("total", sum(now.values()), sum(earlier.values()))
@@ -76,7 +77,7 @@ def report(now: dict[str, int], before: dict[str, int] | None, *, pages: bool) -
 
 
 def main() -> None:
-    """Print the counts."""
+    """Print the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", metavar="REVISION", help="compare with the pages of this revision")
     parser.add_argument("--pages", action="store_true", help="print each page")

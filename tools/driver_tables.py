@@ -5,8 +5,9 @@
     python tools/driver_tables.py && ruff format python
 
 The names are PyCUDA's. The numbers are those of CUDA 12.0, the oldest supported version, or of a newer release for
-constants that 12.0 lacks. No binding contains the texts of errors, so the present texts are kept, and a new error needs
-a text. ``tests/packaging/test_driver_tables.py`` compares the tables with the bindings.
+constants that 12.0 lacks. The bindings contain no texts of errors. Therefore the script keeps the texts that the table
+contains, and requires that a text for a new error is written by hand. ``tests/packaging/test_driver_tables.py``
+compares the tables with the bindings.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CONSTANT = re.compile(r"pub const (\w+): \w+ = (\d+);")
 
 @dataclass
 class Enumeration:
-    """Describe an enumeration of PyCUDA: the driver's enumeration, its members' prefix, and the selected members."""
+    """Describe an enumeration of PyCUDA: the driver's enumeration, the prefix of its members, and the members used."""
 
     c_name: str
     prefix: str
@@ -232,11 +233,11 @@ ENUMERATIONS = {
 
 
 class NoBindings(Exception):
-    """Report that the crates are missing because cargo was not run on this machine."""
+    """Report that the crates with the bindings are missing, because cargo did not fetch them on this machine."""
 
 
 def crate(name: str, file: str) -> list[Path]:
-    """Return the files of a crate in the newest version in Cargo.lock."""
+    """Return the paths that match `file` in a crate, in the newest version of the crate in Cargo.lock."""
     lock = tomllib.loads((ROOT / "Cargo.lock").read_text())
     versions = [one["version"] for one in lock["package"] if one["name"] == name]
     newest = max(versions, key=lambda text: [int(part) for part in re.findall(r"\d+", text)])
@@ -248,7 +249,7 @@ def crate(name: str, file: str) -> list[Path]:
 
 
 def enumerations(text: str) -> dict[str, dict[str, int]]:
-    """Return the numbers of each enumeration, preferring those of the chosen release."""
+    """Return the members and numbers of each enumeration; a number of the release `PREFERRED` has precedence."""
     found: dict[str, dict[str, int]] = {}
     for preferred in (True, False):
         for attributes, name, body in ENUM.findall(text):
@@ -280,7 +281,7 @@ def hip_errors() -> dict[int, str]:
 
 
 def rendered(name: str, known: dict[str, dict[str, int]]) -> str:
-    """Return the source of the class of an enumeration."""
+    """Return the source of the class `name`; `known` contains the enumerations of the driver."""
     one = ENUMERATIONS[name]
     numbers = {**one.own, **{key.removeprefix(one.prefix): value for key, value in known.get(one.c_name, {}).items()}}
     members = "".join(f"    {member} = {numbers[member]}\n" for member in one.names.split())
@@ -311,7 +312,7 @@ def attributes_module() -> str:
 
 
 def errors_module() -> str:
-    """Return the source of the table of errors, keeping its present texts."""
+    """Return the source of the table of errors; the texts are those of the present table."""
     table = runpy.run_path(str(ERRORS))
     texts = dict([*table["CUDA_ERRORS"].values(), *table["HIP_ERRORS"].values()])
     cuda, hip = cuda_errors(), hip_errors()
@@ -331,7 +332,7 @@ def errors_module() -> str:
 
 
 def row(number: int, name: str, text: str) -> str:
-    """Format one entry of the table as ruff does, on one line or more."""
+    """Format one entry of the table of errors as ruff does."""
     line = f'    {number}: ("{name}", "{text}"),\n'
     if len(line) <= 121:
         return line
@@ -343,12 +344,12 @@ def row(number: int, name: str, text: str) -> str:
 
 
 def tables() -> dict[Path, str]:
-    """Return the required content of each file."""
+    """Return the content that each generated file must have."""
     return {ENUMS: enums_module(), ATTRIBUTES: attributes_module(), ERRORS: errors_module()}
 
 
 def main() -> None:
-    """Write the tables."""
+    """Write the generated files."""
     try:
         found = tables()
     except NoBindings as error:

@@ -2,8 +2,8 @@
 
     python tools/licenses.py
 
-Every wheel contains the file. If a crate offers a choice of licences, Apache-2.0 is chosen, whose text is part of the
-wheel. The file contains the text of every other licence. deny.toml lists the accepted licences.
+Every wheel contains this file. If a crate offers a choice of licences, Apache-2.0 is chosen, because the wheel contains
+its text as a separate file. The file contains the text of every other licence. deny.toml lists the accepted licences.
 ``tests/packaging/test_licenses.py`` compares the file with Cargo.lock.
 """
 
@@ -32,7 +32,10 @@ def cargo(*arguments: str) -> str:
 
 
 def linked() -> set[tuple[str, str]]:
-    """Return name and version of each crate that is linked on a target; macro crates run only during compilation."""
+    """Return name and version of each crate that is linked on any target.
+
+    Crates of procedural macros are excluded, because they run only during compilation.
+    """
     found: set[tuple[str, str]] = set()
     for target in TARGETS:
         tree = cargo(

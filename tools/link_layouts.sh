@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Link the release build of a checkout several times, each time with its functions in another order, for benches/python/against.py.
+# Link the release build of a checkout several times for benches/python/against.py, each time with the functions in another order.
 #
 #     tools/link_layouts.sh CHECKOUT FOLDER [COUNT]
 #
-# FOLDER/0 ... hold the package as it would be installed; 0 is linked as a release is. Where a function lies changes a call of 50 ns by
-# up to a tenth, in any build: a difference between two builds is one of their code only if it is there in all orders. Needs `make
-# .venv/.group-build` here, for maturin and pip.
+# FOLDER/0, FOLDER/1 and so on contain the package as pip would install it; FOLDER/0 is linked like a release. The address of a
+# function changes the time of a 50 ns call by up to a tenth in any build. Therefore a difference between two builds is caused by
+# their code only if it occurs in all orders. Needs maturin and pip, which `make .venv/.group-build` installs in this checkout.
 set -euo pipefail
 own=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 checkout=$(cd "$1" && pwd)

@@ -1,9 +1,9 @@
-"""Report words that have a standard replacement, in comments, docstrings and pages: docs/design/style.md.
+"""Report words that have a standard replacement, in comments, docstrings and pages (see docs/design/style.md).
 
 python tools/lint_language.py [--counts] [PATH ...]
 
-Without paths all tracked files outside `NOT_YET` are read. `--counts` prints the number of reports for each folder,
-`NOT_YET` included: a file without reports leaves that list.
+Without paths the script reads all tracked files except those of the list `NOT_YET`. `--counts` prints the number of
+reports for each folder, including the files of `NOT_YET`; a file without reports is to be removed from `NOT_YET`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ ALLOWED = {
     ("src/python/fusion/mod.rs", "meetings"): "name of a parameter",
     ("src/python/kernel/argument.rs", "lenders"): "name of a parameter",
 }
-# Files that still use the words. The list only gets shorter.
+# Files that still use the words. Files are removed from this list, never added.
 NOT_YET = (
     # Comments in these files are part of a kernel's source, and hence of the key of its cached image.
     *("src/ops/product/tile.cu", "src/ops/product/vector.cu", "src/ops/random/philox.cu"),
@@ -106,7 +106,7 @@ def python_comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def page_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a page without code."""
+    """Yield the lines of a page, with masked code."""
     prose = CODE.sub(lambda match: re.sub(r"[^\n]", ".", match[0]), text)
     yield from enumerate(prose.splitlines(), 1)
 
@@ -126,7 +126,7 @@ READERS = {
 
 
 def reports(file: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line, word and replacement for each word of the list in a file."""
+    """Yield line number, word and replacement for each word of `WORDS` in a file."""
     path = ROOT / file
     reader = READERS.get(path.suffix or path.name)
     if reader is None or not path.is_file() or file.startswith(NEVER):
@@ -139,12 +139,12 @@ def reports(file: str) -> Iterator[tuple[int, str, str]]:
 
 
 def tracked() -> list[str]:
-    """Return all files of the repository."""
+    """Return all files that git tracks."""
     return subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
 def folder_of(file: str) -> str:
-    """Return the folder under which a file is counted."""
+    """Return the folder to whose count the reports of a file are added."""
     return "/".join(file.split("/")[:-1][:2]) or file
 
 

@@ -1,8 +1,8 @@
 """Write the index and the stubs of PyGPU from the declarations of public names; with ``--check`` only compare.
 
-A row of `names!` declares a function of Rust, the decorator `public` a function of Python, and `public_values` a value.
-The program neither imports nor builds the package. It reports the file and the line of two declarations of one name, of
-a name without docstring, and of an unknown group.
+An entry of the Rust macro `names!` declares a function of Rust, the decorator `public` a function of Python, and a call
+of `public_values` a value. The program neither imports nor builds the package. It reports file and line of a name that
+is declared twice, of a name without docstring, and of an unknown group.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ MARKS = ("public", "public_values")
 
 
 def module_of(path: Path) -> str:
-    """Return the name of a module by its file."""
+    """Return the name of the module whose file is `path`."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -96,12 +96,12 @@ def marks(path: Path, text: str) -> Iterator[Name]:
 
 
 def is_call(node: ast.expr, name: str) -> bool:
-    """Return whether an expression calls a function of a name."""
+    """Return whether an expression is a call of the function `name`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
 
 
 def arguments(path: Path, call: ast.expr) -> tuple[str, tuple[str, ...]]:
-    """Return the group of a mark, and its further texts: names, or host parameters."""
+    """Return the first argument of a mark, its group, and the others: names, or parameters that accept an ndarray."""
     assert isinstance(call, ast.Call)
     try:
         first, *others = [ast.literal_eval(one) for one in call.args]
@@ -126,7 +126,7 @@ def definitions(tree: ast.Module) -> Iterator[str]:
 
 
 def declared() -> list[Name]:
-    """Collect all public names, first the names of the native module."""
+    """Return all public names, first the names of the native module."""
     _, exported, *_ = stub.read()
     found = [one for one in exported if one.group is not None]
     listed = {one.name for one in found}
@@ -153,7 +153,7 @@ def errors(names: Iterable[Name]) -> Iterator[str]:
 
 
 def index(names: list[Name]) -> str:
-    """Return the text of the index: modules of Python's names, groups, and parameters that accept an ndarray."""
+    """Return the text of the index: the modules of names defined in Python, the groups, and host parameters."""
     homes = {one.name: module_of(one.path) for one in names if one.path.suffix == ".py"}
     groups = {
         group: sorted((one for one in names if one.group == group), key=lambda one: (one.kind != "classes", one.name))
@@ -172,7 +172,7 @@ def index(names: list[Name]) -> str:
 
 
 def filled(head: str, items: list[str]) -> Iterator[str]:
-    """Return the lines of a tuple, each with as many items as it holds."""
+    """Return the lines of a tuple; each line has as many items as fit into `stub.WIDTH` characters."""
     line = " " * 7
     yield head
     for item in items:
@@ -198,7 +198,7 @@ def modules() -> list[str]:
 
 
 def types(names: list[Name]) -> str:
-    """Return the text of the stub of the package: each name, imported from its module."""
+    """Return the text of the package's stub, which imports each name from its module."""
     by_module: dict[str, list[str]] = {"PyGPU": modules(), "PyGPU._core": ["__version__"]}
     for one in names:
         home = module_of(one.path) if one.path.suffix == ".py" else "PyGPU._core"
@@ -215,7 +215,7 @@ def types(names: list[Name]) -> str:
 
 
 def main() -> int:
-    """Write the files, or compare them."""
+    """Write the generated files, or with ``--check`` compare them with the declarations."""
     try:
         names = declared()
         texts = {INDEX: index(names), TYPES: types(names), stub.STUB: stub.stub()}

@@ -4,8 +4,8 @@
 
     PYTHONPATH=<folder of the wheel> python tools/public_names.py > tests/packaging/public_names_0.1.0.txt
 
-Each line has the module or class, the name, and the kind of the object. The kind of a function includes its parameters,
-and that of a member of an enumeration its value.
+Each line has the module or class, the name, and the kind of the object. The kind of a function includes its parameters;
+the kind of an enumeration's member includes its value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MODULES = [
     "PyGPU.compiler", "PyGPU.device_array", "PyGPU.driver", "PyGPU.elementwise", "PyGPU.gpuarray", "PyGPU.nvml",
     "PyGPU.reduction", "PyGPU.runtime", "PyGPU.scan", "PyGPU.tools", "PyGPU.typing",
 ]  # fmt: skip
-# Names that are not listed, because reading them opens a driver or depends on a setting.
+# Names that `dir` and `__all__` omit, because access to them opens a driver or depends on a setting.
 UNLISTED = {
     "PyGPU": ["use_hip"],
     "PyGPU.backend": ["use_hip"],
@@ -43,7 +43,7 @@ SPECIAL = {
 
 
 def kind(value: Any) -> str:
-    """Describe a value as far as a program may rely on it."""
+    """Return the kind of a value, with the properties on which programs may rely."""
     if isinstance(value, ModuleType):
         return "module"
     if isinstance(value, enum.EnumType):
@@ -60,7 +60,7 @@ def kind(value: Any) -> str:
 
 
 def parameters(function: Any) -> list[str]:
-    """Return the names of a function's parameters as far as they are known, with stars for variable ones."""
+    """Return the parameter names of a function, with stars for variable ones; no names if the signature is unknown."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -70,14 +70,14 @@ def parameters(function: Any) -> list[str]:
 
 
 def names_of(module: ModuleType) -> list[str]:
-    """Return the public names of a module: those that it lists, and those that it creates on access."""
+    """Return the public names of a module: the listed names, and the names of `UNLISTED`."""
     listed = getattr(module, "__all__", None)
     names = [name for name in dir(module) if not name.startswith("_")] if listed is None else list(listed)
     return sorted({*names, *UNLISTED.get(module.__name__, [])})
 
 
 def members(owner: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public members of a class, including inherited ones, and the special methods that it defines itself."""
+    """Yield the public members of a class and the special methods in `SPECIAL`, including inherited ones."""
     if isinstance(owner, enum.EnumType):
         yield from owner.__members__.items()
         return
@@ -88,7 +88,7 @@ def members(owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def described() -> Iterator[str]:
-    """Yield the lines; members of a class are described at the first name of the class."""
+    """Yield the lines of the output; the members of a class follow the first name of the class."""
     met: set[tuple[int, str]] = set()
     for path in MODULES:
         module = importlib.import_module(path)

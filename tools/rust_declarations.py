@@ -1,8 +1,8 @@
-"""Read the declarations of Rust sources: `names!` rows, functions, classes, and the types in their signatures.
+"""Read the declarations of Rust sources: entries of `names!`, functions, classes, and the types in signatures.
 
-Nothing is compiled. The types are in ``#[pyo3(signature = (a: "GPUArray") -> "GPUArray")]``; where pyo3 accepts no
-signature (getters, most special methods, overloads) a comment ``// stub: ...`` before the item has the lines of the
-stub, or only ``// stub: -> type``.
+Nothing is compiled. The types are in ``#[pyo3(signature = (a: "GPUArray") -> "GPUArray")]``. For items to which pyo3
+accepts no signature (getters, most special methods, overloads), a comment ``// stub: ...`` before the item contains the
+lines of the stub, or only the result type as ``// stub: -> type``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DeclarationError(Exception):
 
 @dataclass
 class Parameter:
-    """Hold one parameter: its name with stars, or a separator; its annotation and default are those of the stub."""
+    """Hold one parameter as in the stub: the name with stars (or a separator), the annotation and the default."""
 
     name: str
     type: str | None = None
@@ -78,7 +78,7 @@ class Item:
         return None
 
     def signature(self) -> tuple[list[Parameter], str | None] | None:
-        """Return the parameters and the type of the result that a signature of pyo3 has; None if there is none."""
+        """Return the parameters and the result type of the item's pyo3 signature; None if it has no signature."""
         for each in self.attributes:
             if found := re.search(r"(?<!text_)signature *= *(?=\()", each):
                 close = closing(each, found.end())
@@ -90,7 +90,7 @@ class Item:
 
 @dataclass
 class Name:
-    """Hold one name of a `names!` row."""
+    """Hold one name that an entry of `names!` declares."""
 
     name: str
     kind: str
@@ -113,7 +113,7 @@ def where(path: Path) -> Path:
 
 
 def closing(text: str, start: int) -> int:
-    """Return the position of the closing bracket; brackets in literals do not count."""
+    """Return the position of the bracket that closes the bracket at `start`; brackets in literals do not count."""
     depth, at = 0, start
     while at < len(text):
         if text[at] == '"':
@@ -129,7 +129,7 @@ def closing(text: str, start: int) -> int:
 
 
 def literal_end(text: str, start: int) -> int:
-    """Return the position of the quote that ends a literal."""
+    """Return the position of the quote that ends the literal at `start`."""
     at = start + 1
     while text[at] != '"':
         at += 2 if text[at] == "\\" else 1
@@ -171,7 +171,7 @@ def python_value(text: str) -> str:
 
 
 def items(path: Path, text: str) -> Iterator[Item]:
-    """Find the functions, methods and classes of a file that pyo3 exports."""
+    """Yield the functions, methods and classes of a file that pyo3 exports, and ``// stub:`` lines without an item."""
     at, owner, indent = 0, None, ""
     attributes: list[str] = []
     stub: list[str] = []
@@ -240,7 +240,7 @@ def python_name(item: Item) -> str:
 
 
 def names(path: Path, text: str) -> Iterator[Name]:
-    """Return the names that the `names!` rows of a file declare."""
+    """Yield the names that the `names!` entries of a file declare."""
     text = re.sub(r"//[^\n]*", lambda comment: " " * len(comment[0]), text)
     for block in ROWS.finditer(text):
         for row in re.finditer(r"(\w+)(?: \"([^\"]*)\")?: ([^;]*);", block[1]):
@@ -285,6 +285,6 @@ def text_parameters(text: str) -> list[Parameter]:
 
 
 def quoted(value: ast.expr) -> str:
-    """Return a default as the stub has it, with double quotes."""
+    """Return the source of a default value, with double quotes as in the stub."""
     text = ast.unparse(value)
     return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text

@@ -1,6 +1,6 @@
-"""Expand the `macro_rules!` of the native module that write functions or methods, as far as their signatures go.
+"""Expand the `macro_rules!` macros of the native module that generate functions or methods, without function bodies.
 
-The matcher has the fragments that these macros use, and no backtracking, as in Rust. Bodies of functions are dropped.
+The matcher supports the fragment kinds that these macros use. Like Rust's matcher, it does not backtrack.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Group:
 
 @dataclass
 class Variable:
-    """Represent ``$name:kind`` in a pattern, or ``$name`` in the text of a macro."""
+    """Represent ``$name:kind`` in the pattern of a macro, or ``$name`` in its expansion."""
 
     name: str
     kind: str = ""
@@ -40,7 +40,7 @@ class Variable:
 
 @dataclass
 class Repeated:
-    """Represent ``$(...)`` with a separator and ``*``, ``+`` or ``?``."""
+    """Represent a repetition: ``$(...)``, a separator if any, and ``*``, ``+`` or ``?``."""
 
     tokens: list[Token]
     separator: str
@@ -52,7 +52,7 @@ Token: TypeAlias = str | Group | Variable | Repeated
 
 @dataclass
 class Bound:
-    """Hold the value of a variable: tokens, or one set of bindings for each repetition."""
+    """Hold the value of a macro variable: its tokens, or the bindings of each iteration of its repetition."""
 
     tokens: list[Token] = field(default_factory=list)
     repetitions: list[dict[str, Bound]] | None = None
@@ -62,7 +62,7 @@ Bindings: TypeAlias = dict[str, Bound]
 
 
 def read(text: str, start: int) -> tuple[Group, int]:
-    """Return the group that begins at a bracket, and the position after the group."""
+    """Return the group of tokens that begins at the bracket at `start`, and the position after the group."""
     stack = [Group("", [])]
     at = start
     while True:
@@ -88,7 +88,7 @@ def read(text: str, start: int) -> tuple[Group, int]:
 
 
 def pattern(tokens: Sequence[Token]) -> list[Token]:
-    """Return tokens with variables and repetitions recognized."""
+    """Return tokens in which each ``$name`` is replaced by a `Variable` and each ``$(...)`` by a `Repeated`."""
     made: list[Token] = []
     rest = list(tokens)
     while rest:
@@ -124,7 +124,7 @@ def until(tokens: Sequence[Token], at: int, ends: tuple[str, ...]) -> int:
 
 
 def fragment(kind: str, tokens: Sequence[Token], at: int) -> int | None:
-    """Return the position after a fragment; None if no such fragment begins here."""
+    """Return the position after the fragment of a kind that begins at `at`; None if no such fragment begins there."""
     if kind == "meta":
         return len(tokens) if at < len(tokens) else None
     if at >= len(tokens):
@@ -152,7 +152,7 @@ FRAGMENTS = ("ident", "literal", "tt", "path", "ty", "expr", "meta")
 
 
 def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bindings) -> int | None:
-    """Match tokens from a position on; return the position after the matched tokens, or None."""
+    """Match tokens from `at` on with the pattern `wanted`; return the position after the matched tokens, or None."""
     for token in wanted:
         if isinstance(token, Variable):
             behind = fragment(token.kind, tokens, at)
@@ -179,7 +179,7 @@ def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bind
 
 
 def match_repeated(token: Repeated, tokens: Sequence[Token], at: int, bound: Bindings) -> int:
-    """Match a repetition as often as possible."""
+    """Match a repetition as often as possible; return the position after the matched tokens."""
     found: list[Bindings] = []
     while at < len(tokens) and not (token.count == "?" and found):
         begin = at
@@ -208,7 +208,7 @@ def variables(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def written(text: Sequence[Token], bound: Bindings) -> list[Token]:
-    """Return the tokens of a text with its variables replaced."""
+    """Return the tokens of an expansion, with variables replaced by their values."""
     made: list[Token] = []
     for token in text:
         if isinstance(token, Variable):
@@ -231,7 +231,7 @@ def written(text: Sequence[Token], bound: Bindings) -> list[Token]:
 
 
 class Macros:
-    """Hold the macros of some source texts that expand to functions or methods."""
+    """Hold the macros of source texts that expand to functions or methods."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._arms: dict[str, list[tuple[list[Token], list[Token]]]] = {}
@@ -247,7 +247,7 @@ class Macros:
         self._used = used
 
     def items(self, text: str) -> Iterator[tuple[int, str]]:
-        """Find the calls in a text: position, and the written attributes and heads as lines."""
+        """Yield for each macro call in a text its position, and the attributes and heads of its expansion as lines."""
         defined = [(found.start(), read(text, found.end())[1]) for found in DEFINITION.finditer(text)]
         for found in INVOCATION.finditer(text):
             is_inside = any(start <= found.start() < end for start, end in defined)
@@ -277,7 +277,7 @@ class Macros:
 
 
 def arms(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], list[Token]]]:
-    """Return the patterns and texts of a macro."""
+    """Yield the pattern and the expansion of each arm of a macro."""
     groups = [token for token in tokens if isinstance(token, Group)]
     for wanted, text in zip(groups[::2], groups[1::2], strict=True):
         yield pattern(wanted.tokens), pattern(text.tokens)
@@ -289,7 +289,7 @@ def calls(text: str) -> set[str]:
 
 
 def joined(tokens: Sequence[Token]) -> str:
-    """Join tokens, with a space only between words, and between a bracket and a word."""
+    """Join tokens to a text, with a space between two words and between a parenthesis and a word."""
     text = ""
     for token in tokens:
         if isinstance(token, Group):
@@ -302,7 +302,7 @@ def joined(tokens: Sequence[Token]) -> str:
 
 
 def lines(tokens: Sequence[Token], indent: str = "") -> Iterator[str]:
-    """Return attributes, documentation and heads, one per line, indented as by rustfmt."""
+    """Yield attributes, documentation and heads of the items in tokens, one per line, indented as by rustfmt."""
     head: list[Token] = []
     rest = list(tokens)
     while rest:

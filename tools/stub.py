@@ -1,7 +1,7 @@
 """Write the text of python/PyGPU/_core.pyi from the Rust sources.
 
-``tools/names.py`` calls this module. The signatures of pyo3 contain the types of functions and methods;
-``tools/rust_declarations.py`` reads them.
+``tools/names.py`` calls this module. The signatures of pyo3 contain the types of functions and methods, and
+``tools/rust_declarations.py`` reads these signatures.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ IMPORTS = {
     "typing_extensions": ("Buffer", "TypeVar", "disjoint_base"),
     "PyGPU._native.compiled.occupancy": ("Occupancy",),
     "PyGPU._native.fork_stub": ("ForkedArray",),
+    "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
     "PyGPU._sharing.handle": ("SharedHandle",),
     "PyGPU.typing": (
         "AddressLike", "Casting", "CopyKind", "DeviceLike", "Key", "Operand", "Order", "OrderACFK", "ShapeLike",
@@ -78,7 +79,7 @@ TYPES = {
 
 
 def python_type(text: str, classes: dict[str, str]) -> str | None:
-    """Return the type in Python of a result of Rust; None if the table does not have it."""
+    """Return the Python type of the Rust result type `text`; None if neither `TYPES` nor `classes` contains it."""
     text = text.strip().lstrip("&").removeprefix("'static ").removeprefix("'py ").strip()
     if generic := re.fullmatch(r"(PyResult|Bound|Py|Option|Vec|PyRef)<(?:'\w+, *)?(.*)>", text):
         inner = python_type(generic[2], classes)
@@ -95,7 +96,7 @@ def python_type(text: str, classes: dict[str, str]) -> str | None:
 
 
 def result_of(item: Item, classes: dict[str, str]) -> str:
-    """Return the type of the result of an item without a signature."""
+    """Return the Python type of the result of an item without a pyo3 signature."""
     if item.stub and (given := re.fullmatch(r"-> (.*)", item.stub[0])):
         return given[1]
     found = re.search(r"->(.*?)(?:where\b.*)?$", item.head, re.DOTALL)
@@ -106,7 +107,7 @@ def result_of(item: Item, classes: dict[str, str]) -> str:
 
 
 def function(name: str, parameters: list[Parameter], returns: str, indent: str) -> Iterator[str]:
-    """Return the lines of a function, broken as ruff breaks them."""
+    """Yield the lines of a function in the stub, wrapped as by ruff."""
     parts = [str(one) for one in parameters]
     line = f"{indent}def {name}({', '.join(parts)}) -> {returns}: ..."
     if len(line) <= WIDTH:
@@ -122,7 +123,7 @@ def function(name: str, parameters: list[Parameter], returns: str, indent: str) 
 
 
 def parameters_of(item: Item) -> tuple[list[Parameter], str]:
-    """Return the parameters and the result type of an item with or without a signature."""
+    """Return the parameters and the result type of an item from its signature; raise an error if a type is missing."""
     signature = item.signature()
     if signature is None:
         raise DeclarationError(f'{item.location}: {item.name}: no signature = (...) -> "type"')
@@ -140,7 +141,7 @@ def parameters_of(item: Item) -> tuple[list[Parameter], str]:
 
 
 def member(item: Item, classes: dict[str, str]) -> Iterator[str]:
-    """Return the lines of a function, or of a method in its class."""
+    """Yield the lines of a function or a method in the stub."""
     indent = "    " if item.owner else ""
     if item.stub and not item.stub[0].startswith("->"):
         yield from (f"{indent}{line}" for line in item.stub)
@@ -170,7 +171,7 @@ def member(item: Item, classes: dict[str, str]) -> Iterator[str]:
 
 
 def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
-    """Read the sources: items, exported names, further lines of classes, further lines of the module."""
+    """Read the sources; return items, exported names, and the ``// stub:`` lines of classes and of the module."""
     items: list[Item] = []
     exported: list[Name] = []
     of_classes: dict[str, list[str]] = {}
@@ -193,7 +194,7 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
     by_hand = set(re.findall(r"^def (\w+)", "\n".join(of_module), re.MULTILINE))
     items = [item for item in items if item.owner is not None or item.name not in by_hand]
     by_rust = {(item.path, item.rust): item for item in items if item.owner is None}
-    for one in exported:  # The rows contain the names in Rust.
+    for one in exported:  # The entries of `names!` contain the names in Rust, so they are replaced by Python's names.
         if one.kind in ("functions", "classes"):
             declared = by_rust.get((one.path, one.name))
             if declared is not None:
@@ -202,7 +203,7 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
 
 
 def ufuncs() -> tuple[dict[str, tuple[int, str]], dict[str, str]]:
-    """Return the functions of the table with their numbers of results and their summaries, and their other names."""
+    """Return the ufuncs of the table with their number of results and their summary, and the aliases of ufuncs."""
     text = TABLE.read_text(encoding="utf-8")
     aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', text[text.index("pub const ALIASES") :], re.MULTILINE))
     table = text[text.index("pub static TABLE") :].partition("\n];")[0]
@@ -212,7 +213,7 @@ def ufuncs() -> tuple[dict[str, tuple[int, str]], dict[str, str]]:
 
 
 def class_lines(item: Item, members: list[Item], further: list[str], classes: dict[str, str]) -> Iterator[str]:
-    """Return the lines of one class."""
+    """Yield the lines of one class in the stub."""
     options = " ".join(item.attributes)
     yield "@disjoint_base" if re.search(r"\bsubclass\b", options) else "@final"
     base = re.search(r"extends = (\w+)", options)
@@ -242,9 +243,9 @@ def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
 
 
 def values(exported: list[Name]) -> dict[str, list[str]]:
-    """Return the names that are objects of a class, or other names of a function, with the lines after ``name:``.
+    """Return the names of ufuncs and reductions, including aliases, with their lines after ``name:``.
 
-    These are the type and, for a ufunc, its summary: editors show it, because they do not read an object's docstring.
+    These lines are the type and, for a ufunc, its summary, because editors do not show the docstring of an object.
     """
     entries, others = ufuncs()
     types = {1: "Ufunc", 2: "Ufunc[tuple[GPUArray, GPUArray]]"}
@@ -252,7 +253,7 @@ def values(exported: list[Name]) -> dict[str, list[str]]:
     kinds |= {alias: kinds[name] for alias, name in others.items()}
     kinds |= {one.name: ["Reduction"] for one in exported if one.kind == "values" and one.path == REDUCTIONS}
     kinds |= {one.name: kinds[str(one.target)] for one in exported if one.kind == "aliases" and one.target in kinds}
-    # These functions replace ufuncs of the table.
+    # A function that has the name of a ufunc replaces this ufunc.
     functions = {one.name for one in exported if one.kind == "functions"}
     return {name: kind for name, kind in sorted(kinds.items()) if name not in functions}
 
@@ -291,7 +292,7 @@ def stub() -> str:
 
 
 def spaced(lines: list[str]) -> Iterator[str]:
-    """Return the lines of a module with blank lines as by ruff: between kinds, and around classes with a body."""
+    """Yield the lines with blank lines as by ruff: between kinds of items, and around classes with a body."""
     before, is_inside = "", False
     for number, line in enumerate(lines):
         if not line or line.startswith((" ", ")", "]")):
@@ -309,7 +310,7 @@ def spaced(lines: list[str]) -> Iterator[str]:
 
 
 def imports(body: str) -> str:
-    """Return the imports of the names that a text uses."""
+    """Return the import statements for the names of `IMPORTS` that a text uses."""
     words = set(re.findall(r"\w+", body))
     text = ""
     for module, names in IMPORTS.items():

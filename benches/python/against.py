@@ -9,7 +9,7 @@ compared. Builds run alternately in separate processes. With several builds of o
 The speed of a whole process varies by up to a third, so the value of a build is the minimum of its rounds. The value of
 a side is the median of its builds. `ratio` is the value of the `--this` side divided by that of the other side, so that
 1.05 is five percent slower. `medians` is the ratio of the medians over all rounds. `spread` is (highest - lowest) /
-median of the other side's builds, or of its rounds for one build: a smaller difference is not shown.
+median of the other side's builds, or of its rounds for one build: a difference below the spread proves nothing.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 The table shows microseconds of calls on small arrays, and gigabytes per second of calls on large arrays. Gigabytes
 count the necessary traffic: operands read once and results written once. Times of large arrays are measured between two
-events over 20 calls. Times of small arrays are the host's, and the results are dropped. In the column of hand-written
-kernels, a small call is the driver's launch alone.
+events over 20 calls. Times of small arrays are measured on the host until the call returns, and the results are
+dropped. In the column of hand-written kernels, the time of a small call is that of the driver's launch alone.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from timing import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a call that adds arrays at unaligned offsets."""
+    """Return a function that adds arrays at unaligned offsets."""
     return lambda: x[1:] + y[:-1]
 
 
 def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a call that adds two arrays, one of which is transposed."""
+    """Return a function that adds two arrays, one of which is transposed."""
     return lambda: x.T + y
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the bytes that each must move."""
+    """Return the timed functions, each with the number of bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -67,7 +67,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of calls with few elements, whose results are dropped."""
+    """Return the seconds until calls on small arrays return; the results are dropped."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))
@@ -91,7 +91,7 @@ def more(count: int) -> list[Column]:
 
 
 if __name__ == "__main__":
-    # Without this JAX reserves most of the memory.
+    # Without this variable JAX reserves most of the memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     # Results are dropped here, so deferred operations would never be computed.
     os.environ.setdefault("PYGPU_FUSION", "off")

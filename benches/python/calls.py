@@ -17,7 +17,7 @@ class Case:
     cpu_most: float | None = None
     # The only backend that supports the statement; None if all do.
     backend: str | None = None
-    # Whether the statement is timed in the process in which each of several libraries imports the others' arrays.
+    # Whether the statement imports an array of another library: it is then timed in the process with all libraries.
     exchange: bool = False
 
     def limit(self, *, on_cpu: bool) -> float | None:

@@ -3,9 +3,10 @@
     python benches/python/compare.py [--quick] [--json FILE] [--markdown FILE] [--plots FOLDER] [--from FILE] ...
 
 Each library runs in a separate process (worker.py), once per round; the order is reversed every round, so that a
-slow phase of the machine affects all of them. A value is the median over the rounds, a ratio the median of the rounds'
-own ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With --from nothing is measured: tables and
-plots are created from an earlier result, so that the machine with the GPU needs no matplotlib.
+slow phase of the machine affects all of them. A value is the median over the rounds. A ratio is computed for each
+round, and the result is the median of these ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With
+--from nothing is measured: tables and plots are created from an earlier result, so that the machine with the GPU needs
+no matplotlib.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float 
     for number, done in enumerate(found):
         for process, result in done.items():
             figures = result[kind].get(keys[0], {})
-            # Values of calls are keyed by library, because the exchange has several; those of transfers by size.
+            # Values of calls are keyed by library, because the process that times exchanges has several libraries.
+            # Values of transfers are keyed by size.
             named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
             for name, value in named.items():
                 series.setdefault(name, [None] * len(found))[number] = value

@@ -42,7 +42,7 @@ FILE, PLAIN, RESIDENT = "file to devices, kernel, sum", "the same without Dask",
 
 @functools.cache
 def spin() -> ElementwiseKernel:
-    """Return the kernel, created once per process because loading it takes as long as a transfer of some MB."""
+    """Return the kernel, created once per process because loading takes as long as a transfer of some MB."""
     return ElementwiseKernel(
         "const float *x, float *y, int turns",
         "float v = x[i]; for (int t = 0; t < turns; ++t) v = v * 0.999f + 0.001f; y[i] = v",
@@ -98,7 +98,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def write(path: Path, nbytes: int) -> None:
-    """Write a file of float32 in pieces, and leave it in the system's cache."""
+    """Write a file of float32 in pieces, so that the file is in the operating system's cache."""
     target = np.lib.format.open_memmap(path, "w+", np.float32, (nbytes // 4,))
     piece = np.arange(min(1 << 22, nbytes // 4), dtype=np.float32) % 1000
     for start in range(0, len(target), len(piece)):
@@ -107,7 +107,7 @@ def write(path: Path, nbytes: int) -> None:
 
 
 def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
-    """Return GB/s of `to_gpu` of the first bytes of the file, mapped at each call or once, and of an ndarray."""
+    """Return GB/s of `to_gpu` for three sources: the file mapped at each call, the file mapped once, and an ndarray."""
     count = nbytes // 4
     host = np.array(np.load(path, mmap_mode="r")[:count])
     once = np.load(path, mmap_mode="r")[:count]
@@ -167,7 +167,7 @@ def finished(client: Any) -> None:
 
 
 def turns_for(chunk: int) -> int:
-    """Return the number of kernel iterations that take long enough for a chunk."""
+    """Return the number of kernel iterations with which a chunk takes at least `LEAST_SECONDS`."""
     x = PyGPU.ones(chunk, np.float32)
 
     def once(turns: int) -> float:
@@ -243,14 +243,14 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
     return {
         "seconds": {name: {str(count): one for count, one in row.items()} for name, row in found.items()},
         "two / one": {name: row[1] / row[2] for name, row in found.items()},
-        # The chunks may be summed in another order.
+        # The order in which the chunks are summed may vary, so the sums may differ by rounding.
         "the same sum": bool(np.allclose(totals, totals[0], rtol=1e-12, atol=0)),
         "turns": turns,
     }
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the workloads that the command line specifies, print the results, and write the JSON file if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=4 << 30, help="of the mapped file beside the ndarray")
     parser.add_argument("--data", type=int, default=16 << 30, help="of the file that Dask reads")

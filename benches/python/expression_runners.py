@@ -30,7 +30,7 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function to time; its results have memory at its return or get it without a request."""
+        """Return the function to time, which must itself start the computation of its results."""
         return function
 
     def fetch(self, array: Any) -> Any:
@@ -49,7 +49,7 @@ class OfPyGPU(Way):
         self.flush = self.library.module.flush
 
     def compiled(self, function: Function) -> Function:
-        """Return the function with a flush: without it, two calls could become one kernel."""
+        """Return the function followed by a flush: without the flush, two calls could become one kernel."""
         flush = self.flush
 
         def call(*arrays: Any) -> Any:
@@ -77,7 +77,10 @@ class TorchCompile(Torch):
     """Run functions that `torch.compile` compiles."""
 
     def compiled(self, function: Function) -> Function:
-        """Return Inductor's result for these shapes only: other recorded shapes would make it general and slower."""
+        """Return the function compiled by Inductor for these shapes only.
+
+        After calls with other shapes, Inductor would compile a more general and slower function.
+        """
         self.library.module._dynamo.reset()
         return self.library.module.compile(function, dynamic=False)
 

@@ -65,7 +65,7 @@ class Expression:
     function: Callable[..., Any]
     ranges: tuple[tuple[float, float], ...]
     moved: int
-    # Size of an array as a fraction of the requested bytes.
+    # The size of an array is the number of requested bytes divided by `part`.
     part: int = 1
     is_plane: bool = False
     has_number: bool = False

@@ -17,7 +17,7 @@ CALLS_A_SECOND = 10**9
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls on matrices with the given number of elements, and on batches of small ones."""
+    """Return the timed functions: on matrices with the given number of elements, and on batches of small matrices."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -50,7 +50,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of a small call."""
+    """Return the seconds until a call on a small matrix returns."""
     import numpy as np
 
     matrix, right = library.array(np.eye(3)), library.array(np.ones((3, 1)))

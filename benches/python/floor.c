@@ -1,8 +1,8 @@
-/* Loops over functions of the driver; floor.py looks them up and prepares their arguments.
+/* Loops over functions of the driver; floor.py looks up the functions and prepares their arguments.
  *
- * Every called function takes only integers and pointers and returns an int, so that on the calling
- * conventions of x86-64 and aarch64 one prototype of six words fits those with fewer. The result is the nanoseconds of
- * a turn, or minus the driver's code. */
+ * Every called function takes only integers and pointers and returns an int. With the calling conventions of x86-64 and
+ * aarch64, functions with fewer than six parameters can therefore be called by one prototype with six words. The result is
+ * the time of one iteration in nanoseconds, or the negated error code of the driver. */
 
 #include <stdint.h>
 #include <time.h>
@@ -40,8 +40,8 @@ double repeat_allocation(long turns, allocate_function allocate, free_function r
     return (now() - start) / (double)turns;
 }
 
-/* The queue of a stream holds about a thousand launches; then the caller waits for the device. So it is drained
- * between runs of 256, outside the clock. */
+/* The queue of a stream holds about a thousand launches; if it is full, the caller waits for the device. The loop therefore
+ * waits for the stream after every 256 launches, outside the timing. */
 double repeat_launch(long turns, launch_function launch, function synchronize, word kernel, word stream, void **arguments) {
     double sum = 0;
     for (long done = 0; done < turns;) {

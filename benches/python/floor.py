@@ -76,7 +76,7 @@ class Floor(Library):
         self.note = "loops in C" if self.loops else f"through ctypes, which takes {self._ctypes_cost():.0f} ns itself"
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """Return a function of the number of iterations that returns their seconds."""
+        """Return a function that runs a given number of iterations and returns the seconds that they take."""
         if statement == "allocate and free":
             return self._allocation()
         if statement == "launch, 5 arguments":
@@ -199,7 +199,7 @@ def compiled() -> Any:
         if done.returncode:
             print(f"no loops in C: {done.stderr.strip()}")
             return None
-        # The file may be deleted once it is mapped.
+        # The library file may be deleted after it is mapped into the process.
         library = ctypes.CDLL(str(path))
     for name in ("repeat", "repeat_allocation", "repeat_launch"):
         getattr(library, name).restype = ctypes.c_double

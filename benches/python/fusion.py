@@ -75,7 +75,7 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
 
 
 def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
-    """Return an expression as a function of its arrays alone."""
+    """Bind an expression to the functions of one library; the returned function takes only the arrays."""
 
     def function(*arrays: Any) -> Any:
         return work(names, *arrays)
@@ -110,7 +110,7 @@ def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[f
 
 
 def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """Return host microseconds of calls with few elements, and failures."""
+    """Return the microseconds until calls with few elements return to the host, and failures."""
     s, s2 = (way.array(np.full(5, value, np.float32)) for value in (1, 2))
     few, more = (way.array(np.full(16, value, np.float32)) for value in (1, 2))
     function = way.compiled(of_names(polynomial, way.names))
@@ -187,7 +187,7 @@ def expect(found: int, wanted: int, what: str) -> None:
 
 
 def floor(count: int) -> dict[str, list[float]]:
-    """Return the driver's launch with five arguments."""
+    """Return the microseconds until the driver's launch call with five arguments returns."""
     from handwritten_kernels import floor
 
     loop = floor().timer("launch, 5 arguments")

@@ -14,7 +14,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Goal:
-    """Define one goal: the measured case and its limit. The limit of a time may be an amount above the floor."""
+    """Define one goal: a measured case and its limit; a limit may be the driver's own time plus an amount."""
 
     what: str
     unit: str

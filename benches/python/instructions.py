@@ -98,9 +98,9 @@ def turn() -> None:
         # valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
-        # The C library keeps free chunks of each size, one of which serves a small block. Without a free chunk it may
-        # use a larger chunk, which later returns to the larger size: each allocation would then take 235 instructions
-        # more.
+        # The C library keeps free chunks of each size, one of which serves a small block. Without a free chunk, the
+        # library may use a larger chunk, which later returns to the list of the larger size: each allocation would then
+        # take 235 instructions more.
         blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
         del blocks
         for turns in (TURNS, 2 * TURNS):
@@ -156,7 +156,7 @@ def count(valgrind: str, program: str) -> Counts:
 
 
 def made_with(program: str) -> dict[str, str]:
-    """Return the versions of a baseline."""
+    """Return the Python and NumPy versions and the processor type to which a baseline belongs."""
     code = "import numpy, platform; print(platform.python_version(), numpy.__version__)"
     python, numpy = subprocess.run([program, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     return {"python": python, "numpy": numpy, "machine": platform.machine()}

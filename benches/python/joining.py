@@ -3,7 +3,8 @@
     python benches/python/joining.py [--bytes N] [--rounds 5] [--json FILE]
 
 Gigabytes count the operands, read once, and the results, written once. Times of large arrays are measured between two
-events over 20 calls. Times of small arrays are the host's, and the results are dropped.
+events over 20 calls. Times of small arrays are measured on the host until the call returns, and the results are
+dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the bytes that each must move."""
+    """Return the timed functions, each with the number of bytes that it must move."""
     import numpy as np
 
     module = library.module
@@ -43,7 +44,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of calls with few elements, whose results are dropped."""
+    """Return the seconds until calls on small arrays return; the results are dropped."""
     import numpy as np
 
     module = library.module

@@ -4,8 +4,8 @@
 
 Throughput: `a * x + y`, sums and scans of arrays of the given total size, timed by events around several
 calls. The table has the median over the rounds, in which all cases alternate. The floors are the driver's copy
-on the device and kernels written for this single case. Overhead: the host's time of one call on arrays
-of 16 elements. CuPy and PyCUDA are measured if they are installed.
+on the device and kernels that are each written for one case. Overhead: the time until one call on arrays of 16
+elements returns to the host. CuPy and PyCUDA are measured if they are installed.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def pygpu_cases(nbytes: int) -> list[Case]:
 
 
 def floor_cases(nbytes: int) -> list[Case]:
-    """Return the driver's copy, and kernels for this single case."""
+    """Return the cases that are lower bounds of times: the driver's copy, and kernels each written for one case."""
     if PyGPU.backend_name() == "cpu":
         return []
     third, quarter = nbytes // 12 // 4 * 4, nbytes // 4

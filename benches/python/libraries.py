@@ -33,11 +33,11 @@ class Library:
     names: dict[str, Any]
     synchronize: Callable[[], Any] = _nothing
     backend: str = ""
-    # Notes to print with its values.
+    # Notes to print with the library's values.
     note: str = ""
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """Return a function of the number of iterations that returns their seconds."""
+        """Return a function that runs a given number of iterations and returns the seconds that they take."""
         return timeit.Timer(statement, globals=self.names).timeit
 
 
@@ -170,7 +170,7 @@ def floor() -> Library:
 
 
 def exchange() -> Library:
-    """Return PyGPU and, in one process, the importers of its arrays; statements of missing libraries are skipped."""
+    """Return one process with PyGPU and the libraries that import its arrays; missing libraries are skipped."""
     import PyGPU
 
     on_cpu = PyGPU.backend_name() == "cpu"

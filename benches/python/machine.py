@@ -21,7 +21,7 @@ LINE = 120
 
 
 def _output(*command: str) -> str:
-    """Return the output of a program; empty if it is missing."""
+    """Return the output of a program; empty if the program is missing."""
     path = shutil.which(command[0])
     if path is None:
         return ""

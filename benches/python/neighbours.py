@@ -3,8 +3,8 @@
     python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
 
 The unit is gigabytes per second of necessary traffic. A stencil reads a plane or cube and writes a result; a function
-reads its operands and writes its result. torch and CuPy launch the NumPy expressions unchanged; PyGPU's stencil is one
-kernel, whose launch is requested explicitly.
+reads its operands and writes its result. All libraries evaluate the same NumPy expressions. PyGPU defers the operations
+of a stencil and computes them by one kernel, which an explicit flush launches.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def seven(u: Any) -> Any:
 
 
 def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
-    """Launch the work, so that its result is enqueued when the call returns."""
+    """Return a function that performs the work and launches it before the function returns."""
     if library.name != "PyGPU":
         return lambda: work(*arrays)
 
@@ -48,7 +48,7 @@ def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callab
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the bytes that each must move."""
+    """Return the timed functions, each with the number of bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return no calls: these cases measure traffic."""
+    """Return no times of small arrays, because these cases measure traffic."""
     return {}
 
 

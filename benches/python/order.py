@@ -3,7 +3,8 @@
     python benches/python/order.py [--bytes N] [--rounds 5] [--json FILE]
 
 Each key is counted once, regardless of the traffic; `unique` gets a quarter of the keys. Times of large arrays are
-measured between two events over 20 calls. The time of a small array is the host's, and the results are dropped.
+measured between two events over 20 calls. The time of a small array is measured on the host until the call returns, and
+the results are dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def of_module(library: Library, name: str) -> Callable[..., Any]:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the number of their keys."""
+    """Return the timed functions, each with the number of keys that it sorts."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -48,7 +49,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of sorting sixteen elements; the results are dropped."""
+    """Return the seconds until a call that sorts sixteen elements returns; the results are dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

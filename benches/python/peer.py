@@ -122,7 +122,7 @@ def sums(nbytes: int, rank: int) -> dict[str, Any] | None:
 
 def in_two_processes(nbytes: int) -> dict[str, Any]:
     environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29512"}
-    environment.setdefault("NCCL_NVLS_ENABLE", "0")  # its hardware is unavailable to guests of a shared machine
+    environment.setdefault("NCCL_NVLS_ENABLE", "0")  # NVLS uses hardware that guests of a shared machine cannot access.
     commands = [[sys.executable, __file__, "--rank", str(rank), "--bytes", str(nbytes)] for rank in (0, 1)]
     both = [subprocess.Popen(each, env=environment, stdout=subprocess.PIPE, text=True) for each in commands]
     try:

@@ -3,7 +3,8 @@
     python benches/python/plots.py arithmetic.json arithmetic.svg
     python benches/python/plots.py docs/results build/plots
 
-The first draws one result; a third argument (`us`) names the unit of its rows. The second draws a folder.
+The first command draws one result; a third argument, such as `us`, selects the entries by their unit. The second
+command draws all results of a folder.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Compare products with torch and CuPy: TFLOP of matrices, GB/s if one operand is a vector.
+"""Compare products with torch and CuPy: TFLOP/s of matrices, GB/s if one operand is a vector.
 
     python benches/python/products.py [--bytes N] [--rounds 5] [--json FILE]
 
-N is the size of the matrices that are multiplied with vectors, four times. Times are between two events over 20 calls;
-that of 3 x 3 matrices is the host's, with the results dropped. Large products of floats use cuBLAS if installed;
-PYGPU_BLAS=own times the library's own kernels.
+A float32 matrix that is multiplied with a vector has N / 4 bytes. Times are measured between two events over 20 calls.
+The time of 3 x 3 matrices is measured on the host until the call returns, and the results are dropped. Large products
+of floats use cuBLAS if installed; PYGPU_BLAS=own times PyGPU's own kernels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with their operations, in thousands, or with the bytes that each must move."""
+    """Return the timed functions, each with its number of operations in thousands, or of bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of small products, whose results are dropped."""
+    """Return the seconds until calls of small products return; the results are dropped."""
     import numpy as np
 
     a = library.array(np.eye(3, dtype=np.float32))

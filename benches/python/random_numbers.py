@@ -3,7 +3,8 @@
     python benches/python/random_numbers.py [--bytes N] [--rounds 5] [--json FILE]
 
 N bytes of each kind are drawn into existing memory, 1 GiB by default; integers of PyGPU and CuPy allocate an array.
-Times of large arrays are measured between two events over 20 calls. The time of a small array is the host's.
+Times of large arrays are measured between two events over 20 calls. The time of a small array is measured on the host
+until the call returns.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Calls = dict[str, tuple[Callable[[], Any], int]]
 
 
 def of_torch(library: Library, count: int) -> Calls:
-    """Return torch's in-place calls."""
+    """Return the timed functions of torch, which write in place."""
     torch = library.module
     single = torch.empty(count, dtype=torch.float32, device="cuda")
     double, whole = single.view(torch.float64), single.view(torch.int32)
@@ -32,7 +33,7 @@ def of_torch(library: Library, count: int) -> Calls:
 
 
 def large(library: Library, count: int) -> Calls:
-    """Return calls with the bytes that each must move."""
+    """Return the timed functions, each with the number of bytes that it must move."""
     count = count // 64 * 64
     if library.name == "torch":
         return of_torch(library, count)
@@ -55,7 +56,7 @@ def large(library: Library, count: int) -> Calls:
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of a draw of sixteen elements."""
+    """Return the seconds until a call that draws sixteen elements returns."""
     if library.name == "torch":
         single = library.module.empty(16, device="cuda")
         return {"uniform float32 of 16": host_seconds(library, single.uniform_)}

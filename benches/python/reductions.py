@@ -3,7 +3,8 @@
     python benches/python/reductions.py [--bytes N] [--rounds 5] [--json FILE]
 
 Gigabytes count the operands, read once, and the results, written once. Times of large arrays are measured between two
-events over 20 calls. The time of a small array is the host's, and the results are dropped.
+events over 20 calls. The time of a small array is measured on the host until the call returns, and the results are
+dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
-    """Return a call of a method with the axis, by the keyword that the library uses."""
+    """Return a function that calls a method with the axis, by the keyword that the library uses."""
     method = getattr(x, name)
     if axis is None:
         return method
@@ -23,7 +24,7 @@ def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the bytes that each must move."""
+    """Return the timed functions, each with the number of bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -51,7 +52,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of the sum of sixteen elements; the results are dropped."""
+    """Return the seconds until a sum of sixteen elements returns; the results are dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

@@ -4,8 +4,8 @@
     python benches/python/scans.py repeat
 
 Half of the N bytes is scanned, by default 2^27 elements, and half is written. Times of large arrays are measured
-between two events over 20 calls. The time of a small array is the host's, and the results are dropped. `repeat`
-compares the bits of PyGPU's scans over a hundred calls.
+between two events over 20 calls. The time of a small array is measured on the host until the call returns, and the
+results are dropped. `repeat` compares the bits of PyGPU's scans over a hundred calls.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: int) -> Callable[[], Any]:
-    """Return a call of a method with the axis, by the keyword that the library uses."""
+    """Return a function that calls a method with the axis, by the keyword that the library uses."""
     method = getattr(x, name)
     return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the bytes that each must move."""
+    """Return the timed functions, each with the number of bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of the scan of sixteen elements; the results are dropped."""
+    """Return the seconds until a scan of sixteen elements returns; the results are dropped."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

@@ -2,9 +2,9 @@
 
     python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes count the mask and the operands, read once, and the results, written once; rows count as read and as written.
-Times of large arrays are measured between two events over 20 calls. The time of a small array is the host's, and the
-results are dropped.
+Gigabytes count the mask and the operands, read once, and the results, written once; rows that are copied count twice,
+as read and as written. Times of large arrays are measured between two events over 20 calls. The time of a small array
+is measured on the host until the call returns, and the results are dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROW = 256
 
 
 def put(target: Any, key: Any, values: Any) -> Callable[[], None]:
-    """Return a call that assigns values to a part of an array."""
+    """Return a function that assigns values to a part of an array."""
 
     def call() -> None:
         target[key] = values
@@ -27,19 +27,19 @@ def put(target: Any, key: Any, values: Any) -> Callable[[], None]:
 
 
 def find(library: Library, mask: Any) -> Callable[[], Any]:
-    """Return a call of the library's `nonzero` that returns indices along each axis."""
+    """Return a function that calls the library's `nonzero` and gets an index array for each axis."""
     return (lambda: mask.nonzero(as_tuple=True)) if library.name == "torch" else mask.nonzero
 
 
 def take_rows(library: Library, table: Any, index: Any) -> Callable[[], Any]:
-    """Return a call that takes rows of a table by index."""
+    """Return a function that takes rows of a table by index."""
     if library.name == "torch":
         return lambda: table.index_select(0, index)
     return lambda: table.take(index, 0)
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the bytes that each must move."""
+    """Return the timed functions, each with the number of bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of `s[s > 3]` of sixteen elements; the results are dropped."""
+    """Return the seconds until `s[s > 3]` of sixteen elements returns; the results are dropped."""
     import numpy as np
 
     s = library.array(np.arange(16, dtype=np.float32))

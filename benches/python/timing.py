@@ -40,7 +40,7 @@ class Library:
         return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
 
     def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
-        """Return the call of `where` with its bytes, if the library has it."""
+        """Return a function that calls `where`, with the bytes that it must move; empty without that function."""
         choose = getattr(self.module, "where", None)
         return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
 
@@ -110,7 +110,7 @@ class Jax(Library):
 
 @dataclass
 class Column:
-    """Hold one column of a table: a library, its large calls with the bytes of each, and its small calls."""
+    """Hold one column of a table: a library, and its functions on large arrays and on small arrays."""
 
     label: str
     library: Library
@@ -119,7 +119,11 @@ class Column:
 
 
 def host_seconds(library: Library, call: Callable[[], Any]) -> float:
-    """Return host seconds of one call: the minimum over batches shorter than the queue, drained between them."""
+    """Return the seconds until one call returns.
+
+    This is the minimum over batches of calls. A batch is shorter than the queue of the stream, which is drained between
+    the batches.
+    """
     batches = []
     for _ in range(20):
         start = time.perf_counter()
@@ -149,8 +153,9 @@ def measure(
 ) -> None:
     """Time the calls of all libraries alternately, print a table, and write the JSON file if requested.
 
-    `large` returns calls on the given number of four-byte elements, with the units of work of each; `unit` names a
-    billion of them per second. `small` returns host seconds of calls with few elements; `more` columns follow.
+    `large` returns functions on the given number of four-byte elements, with the number of units of work of each;
+    `unit` is the name of a billion such units per second. `small` returns the seconds until calls on small arrays
+    return. The columns `more` follow those of the libraries.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)

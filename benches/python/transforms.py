@@ -3,8 +3,8 @@
     python benches/python/transforms.py [--bytes N] [--rounds 5] [--json FILE]
 
 The unit is gigabytes per second of necessary traffic: one pass over operand and result, regardless of intermediate
-passes. Times are measured between two events over 20 calls. Times of small transforms are the host's, and the results
-are dropped.
+passes. Times are measured between two events over 20 calls. Times of small transforms are measured on the host until
+the call returns, and the results are dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return calls with the bytes that each must move; the number of complex values is half the number of elements."""
+    """Return the timed functions, each with the bytes that it must move; there are half as many complex values as
+    elements.
+    """
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -42,7 +44,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return host seconds of small transforms, whose results are dropped."""
+    """Return the seconds until calls of small transforms return; the results are dropped."""
     import numpy as np
 
     few = library.array(np.ones(64, np.complex64))

@@ -3,8 +3,8 @@
     python worker.py NAME SETTINGS FILE     SETTINGS is JSON (see Settings); the figures go to FILE
 
 Statements are timed in batches of some milliseconds, and the value is the median over the batches. The cost of the
-timing loop, about 5 ns, is included, except for the floor. The worker waits for the device between the batches, outside
-the timing, so the measured time is that of the host's call.
+timing loop, about 5 ns, is included, except for the driver's own calls. The worker waits for the device between the
+batches, outside the timing, so the measured time is the time until the call returns to the host.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 //! Measures copies on the CPU backend, which `to_gpu` and `get` perform, by layout and element size, compared with a
 //! plain copy.
 //!
-//! The strided copies are also those that pack host memory for a device and unpack it.
+//! The same strided copies also pack host memory before an upload to a device, and unpack it after a download.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{
@@ -25,7 +25,7 @@ const KINDS: [(&str, ScalarType); 4] = [
 
 type View = fn(&Layout, [i64; 2]) -> Layout;
 
-/// Host memory with the layout that `view` creates from an array with twice as many columns.
+/// Host memory of an array with twice the columns of a copy, and the layout of the copied part, which `view` creates.
 struct Host {
     bytes: Vec<u8>,
     layout: Layout,

@@ -1,4 +1,5 @@
-//! Claims about memory as the array interfaces make them: accepted exactly if they can be true, and released exactly once.
+//! Descriptions of memory as in array interfaces: a description is accepted exactly if it is valid, and the owner of the
+//! memory is released exactly once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +30,7 @@ pub fn run(bytes: &[u8]) {
     let Ok((description, stream)) = claims(bytes) else { return };
     let dropped = Arc::new(AtomicUsize::new(0));
     let stream_of_host = Stream::default_of(Device::cpu().unwrap());
-    // SAFETY: nothing is read or written through the array.
+    // SAFETY: the memory of the array is neither read nor written.
     let adopted = unsafe { description.adopt(stream_of_host, Box::new(Owner(Arc::clone(&dropped)))) };
     assert_eq!(adopted.is_ok(), description.check().is_ok());
     assert_eq!(adopted.is_ok(), can_be_true(&description), "{}", text_of(&description));
@@ -43,9 +44,9 @@ pub fn run(bytes: &[u8]) {
     }
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
     let _ = (description.check_alignment(true), description.check_alignment(false));
-    // The made-up address is on no device: whichever check comes first must refuse it, and release the owner.
+    // The random address belongs to no device, so the import must fail and release the owner.
     if !description.shape.contains(&0) {
-        // SAFETY: as above.
+        // SAFETY: the import fails, so no memory is read or written.
         let imported = unsafe { cai::import(&description, stream, Box::new(Owner(Arc::clone(&dropped)))) };
         assert!(imported.is_err());
         assert_eq!(dropped.load(Ordering::SeqCst), 2);
@@ -77,7 +78,7 @@ fn few(bytes: &mut Unstructured<'_>, low: i64, high: i64) -> Result<Vec<i64>> {
     (0..bytes.int_in_range(0..=4)?).map(|_| bytes.int_in_range(low..=high)).collect()
 }
 
-/// From a typestr, mostly one of the few shapes that typestrs have.
+/// Draws a dtype from a typestr, which in most cases has the form of a valid typestr.
 fn dtype(bytes: &mut Unstructured<'_>) -> Result<DType> {
     let typestr = if bytes.ratio(7, 8)? {
         let order = *bytes.choose(&["<", "|", ">", "=", ""])?;
@@ -95,7 +96,7 @@ fn dtype(bytes: &mut Unstructured<'_>) -> Result<DType> {
     }
 }
 
-/// The rules once more, in numbers that do not overflow.
+/// Returns whether a description is valid, by an independent check in arithmetic that does not overflow.
 fn can_be_true(description: &ImportedMemory) -> bool {
     let itemsize = description.dtype.itemsize() as i64;
     let shape = &description.shape[..];

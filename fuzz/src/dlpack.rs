@@ -1,4 +1,5 @@
-//! Managed tensors with whatever claims: refused as a `BufferError` or true, and deleted exactly once either way.
+//! Managed tensors with random fields: a tensor is imported if its fields are valid and otherwise rejected by a
+//! `BufferError`. An imported or rejected tensor is deleted exactly once.
 
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
@@ -34,13 +35,13 @@ unsafe extern "C" fn delete_versioned(_: *mut DLManagedTensorVersioned) {
 const WORDS: usize = 64;
 const BYTES: i64 = 8 * WORDS as i64;
 
-/// What a tensor says. Dimensions that are read are there; all else may be a lie.
+/// The fields of a tensor. `shape` and `strides` have as many elements as an import reads; other fields may be invalid.
 struct Claims {
     is_versioned: bool,
     version: DLPackVersion,
     flags: u64,
     has_deleter: bool,
-    /// From the memory's start; `None` for null.
+    /// Offset in bytes from the start of the memory; `None` for a null pointer.
     data: Option<i64>,
     device: (u32, i32),
     ndim: i32,
@@ -53,11 +54,11 @@ struct Claims {
 impl Claims {
     fn read(bytes: &mut Unstructured<'_>) -> Result<Self> {
         let lies = bytes.arbitrary::<u16>()?;
-        // Most claims are true most of the time, or the first check would be the only one that is ever reached.
+        // Most fields must be valid in most runs, because an import ends at the first invalid field.
         let lie = |place: u16| lies >> place & 1 == 1;
         let rank = if lie(0) { bytes.int_in_range(0..=MAX_RANK)? } else { bytes.int_in_range(0..=4)? };
         let ndim = if lie(1) { bytes.arbitrary()? } else { rank as i32 };
-        // As many as the rank says, where it says what can be read.
+        // The number of lengths is `ndim` if that is a valid rank.
         let count = usize::try_from(ndim).ok().filter(|&count| count <= MAX_RANK).unwrap_or(rank);
         let shape = (0..count).map(|_| if lie(2) { number(bytes) } else { bytes.int_in_range(0..=4) });
         let shape: Vec<i64> = shape.collect::<Result<_>>()?;
@@ -120,7 +121,7 @@ impl Claims {
         }
     }
 
-    /// Strides in bytes, also where C order was meant; `None` if they overflow.
+    /// Returns the strides in bytes, those of C order if the tensor has none; `None` if a stride overflows.
     fn byte_strides(&self, shape: &[i64], itemsize: i64) -> Option<Vec<i64>> {
         match &self.strides {
             Some(strides) => strides.iter().map(|stride| stride.checked_mul(itemsize)).collect(),
@@ -128,7 +129,7 @@ impl Claims {
         }
     }
 
-    /// Whether all of it could be true, and all elements lie in the memory that is really there.
+    /// Returns whether all fields are valid, and all elements are inside the existing memory.
     fn is_true(&self, memory: &[u64]) -> bool {
         let (code, bits, lanes) = self.element;
         let (Ok(dtype), Some(data)) = (DType::from_dlpack(code, bits, lanes), self.data) else { return false };
@@ -156,10 +157,10 @@ pub fn run(bytes: &[u8]) {
     let mut memory: Vec<u64> = (0..WORDS as u64).map(|word| word.wrapping_mul(0x0101_0F1E_3B5A_7753)).collect();
     let tensor = claims.tensor(&mut memory);
     DELETED.with(|deleted| deleted.set(0));
-    // Both outlive the array, which is gone at the end of the match.
+    // Both structures outlive the array, which is dropped at the end of the match.
     let mut legacy = claims.legacy(tensor);
     let mut versioned = claims.versioned(tensor);
-    // SAFETY: structures of this file, each given away once.
+    // SAFETY: the structures are those of this file and outlive the import; the ownership of each is passed on once.
     let taken = unsafe {
         match claims.is_versioned {
             true => ImportedTensor::versioned(NonNull::from(&mut versioned)),
@@ -168,7 +169,7 @@ pub fn run(bytes: &[u8]) {
     };
     match taken.and_then(import) {
         Ok(Some(array)) => check(&array, &claims, &memory),
-        // A device that this machine happens to have: whose memory it is cannot be made up.
+        // The random device exists on this machine. Whether the address belongs to its memory is unknown.
         Ok(None) => {}
         Err(Error::Buffer(text)) => assert!(!claims.is_true(&memory), "the truth is refused: {text}"),
         Err(other) => panic!("{other:?} is no BufferError"),
@@ -177,7 +178,7 @@ pub fn run(bytes: &[u8]) {
     check_prototype(&tensor, &claims);
 }
 
-/// As a consumer does; `None` for a device other than the host.
+/// Imports a tensor as a consumer does; returns `None` for a device other than the host.
 fn import(tensor: ImportedTensor) -> Result<Option<Array>, Error> {
     let device = tensor.device()?;
     if !device.is_cpu() {
@@ -199,7 +200,7 @@ fn check(array: &Array, claims: &Claims, memory: &[u64]) {
     let data = claims.data.map(|at| (memory.as_ptr() as usize).wrapping_add_signed(at as isize)).unwrap();
     assert_eq!(Some(array.address()), data.checked_add(claims.byte_offset as usize));
     if let Some(strides) = &claims.strides {
-        // Along an axis of one element the claim may overflow, and is not believed.
+        // The stride of an axis with one element is not compared, because the product with the item size may overflow.
         for ((len, found), claimed) in shape.iter().zip(layout.strides()).zip(strides) {
             assert!(*len == 1 || found == claimed * itemsize, "{layout:?}");
         }
@@ -210,7 +211,7 @@ fn check(array: &Array, claims: &Claims, memory: &[u64]) {
     check_round_trip(array);
 }
 
-/// The values as they are copied, against a walk over the memory.
+/// Compares the values of a copy with the values that are read from the memory element by element.
 fn check_values(array: &Array, memory: &[u64]) {
     let (layout, itemsize) = (array.layout(), array.layout().itemsize());
     let mut offsets = vec![array.address() as i64 - memory.as_ptr() as i64];
@@ -224,19 +225,19 @@ fn check_values(array: &Array, memory: &[u64]) {
     let mut found = vec![0_u8; wanted.len()];
     let dense = Layout::contiguous(&shape, itemsize, MemoryOrder::C).unwrap();
     let target = HostBuffer { address: found.as_mut_ptr() as usize, layout: dense };
-    // SAFETY: the buffer is as large as its layout, and the array's memory is really there.
+    // SAFETY: the buffer is as large as its layout, and the memory of the array exists.
     unsafe { copy::to_host(&target, array, &Stream::default_of(array.device())) }.unwrap();
     assert_eq!(found, wanted, "{layout:?}");
 }
 
-/// What we hand on must come back as the same array.
+/// Exports an array and imports it again: both arrays must be equal in address, dtype and layout.
 fn check_round_trip(array: &Array) {
     let managed = match export::versioned(array, DlpackFlags::empty(), None) {
         Ok(managed) => managed,
         Err(Error::Buffer(_)) => return,
         Err(other) => panic!("{other:?} is no BufferError"),
     };
-    // SAFETY: just made, and given away.
+    // SAFETY: the tensor is new, and its ownership is passed on once.
     let back = import(unsafe { ImportedTensor::versioned(managed) }.unwrap()).unwrap().unwrap();
     assert_eq!((back.address(), back.readonly(), back.dtype()), (array.address(), array.readonly(), array.dtype()));
     assert!(back.layout().shape().eq(array.layout().shape()));
@@ -245,7 +246,7 @@ fn check_round_trip(array: &Array) {
     }
 }
 
-/// The exchange table's allocator reads dtype, shape and device of the same claims.
+/// Calls the allocator of the exchange table with the same tensor as the prototype of dtype, shape and device.
 fn check_prototype(prototype: &DLTensor, claims: &Claims) {
     let is_small = claims.shape.iter().flatten().all(|len| *len <= 64) && claims.ndim <= 3;
     if prototype.device.device_type != DLDeviceType::CPU || !is_small {
@@ -253,7 +254,7 @@ fn check_prototype(prototype: &DLTensor, claims: &Claims) {
     }
     match allocate_like(prototype) {
         Ok(made) => {
-            // SAFETY: just made, and given away.
+            // SAFETY: the tensor is new, and its ownership is passed on once.
             let array = import(unsafe { ImportedTensor::versioned(made) }.unwrap()).unwrap().unwrap();
             assert!(array.layout().shape().eq(claims.shape.iter().flatten().copied()));
             assert!(array.layout().is_c_contiguous() && !array.readonly());

@@ -1,4 +1,5 @@
-//! Chains of views: small ones against the list of all elements, and wild ones against the promises of a `Layout`.
+//! Chains of views. Layouts of small arrays are compared with a model that lists all elements; for layouts with random
+//! strides, the documented properties of a `Layout` are checked.
 
 use arbitrary::{Result, Unstructured};
 use pygpu::layout::{
@@ -14,7 +15,7 @@ mod model;
 
 pub fn run(bytes: &[u8]) {
     let bytes = &mut Unstructured::new(bytes);
-    // Running out of bytes is the end of a chain and no failure.
+    // A chain ends without an error when no bytes are left.
     let _ = if bytes.arbitrary().unwrap_or(false) { wild_chain(bytes) } else { modelled_chain(bytes) };
 }
 
@@ -76,7 +77,8 @@ fn check_against(layout: &Layout, model: &Model) {
     assert_eq!(copied, wanted, "{layout:?}");
 }
 
-/// Any shape, any strides, any arguments: whatever is not refused must keep the promises and stay inside the array.
+/// Draws a layout and views of any shape, strides and arguments. Each view that is not rejected must have the documented
+/// properties and be inside the array.
 fn wild_chain(bytes: &mut Unstructured<'_>) -> Result<()> {
     let shape = numbers(bytes)?;
     let itemsize = match bytes.int_in_range(0..=7u8)? {
@@ -122,7 +124,7 @@ fn wild_view(layout: &Layout, bytes: &mut Unstructured<'_>) -> Result<Option<Lay
     Ok(made.ok())
 }
 
-/// A shape near that of the array: another one is refused nearly always.
+/// Draws a shape that is similar to that of the array, because nearly all other shapes are rejected.
 fn wanted_shape(layout: &Layout, bytes: &mut Unstructured<'_>) -> Result<Vec<i64>> {
     let mut shape: Vec<i64> = match bytes.int_in_range(0..=2u8)? {
         0 => return numbers(bytes),
@@ -185,7 +187,7 @@ fn check_inside(view: &Layout, of: &Layout) {
     }
 }
 
-/// Nothing here may panic or take long, whatever the layout.
+/// Calls further functions with a layout; no call may panic or take long.
 fn ask_everything(view: &Layout, of: &Layout) {
     let dense = view.dense_like();
     check_promises(&dense);

@@ -1,7 +1,7 @@
-//! What the fuzz targets do with their bytes: plain functions that panic when something is wrong.
+//! The functions of the fuzz targets, which take bytes and panic if they find a defect.
 //!
-//! `fuzz_targets/` feeds them from libFuzzer; `tests/rust/fuzz_corpus.rs` runs them over the corpus on a stable compiler.
-//! They must never keep state from one run to the next, or an input would not repeat what it found.
+//! `fuzz_targets/` calls the functions from libFuzzer; `tests/rust/fuzz_corpus.rs` calls them with the corpus on a stable
+//! compiler. The functions must not keep state between runs, because an input could then not reproduce its defect.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 pub mod description;

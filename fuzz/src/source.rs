@@ -1,8 +1,8 @@
-//! Bytes as arguments: numbers near the places where arithmetic breaks come up as often as ordinary ones.
+//! Draws arguments from bytes. Numbers near the limits at which arithmetic overflows are as frequent as ordinary numbers.
 
 use arbitrary::{Result, Unstructured};
 
-/// Any number, with a liking for small ones, powers of two and the ends of the range.
+/// Draws any number; small numbers, powers of two and the ends of the range are frequent.
 pub fn number(bytes: &mut Unstructured<'_>) -> Result<i64> {
     Ok(match bytes.int_in_range(0..=9u8)? {
         0..=5 => bytes.int_in_range(-4..=12)?,
@@ -17,7 +17,7 @@ pub fn number(bytes: &mut Unstructured<'_>) -> Result<i64> {
     })
 }
 
-/// As many numbers as one likes, seldom more than a few and sometimes more than there are axes.
+/// Draws a list of numbers, usually at most four and sometimes more than the largest rank.
 pub fn numbers(bytes: &mut Unstructured<'_>) -> Result<Vec<i64>> {
     let count = match bytes.int_in_range(0..=15u8)? {
         0 => bytes.int_in_range(0..=70)?,
@@ -33,8 +33,8 @@ pub fn optional<T>(
     if bytes.arbitrary()? { make(bytes).map(Some) } else { Ok(None) }
 }
 
-/// Where elements of a shape lie, in numbers that do not overflow: `[low, high)` bytes from `offset`; `None` if there are
-/// no elements.
+/// Returns the range `[low, high)` of byte offsets that the elements occupy if the first one is at `offset`; `None` if there
+/// are no elements. The arithmetic does not overflow.
 pub fn extent(axes: impl IntoIterator<Item = (i64, i64)>, offset: i64, itemsize: i64) -> Option<(i128, i128)> {
     let (mut low, mut high) = (i128::from(offset), i128::from(offset) + i128::from(itemsize));
     for (len, stride) in axes {
@@ -48,7 +48,7 @@ pub fn extent(axes: impl IntoIterator<Item = (i64, i64)>, offset: i64, itemsize:
     Some((low, high))
 }
 
-/// Whether itemsize times all lengths that are not zero fits in 64 bits; a negative length never does.
+/// Returns whether the product of `itemsize` and all nonzero lengths fits in an `i64`; false for a negative length.
 pub fn size_fits(shape: &[i64], itemsize: i64) -> bool {
     let mut bytes = Some(itemsize);
     for &len in shape {

@@ -16,8 +16,8 @@ First steps:
     PyGPU.show_config()                 the configuration of this machine
 
 ``help(PyGPU.to_gpu)`` documents one name, ``dir(PyGPU)`` lists all. Modules: `gpuarray`, `driver`, `compiler`,
-`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `fft` as NumPy
-has them; `dask`, `profile`, `debug`, `typing`.
+`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `fft`,
+`emath`, `lib.stride_tricks`, `testing` as NumPy has them; `dask`, `profile`, `debug`, `typing`.
 """
 
 # Imported first: in a subinterpreter, `interpreter` raises before NumPy and the native module are loaded, which work
@@ -25,11 +25,39 @@ has them; `dask`, `profile`, `debug`, `typing`.
 from PyGPU._native import interpreter as _interpreter  # noqa: F401
 
 # isort: split
+import sys as _sys
+
 # NumPy is imported here and not at its first use by the native module: if a daemon thread ended in the middle of such
 # an import, the process would abort.
 import numpy as _numpy  # noqa: F401
 
 from PyGPU._core import *  # noqa: F403
+
+
+class _EinopsFinder:
+    # Finder of `sys.meta_path` without other imports, so that `import PyGPU` loads no further file. When einops is
+    # imported, the finder is replaced by one that registers PyGPU's backend at the end of that import.
+    @classmethod
+    def find_spec(cls, fullname: str, path=None, target=None):
+        if fullname != "einops._backends":
+            return None
+        _sys.meta_path.remove(cls)
+        return _register_with_einops().find_spec(fullname, path, target)
+
+
+def _register_with_einops():
+    from PyGPU._native.import_hook import when_imported
+
+    def register() -> None:
+        from PyGPU._protocols import einops_backend  # noqa: F401  # einops finds the class
+
+    return when_imported("einops._backends", register)
+
+
+if "einops._backends" in _sys.modules:
+    _register_with_einops()
+else:
+    _sys.meta_path.insert(0, _EinopsFinder)
 
 
 def __getattr__(name: str):

@@ -13,8 +13,10 @@ from PyGPU import (
     device_array as device_array,
     driver as driver,
     elementwise as elementwise,
+    emath as emath,
     fft as fft,
     gpuarray as gpuarray,
+    lib as lib,
     linalg as linalg,
     nvml as nvml,
     profile as profile,
@@ -22,6 +24,7 @@ from PyGPU import (
     reduction as reduction,
     runtime as runtime,
     scan as scan,
+    testing as testing,
     tools as tools,
     typing as typing,
 )
@@ -252,10 +255,12 @@ from PyGPU._core import (
     zeros_like as zeros_like,
     zeros_pinned as zeros_pinned,
 )
+from PyGPU._functions.broadcasting import broadcast as broadcast
 from PyGPU._functions.calculus.filters import convolve as convolve, correlate as correlate
 from PyGPU._functions.calculus.polynomials import (
     polyadd as polyadd,
     polyder as polyder,
+    polydiv as polydiv,
     polyint as polyint,
     polymul as polymul,
     polysub as polysub,
@@ -295,13 +300,8 @@ from PyGPU._functions.creation.files import (
     savez as savez,
     savez_compressed as savez_compressed,
 )
-from PyGPU._functions.creation.ranges import (
-    fromfunction as fromfunction,
-    geomspace as geomspace,
-    logspace as logspace,
-    mgrid as mgrid,
-    ogrid as ogrid,
-)
+from PyGPU._functions.creation.ranges import fromfunction as fromfunction, mgrid as mgrid, ogrid as ogrid
+from PyGPU._functions.creation.spaced import geomspace as geomspace, logspace as logspace
 from PyGPU._functions.creation.values import (
     array as array,
     asanyarray as asanyarray,
@@ -335,6 +335,7 @@ from PyGPU._functions.indexing.apply_along import (
     apply_over_axes as apply_over_axes,
     piecewise as piecewise,
 )
+from PyGPU._functions.indexing.flat_iterator import flatiter as flatiter
 from PyGPU._functions.indexing.index_arrays import (
     diag_indices as diag_indices,
     diag_indices_from as diag_indices_from,
@@ -356,7 +357,11 @@ from PyGPU._functions.inspection.memory import (
     may_share_memory as may_share_memory,
     shares_memory as shares_memory,
 )
-from PyGPU._functions.inspection.types import common_type as common_type, min_scalar_type as min_scalar_type
+from PyGPU._functions.inspection.types import (
+    common_type as common_type,
+    min_scalar_type as min_scalar_type,
+    ufunc as ufunc,
+)
 from PyGPU._functions.joining import (
     append as append,
     block as block,
@@ -365,9 +370,11 @@ from PyGPU._functions.joining import (
     concatenate as concatenate,
     dstack as dstack,
     hstack as hstack,
+    row_stack as row_stack,
     stack as stack,
     vstack as vstack,
 )
+from PyGPU._functions.joint_histograms import histogram2d as histogram2d, histogramdd as histogramdd
 from PyGPU._functions.manipulation import (
     copy as copy,
     fliplr as fliplr,
@@ -487,6 +494,8 @@ from PyGPU._functions.statistics import (
 from PyGPU._fusion.mode import fusion as fusion
 from PyGPU._fusion.report import fusion_report as fusion_report
 from PyGPU._linalg.norms import norm as norm
+from PyGPU._linalg.polynomial_fit import polyfit as polyfit
+from PyGPU._linalg.polynomial_roots import poly as poly, roots as roots
 from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
 from PyGPU._native.argtypes import as_argtype as as_argtype
 from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out
@@ -523,6 +532,9 @@ from PyGPU._protocols.namespace import (
     ndarray as ndarray,
 )
 from PyGPU._protocols.numpy_aliases import (
+    False_ as False_,
+    ScalarType as ScalarType,
+    True_ as True_,
     array2string as array2string,
     array_repr as array_repr,
     array_str as array_str,
@@ -530,20 +542,29 @@ from PyGPU._protocols.numpy_aliases import (
     binary_repr as binary_repr,
     bool_ as bool_,
     byte as byte,
+    bytes_ as bytes_,
     cdouble as cdouble,
+    character as character,
     complexfloating as complexfloating,
     csingle as csingle,
     double as double,
+    dtypes as dtypes,
     errstate as errstate,
     euler_gamma as euler_gamma,
+    exceptions as exceptions,
+    flexible as flexible,
     floating as floating,
     format_float_positional as format_float_positional,
     format_float_scientific as format_float_scientific,
     generic as generic,
     get_printoptions as get_printoptions,
+    getbufsize as getbufsize,
+    geterr as geterr,
+    geterrcall as geterrcall,
     half as half,
     index_exp as index_exp,
     inexact as inexact,
+    info as info,
     int_ as int_,
     intc as intc,
     integer as integer,
@@ -551,23 +572,36 @@ from PyGPU._protocols.numpy_aliases import (
     isscalar as isscalar,
     issubdtype as issubdtype,
     iterable as iterable,
+    little_endian as little_endian,
+    long as long,
     longlong as longlong,
+    mintypecode as mintypecode,
     ndindex as ndindex,
     number as number,
+    object_ as object_,
     printoptions as printoptions,
     promote_types as promote_types,
     s_ as s_,
+    sctypeDict as sctypeDict,
     set_printoptions as set_printoptions,
+    setbufsize as setbufsize,
+    seterr as seterr,
+    seterrcall as seterrcall,
     short as short,
     signedinteger as signedinteger,
     single as single,
+    str_ as str_,
+    typecodes as typecodes,
+    typename as typename,
     ubyte as ubyte,
     uint as uint,
     uintc as uintc,
     uintp as uintp,
+    ulong as ulong,
     ulonglong as ulonglong,
     unsignedinteger as unsignedinteger,
     ushort as ushort,
+    void as void,
 )
 from PyGPU._pybindgpu.allocators import Allocator as Allocator
 from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES

@@ -46,11 +46,11 @@ pub enum Advice {
     SetReadMostly = 1,
     /// Reverts `SetReadMostly`.
     UnsetReadMostly = 2,
-    /// The memory should stay at the given location.
+    /// The memory should stay at the location that the call passes.
     SetPreferredLocation = 3,
     /// Reverts `SetPreferredLocation`.
     UnsetPreferredLocation = 4,
-    /// The given processor uses the memory often, and should access it without page faults.
+    /// The processor that the call passes uses the memory often, and should access it without page faults.
     SetAccessedBy = 5,
     /// Reverts `SetAccessedBy`.
     UnsetAccessedBy = 6,

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_changed_file_is_detected_despite_same_times() {
+    fn changed_file_is_detected_despite_same_times() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         std::fs::write(&path, "int a;").unwrap();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_file_changed_during_compilation_has_no_fingerprint() {
+    fn file_changed_during_compilation_has_no_fingerprint() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         let begun = SystemTime::now();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_created_or_deleted_file_is_detected() {
+    fn created_or_deleted_file_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         let absent = FileFingerprint::looked(path.clone());

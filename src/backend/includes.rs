@@ -153,7 +153,7 @@ fn is_defined(before: &[u8]) -> bool {
 pub struct IncludeSearch<'a> {
     /// Folders that are searched for quoted names in the source itself.
     pub own: Vec<PathBuf>,
-    /// Folders that are searched for all names.
+    /// Folders that are searched both for quoted names and for names in angle brackets.
     pub folders: Vec<PathBuf>,
     /// Files that the compiler includes before the source.
     pub before: Vec<&'a str>,
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_every_spelling_of_include_is_found() {
+    fn every_spelling_of_include_is_found() {
         for text in [
             "#include \"v.h\"",
             "  #  include <v.h>",
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_computed_include_is_not_guessed() {
+    fn include_of_macro_makes_file_names_unknown() {
         for text in [
             "#define H \"v.h\"\n#include H",
             "#define H \"v.h\"\n%: include H",
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_every_candidate_path_of_every_name_is_watched() {
+    fn every_candidate_path_of_every_included_name_is_watched() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for made in ["first", "second/deep"] {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn c1_shadowing_file_is_watched_if_compiler_lists_dependencies() {
+    fn shadowing_file_is_watched_if_compiler_lists_dependencies() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for made in ["first", "second", "third"] {

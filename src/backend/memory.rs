@@ -41,7 +41,7 @@ pub enum PointerKind {
     Unregistered,
     /// Pinned or registered host memory.
     Host,
-    /// Memory of the given device.
+    /// Memory of the device with this number.
     Device(i32),
     /// Managed memory, which host and devices can access.
     Managed,

@@ -19,7 +19,7 @@ pub enum FlushReason {
     OtherWork,
     /// The program waits, records an event, changes the current stream, or begins a capture.
     StreamSync,
-    /// An eager operation uses a pending result, or follows an in-place barrier.
+    /// An eager operation uses a pending result, or follows a pending write into an existing array.
     EagerOperation,
     /// The queue reached its maximum number of operations.
     NodeLimit,
@@ -107,7 +107,7 @@ impl PendingMark {
     }
 }
 
-/// Which queues are flushed.
+/// Selects the queues to flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// The queue of the calling thread.
@@ -218,14 +218,14 @@ pub fn discard_result(id: NodeId) {
 static USAGE: Usage = Usage(AtomicUsize::new(0));
 
 /// Records that operations may be deferred from now on. The caller does this before it checks for the first time that
-/// an operand is private.
+/// an operand is private, i.e. accessible to PyGPU only.
 #[inline]
 pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred in this process. The caller does this after it has changed a
-/// block's visibility.
+/// Returns whether operations may have been deferred in this process. The caller first changes the visibility of a
+/// block, and then calls this function.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()

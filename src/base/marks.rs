@@ -12,7 +12,8 @@
 //! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark without
 //!    the lock either received the array from the thread that queued the operation, or has held the lock since the
 //!    operation was queued. Marks themselves therefore need no ordering.
-//! 4. Until the first operation of the process is deferred, an escape takes no lock: see [`Usage`].
+//! 4. Until the first operation of the process is deferred, an escape takes no lock: see [`Usage`]. (In an escape, the
+//!    address of a block becomes visible outside of PyGPU.)
 //! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].
 
 use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
@@ -174,8 +175,8 @@ impl Usage {
     }
 }
 
-/// Whether code outside of PyGPU knows a block's address. An escape begins, launches the operations that use the block,
-/// and ends.
+/// Whether a block's address is visible to code outside of PyGPU. An escape begins, launches the operations that use
+/// the block, and ends.
 ///
 /// A thread that finds an escape begun but not ended launches these operations too, or waits for their launch, because
 /// the caller of that thread may write to the address immediately.

@@ -19,7 +19,7 @@ use pygpu_memory::{Access, capture};
 /// Width in bytes below which rows are packed on the host instead of being transferred individually.
 const NARROW: i64 = 64;
 
-/// Maximum size in bytes of a pageable copy that a driver reads at once, without waiting for a busy stream.
+/// Maximum size in bytes of a pageable source that the driver reads during the call, even if the stream is busy.
 const STAGED_AT_ONCE: usize = 64 << 10;
 
 /// Returns whether a device accesses the host memory directly, so that an asynchronous copy still uses the memory after
@@ -286,7 +286,8 @@ unsafe fn upload_by_driver(
         return unsafe { upload_by_driver(direction, target, &packed_side, &from_packed, stream) };
     }
     let scratch = Array::on_new_memory(dense.clone(), target.dtype(), stream.clone())?;
-    // SAFETY: as above. The recursion ends because two equal dense layouts form a single block.
+    // SAFETY: the packed buffer is owned here and pageable, so the driver has read it when this call returns. The
+    // recursion ends because two equal dense layouts form a single block.
     unsafe { upload_by_driver(direction, &scratch, &packed_side, &CopyBlocks::of(&dense, &dense)?, stream)? };
     between(target, &scratch, stream)
 }
@@ -330,7 +331,7 @@ unsafe fn download_by_driver(
     let packed = host_host::Packed::new(&dense);
     // SAFETY: the packed buffer is owned here and pageable, so it contains the values when this call returns.
     unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
-    // SAFETY: as above; the caller guarantees the target.
+    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees the target.
     unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
 }
 

@@ -5,7 +5,7 @@ use pygpu_backend::Address;
 use pygpu_base::error::Result;
 use pygpu_layout::{ContiguousRuns, Layout, Line, Odometer, SharedAxis, for_each_line_of};
 
-/// Copies element by element according to the layouts, in the largest contiguous runs.
+/// Copies every element, in contiguous runs that are as long as both layouts permit.
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach, and they must not overlap.

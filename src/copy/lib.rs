@@ -39,7 +39,8 @@ pub struct HostBuffer {
     pub layout: Layout,
 }
 
-/// Maximum number of blocks for which one driver call each is made. With more, a copy through the host is faster.
+/// Maximum number of blocks that are copied by one driver call each. For more blocks, a copy through the host is
+/// faster.
 const MANY: i64 = 256;
 
 /// Source or target of a copy: the address of byte 0 of its layout, and the layout.

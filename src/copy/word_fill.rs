@@ -48,7 +48,7 @@ impl WordFill {
         if row < pieces.width {
             axes.push(SharedAxis { len: pieces.width / itemsize, strides: [itemsize; 2] });
         }
-        // Only axes along which rows do not overlap.
+        // The axis of the rows must be one along which rows do not overlap.
         let fitting = (0..axes.len()).filter(|&place| axes[place].strides[0] >= row);
         let longest = fitting.max_by_key(|&place| axes[place].len);
         let rows = longest.map_or(SharedAxis { len: 1, strides: [row; 2] }, |place| axes.remove(place));

@@ -89,7 +89,7 @@ pub enum Declared<'a> {
     Function(&'a str),
     /// A variable of this name.
     Variable(&'a str),
-    /// Anything else, or nothing.
+    /// A declaration of another kind, or no declaration.
     Nothing,
 }
 

@@ -214,7 +214,7 @@ mod tests {
     use pygpu_backend::CompileOption;
 
     #[test]
-    fn wrapper_keeps_line_numbers() {
+    fn extern_c_wrapper_keeps_line_numbers() {
         let mut source = KernelSource { text: "int a;".into(), name: "a\"b.cu".into(), ..KernelSource::default() };
         assert_eq!(wrapped(&source), "int a;");
         source.extern_c = true;

@@ -314,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn kernel_without_parameters_has_none() {
+    fn kernel_without_parameters_has_empty_parameter_list() {
         assert_eq!(read("__global__ void k() {}", "k"), []);
         assert_eq!(read("__global__ void k(void) {}", "k"), []);
     }
 
     #[test]
-    fn unsupported_types_are_unknown_and_never_wrong() {
+    fn unsupported_parameter_types_are_parsed_as_unknown() {
         let source = "struct P { int a, b; }; __global__ void k(P p, struct P *q, float **r, void (*f)(int), const P &s, \
                       long double t, void *u, std::array<int, 3> v, float4 w, float4 *x, decltype(3) y, const P);";
         let unknown = ParameterKind::Unknown;
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn template_arguments_are_bound() {
+    fn template_arguments_replace_template_parameters() {
         let source =
             "namespace n { template <typename T, int N, class U = int>\n__global__ void k(T *x, U u, T t) {} }";
         let declarations = Declarations::read(source, &[]);

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cxx_headers_are_included_before_wrapper() {
+    fn cxx_headers_are_included_before_extern_c_wrapper() {
         let source = "#include <cuda_fp16.h>\n#include \"own.cuh\"\n#include <math.h>\n#include <thrust/complex.h>\n#include <limits>\n";
         let lines = hoisted(source);
         for name in ["cuda_fp16.h", "thrust/complex.h", "limits"] {

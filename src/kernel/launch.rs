@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn argument_pointers_lead_to_their_values_for_any_count() {
+    fn argument_pointers_point_to_their_values_for_any_count() {
         for count in [0, 1, USUAL, 3 * USUAL] {
             let mut arguments = Arguments::new();
             for number in 0..count {

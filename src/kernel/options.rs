@@ -32,7 +32,8 @@ const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (&["-shared", "--shared"], false, "nothing is linked"),
 ];
 
-/// nvcc options that make no sense because PyGPU produces one image in memory. They are rejected with the given reason.
+/// nvcc options that make no sense because PyGPU produces one image in memory. Each is rejected with the reason in its
+/// entry.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["-o", "--output-file", "-odir", "--output-directory"], "the image stays in memory and in the cache"),
     (
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_one_architecture_and_rejects_list() {
+    fn options_accept_one_architecture_and_reject_list() {
         assert_eq!(parsed(&["-arch=sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-arch", "compute_80", "-code", "sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-code=sm_86", "-arch=compute_80"]).architecture.as_deref(), Some("sm_86"));
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_option_value_of_wrong_kind_and_names_expected() {
+    fn option_value_of_wrong_kind_is_rejected_with_expected_kind() {
         assert!(refusal(&["--maxrregcount=many"]).contains("a number of registers, not 'many'"));
         assert!(refusal(&["-O9"]).contains("from 0 to 3"));
         assert!(refusal(&["-fmad=perhaps"]).contains("true or false"));

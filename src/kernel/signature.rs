@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_type_letter_is_named() {
+    fn error_names_invalid_type_letter() {
         assert!(of_letters("Px").unwrap_err().to_string().contains("'x' in 'Px'"));
         assert!(of_letters("P3").unwrap_err().to_string().contains("ends with a number"));
         assert!(of_letters("99999999999999999999i").is_err());

@@ -89,11 +89,7 @@ impl Layout {
         if self.is_c_contiguous() || self.is_f_contiguous() {
             return Self::from_parts(self.axes.clone(), 0, self.itemsize);
         }
-        let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
-        // The sort is stable, so axes with equal strides stay in C order, as in NumPy.
-        small_sort::sort_by_key(&mut innermost_last, |&axis| {
-            std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs())
-        });
+        let innermost_last = self.axes_in_memory_order();
         let mut axes = self.axes.clone();
         let mut stride = self.itemsize;
         for &axis in innermost_last.iter().rev() {
@@ -102,6 +98,17 @@ impl Layout {
             stride *= axes[axis as usize].len.max(1);
         }
         Self::from_parts(axes, 0, self.itemsize)
+    }
+
+    /// Returns the axes in the order of memory: the axis with the greatest stride first. The signs of strides have no
+    /// effect.
+    pub fn axes_in_memory_order(&self) -> Dims {
+        let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
+        // The sort is stable, so axes with equal strides stay in C order, as in NumPy.
+        small_sort::sort_by_key(&mut innermost_last, |&axis| {
+            std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs())
+        });
+        innermost_last
     }
 }
 

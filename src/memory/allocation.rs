@@ -295,7 +295,7 @@ impl Allocation {
     }
 
     /// Blocks the host until no work uses the block. Required before a use of the block enters another library's
-    /// capture, because PyGPU does not detect the launches of its graph.
+    /// capture, because PyGPU does not detect when the graph of that capture is launched.
     #[cold]
     fn settle(&self) -> Result<()> {
         self.mark_untracked();

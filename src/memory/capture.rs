@@ -3,8 +3,8 @@
 //!
 //! Work enqueued on a capturing stream does not run, and many calls that are valid elsewhere invalidate the capture:
 //! waits for other streams' work, stream-ordered allocation, events over all streams. A use of a block within a PyGPU
-//! capture therefore waits for no earlier use. It is recorded in the capture, and each launch of the graph waits for
-//! conflicting uses (`graph`). Memory that is released during a capture is freed after the capture. The launches of
+//! capture therefore waits for no earlier use. Instead the capture records the use, and each launch of the graph waits
+//! for conflicting uses (`graph`). Memory that is released during a capture is freed after the capture. The launches of
 //! another library's graph are unknown to PyGPU. Before a use of a block enters another library's capture, the host
 //! therefore waits until the block is idle.
 //!
@@ -404,7 +404,7 @@ impl Capture {
         let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
         match (now.nodes.checked_sub(before), now.last, known) {
             (Some(1), Some(node), None) => contents.made.push(CapturedNode { node, uses: uses.collect(), part }),
-            // Nested work has already recorded the captured operation.
+            // Nested work has already recorded this operation, so the uses are added to its record.
             (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
             _ => {
                 contents.shared.extend(uses);

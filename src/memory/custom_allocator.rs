@@ -90,7 +90,7 @@ pub fn choice() -> AllocatorChoice {
 /// Selects the allocator of the process, which all threads use that have selected none themselves.
 pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
-    // The previous selection is dropped after the lock is released: because it may own Python objects.
+    // The previous selection may own Python objects, so it is dropped after the lock is released.
     let before = std::mem::replace(&mut *PROCESS.lock(), choice);
     drop(before);
 }

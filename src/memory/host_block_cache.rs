@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn cache_stays_within_limit_and_evicts_oldest_first() {
+    fn host_block_cache_stays_within_limit_and_evicts_oldest_first() {
         let _turn = turn();
         set_limit(8 << 20);
         let blocks: Vec<_> = (0..3).map(|_| allocate(4 << 20).unwrap()).collect();

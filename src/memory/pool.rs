@@ -262,7 +262,7 @@ pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usi
         let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
         with_accounts(error, device, requested)
     })?;
-    // The bytes are counted after the allocation, because only the driver knows the size.
+    // The bytes are counted after the allocation, because the driver determines the size.
     match account_for(device, bytes) {
         Ok(account) => {
             account.keep();

@@ -114,9 +114,9 @@ impl Drop for Submission<'_> {
     }
 }
 
-/// Flushes the pending operations that must precede this thread's work on the blocks, and checks that no block is lost.
-/// No Python code runs between this call and the enqueueing of the work, so this thread cannot make a block lost
-/// meanwhile.
+/// Flushes the pending operations that must precede this thread's work on the blocks, and returns the error of a lost
+/// block, whose values were not computed because an operation failed. No Python code runs between this call and the
+/// enqueueing of the work, so this thread cannot make a block lost meanwhile.
 ///
 /// # Errors
 /// Errors of deferred operations that write one of the blocks.

@@ -33,10 +33,11 @@ pub enum AccessPattern {
     InnerContiguous,
     /// Strided, with the same element for all indices along the last axis.
     InnerBroadcast,
-    /// Not contiguous, and used only at other indices than `i`: strided along its own axes, whose number is given.
+    /// Not contiguous, and used only at other indices than `i`: strided along its own axes. The field is the number of
+    /// these axes.
     OwnAxes(u8),
-    /// The same array as an earlier array argument, whose index is given. The kernel addresses the array through that
-    /// argument.
+    /// The same array as an earlier array argument, whose index is the field. The kernel addresses the array through
+    /// that argument.
     SameAs(u8),
     /// Transposed relative to the results: read in tiles, which the kernel transposes in shared memory.
     Transposed,

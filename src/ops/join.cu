@@ -1,7 +1,7 @@
-// Puts dense arrays behind each other along an axis: of each a row of units goes into every row of the result.
+// Joins dense arrays along an axis: copies a row of units of each array into each row of the result.
 struct pygpu_part {
     const char *from;
-    unsigned long long units, at; // of a row, and where they begin in the result's
+    unsigned long long units, at; // size of a row, and its offset in a row of the result
 };
 struct pygpu_parts {
     pygpu_part part[PYGPU_PARTS];

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defined_macros_are_undefined() {
+    fn each_defined_macro_gets_an_undef_line() {
         assert_eq!(undone("#define N 3\nint n;\n#define F(x) x\n#define G"), "#undef N\n#undef F\n#undef G\n");
     }
 

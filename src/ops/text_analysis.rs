@@ -28,11 +28,11 @@ pub struct Usage {
     pub written: WrittenNames,
     /// Whether the source always assigns each element before it reads that element, for any values of the operands.
     pub overwritten: bool,
-    /// Whether `x[i]` occurs, for an array `x`.
+    /// Whether `x[i]` occurs, where `x` is the array's name.
     pub at_index: bool,
     /// Whether `x[...]` occurs with an index other than `i`.
     pub elsewhere: bool,
-    /// Whether `x` occurs without brackets, so that it must be a pointer.
+    /// Whether `x` occurs without brackets. The kernel then receives a plain pointer for `x`.
     pub bare: bool,
 }
 

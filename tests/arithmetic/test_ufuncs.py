@@ -91,9 +91,9 @@ def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return test cases: function, dtype and number of a group of layouts.
+    """Return test cases: function, dtype and number of a layout group.
 
-    The layout groups alternate from case to case. On a simulated GPU a function has one dtype of each kind.
+    The layout groups alternate from case to case. On a simulated GPU, a function is tested with one dtype of each kind.
     """
     chosen = [
         (name, kind)
@@ -150,7 +150,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def overwriting_cases() -> list[tuple[str, str]]:
-    """Return pairs of a ufunc and a dtype for which the result has the operands' dtype and can overwrite one."""
+    """Return pairs of a ufunc and a dtype whose result has the operands' dtype and can overwrite an operand."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)

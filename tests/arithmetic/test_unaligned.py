@@ -59,7 +59,7 @@ def test_unaligned_operands_of_mixed_sizes_with_mask_match_numpy() -> None:
 
 
 @needs_kernels
-def test_user_kernel_of_unaligned_arrays_may_skip_indices_and_update() -> None:
+def test_user_kernel_of_unaligned_arrays_may_skip_or_update_elements() -> None:
     x, z, w = values("int8"), values("int8", 2), values("int8", 7)
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"

@@ -272,7 +272,7 @@ PROGRAMS = {
     "PyGPU.Graph(mode='loose')": "ValueError: mode \"loose\" is none of 'relaxed', 'thread_local', 'global'",
 }
 
-# Expressions with these results only in strict mode. Without it, the CPU backend lets NumPy read arrays in place.
+# Expressions whose results differ without strict mode: the CPU backend then lets NumPy read arrays in place.
 OF_HOST_MEMORY = {
     "np.asarray(a)": f"TypeError: {HOST}",
     "PyGPU.asarray(memoryview(b'abc')).flags['WRITEABLE']": "True",
@@ -290,7 +290,7 @@ OF_HOST_MEMORY = {
 
 
 class Stranger:
-    """Define a class that is no array but implements addition and `==` with arrays."""
+    """Define objects that are no arrays but implement addition and `==` with arrays."""
 
     def __radd__(self, other: object) -> str:
         return "from the right"

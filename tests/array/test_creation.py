@@ -86,7 +86,7 @@ def test_full_broadcasts_an_array_value() -> None:
 
 @examples(150)
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
-def test_like_functions_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
+def test_zeros_like_and_empty_like_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
     # Give NumPy the device array's strides. Strides of axes with one element do not affect addresses, but they
     # determine the axis order of a result with another shape.
@@ -111,7 +111,7 @@ def test_empty_like_with_shape_has_same_strides_as_numpy(shape: Any, axes: Any) 
     assert numpys.size == 0 or ours.strides == numpys.strides
 
 
-def test_like_functions_match_numpy() -> None:
+def test_ones_like_and_full_like_match_numpy() -> None:
     host, device = pair((2, 3), "int16", "F")
     for source in (host, device, device[::-1, 1:], host.tolist(), 5):
         wanted = np.asarray(source.get() if source is not host and hasattr(source, "get") else source)
@@ -224,7 +224,7 @@ def test_constructor_accepts_every_spelling_of_shape() -> None:
     assert PyGPU.GPUArray(np.array(4), np.int8).shape == (4,)
 
 
-def test_constructor_accepts_order_at_position_of_pycuda_allocator() -> None:
+def test_constructor_accepts_order_in_place_of_pycuda_allocator() -> None:
     assert PyGPU.GPUArray((2, 3), np.float32, "F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, order="F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, None, None, None, None, "F").strides == (4, 8)

@@ -199,7 +199,7 @@ def test_ndarray_of_unsupported_dtype_raises_type_error(host: np.ndarray) -> Non
         assert len(str(refusal.value)) > 10
 
 
-def test_error_for_foreign_byte_order_names_conversion() -> None:
+def test_error_for_foreign_byte_order_suggests_conversion() -> None:
     with pytest.raises(TypeError, match="newbyteorder"):
         PyGPU.to_gpu(np.zeros(2, ">i4"))
 
@@ -234,7 +234,7 @@ def test_nearly_600_dtypes_can_be_used_in_one_program() -> None:
         assert PyGPU.empty(1, [(f"f{size}", "i4")]).dtype.names == (f"f{size}",)
 
 
-def test_error_for_bfloat16_without_ml_dtypes_names_package() -> None:
+def test_error_for_bfloat16_without_ml_dtypes_contains_package_name() -> None:
     program = """
 import sys
 sys.modules["ml_dtypes"] = None
@@ -250,7 +250,7 @@ else:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_error_for_list_of_unsupported_values_names_their_dtype() -> None:
+def test_error_for_list_of_unsupported_values_contains_dtype() -> None:
     with pytest.raises(TypeError, match=r"the list's elements: dtype\('<U1'\) has no place in device memory"):
         PyGPU.array(["a"])
     with pytest.raises(TypeError, match=r"the tuple's elements: dtype\('O'\) has no place in device memory"):

@@ -1,7 +1,7 @@
 """Test fills of arrays with any dtype and layout.
 
 A captured fill stores the value in the graph, so a launch of the graph reads no host memory. The tests run twice: with
-kernels, and in a separate process with memsets only, as without a compiler.
+kernels, and in a separate process without a compiler, where PyGPU fills by memsets only.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def test_repeated_indices_select_element_repeatedly() -> None:
     assert_same(device, host)
 
 
-def test_mask_selects_elements_and_is_assigned_one_value_for_each() -> None:
+def test_mask_selects_elements_and_accepts_one_value_per_element() -> None:
     host, device = pair((5, 4))
     mask = host % 3 == 0
     assert_same(device[mask], host[mask])

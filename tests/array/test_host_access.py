@@ -67,7 +67,7 @@ def test_import_of_host_array_makes_copy_in_strict_mode() -> None:
     class Producer:
         __dlpack__, __dlpack_device__ = x.__dlpack__, x.__dlpack_device__
 
-    _core._set_strict(True)  # The fixture of the marker restores the setting.
+    _core._set_strict(True)  # The fixture of the marker `reads_in_place` restores the setting.
     for given in (x, Producer(), memoryview(x)):
         made = PyGPU.asarray(given)
         assert made.tolist() == x.tolist()

@@ -89,7 +89,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "squeeze":
             ones = [axis for axis, length in enumerate(host.shape) if length == 1]
             chosen = [(), (tuple(ones),), (None,)]
-            # For a 0-d array, NumPy accepts some axes as an integer that it rejects in a tuple: draw only integers.
+            # For a 0-d array, NumPy accepts some integers as an axis but rejects them in a tuple. Draw only integers.
             if host.ndim == 0:
                 return method(name, *draw(st.sampled_from([*chosen, (0,), (-1,), (1,)])))
             return method(name, *draw(st.sampled_from(chosen) | some_axes.map(lambda a: (a,))))
@@ -114,7 +114,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
             return function(name, draw(axis | some_axes), draw(axis | some_axes))
         case _:
             label, of_device, of_host = function(name, *draw(st.sampled_from([(), (None,)]) | axis.map(lambda a: (a,))))
-            # NumPy's function returns a scalar for a 0-d array. Call it for its errors, but return a 0-d view.
+            # NumPy's function returns a scalar for a 0-d array. Call the function for errors, but return a 0-d view.
             return label, of_device, lambda a: of_host(a) if a.ndim else (of_host(a), a[...])[1]
 
 

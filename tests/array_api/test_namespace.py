@@ -113,7 +113,7 @@ def test_asarray_of_nested_device_arrays_gives_array_on_device() -> None:
 
 
 def test_where_function_accepts_arrays_without_elements() -> None:
-    # On the CPU, `where` uses NumPy's copyto, which reads one byte of its result even if that has no elements.
+    # On the CPU, `where` uses NumPy's copyto, which reads one byte of the result array even if that array is empty.
     mask, empty = PyGPU.zeros((2, 1), bool), PyGPU.zeros((1, 0), np.int8)
     assert PyGPU.where(mask, empty, np.uint8(1)).shape == (2, 0)
     whole = PyGPU.zeros(3, np.int8)

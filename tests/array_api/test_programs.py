@@ -1,7 +1,6 @@
 """Test programs written for the array API: PyGPU gives the same results as array-api-strict.
 
-array-api-strict raises an error for everything outside the standard, so the programs cannot rely on other features of
-NumPy.
+array-api-strict raises an error for everything outside the standard, so the programs use no other features of NumPy.
 """
 
 from __future__ import annotations

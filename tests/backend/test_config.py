@@ -58,7 +58,7 @@ def test_show_config_prints_to_sys_stdout(capsys) -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_python_m_prints_configuration() -> None:
+def test_python_m_pygpu_prints_configuration() -> None:
     done = run("-m", "PyGPU", PYGPU_BACKEND="cpu")
     assert (done.returncode, done.stderr) == (0, "")
     assert "backend: cpu\nPYGPU_BACKEND: cpu\n" in done.stdout

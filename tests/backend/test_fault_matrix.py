@@ -3,10 +3,10 @@
 A failed call must cause an error with the driver's code, no leak and no wrong data. Afterwards the next call must work,
 or report that the device has failed permanently.
 
-An exercise is a short program of PyGPU. A fault position is the nth time that an exercise makes a driver call. At each
-position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each call and
-each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The names of
-the driver calls come from PyGPU's own lists (`vendor_calls.py`). If no exercise makes a new call,
+An exercise is a short program that uses PyGPU. A fault position is the nth time that an exercise makes a driver call.
+At each position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each
+call and each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The
+names of the driver calls come from PyGPU's own lists (`vendor_calls.py`). If no exercise makes one of the listed calls,
 `test_every_listed_driver_call_is_made_by_an_exercise` fails.
 """
 
@@ -51,8 +51,8 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Calls that PyGPU does not make with the simulated driver, which has newer calls, memory pools and only primary
-# contexts.
+# Calls that PyGPU does not make with the simulated driver, because this driver has newer replacements for them, has
+# memory pools and creates only primary contexts.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
@@ -97,7 +97,7 @@ LARGEST_HOST_BLOCK = 1 << 20
 # A fault is injected into at most the first three times that an exercise makes a call; later times are similar.
 MOST_TIMES = 3
 
-# Error that is injected at every position. PyGPU has no special reaction to it.
+# Error that is injected at every position. PyGPU has no special reaction to this error.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
 # Errors that are injected at every position of the matching calls, because PyGPU reacts specially to these pairs, for
@@ -165,7 +165,7 @@ def alive() -> dict[str, int]:
 
 
 def assert_describes_fault(error: PyGPU.CudaError, code: int) -> None:
-    """Check that an error has the injected code, and names the driver call."""
+    """Check that an error has the injected code, and contains the name of the driver call."""
     assert error.code == code, error
     assert error.name
     assert error.text
@@ -208,7 +208,7 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Return the positions at which a fault is injected into a call: an exercise, and n for the nth call in it."""
+    """Return the positions at which a fault is injected into a call: an exercise, and n for its nth use of the call."""
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # After a fatal fault all later calls fail too.
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):
@@ -220,7 +220,7 @@ def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple
 
 
 def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
-    """Return the call that the fewest other exercises make. It is tested in this exercise with every fault."""
+    """Return the call of an exercise that the fewest other exercises make; the exercise tests it with every fault."""
     calls = [call for call in made[exercise] if call not in NOT_MADE | AFTERWARDS]
     return min(calls, key=lambda call: sum(call in others for others in made.values()))
 
@@ -240,7 +240,7 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
         if manner == ONCE:
             assert [report for report in DRIVER.reports() if report["kind"] != "bad_handle"] == []
         else:
-            # The driver's reports are ignored: the device has failed, so no work can still use a freed object.
+            # The driver's reports of misuse are ignored: after a fatal fault no work can still use a freed object.
             _count_errors_after_fatal_fault(code)
             DRIVER.reset_state()
         DRIVER.clear_faults()

@@ -58,7 +58,7 @@ def test_hip_device_has_name_hip_and_architecture() -> None:
     assert output == "gfx942:sramecc+:xnack- 64 304\n70253211 70253211 True hip:0\n"
 
 
-def test_hip_set_device_is_called_only_for_other_than_current_device() -> None:
+def test_hip_set_device_is_not_called_for_current_device() -> None:
     run("""
         PyGPU.zeros(5).get()
         before = sim.call_count("hipSetDevice")
@@ -137,7 +137,7 @@ def test_dlpack_on_hip_uses_rocm_device_type_and_stream_numbers() -> None:
     """)
 
 
-def test_interface_on_hip_has_no_stream_because_work_is_complete() -> None:
+def test_array_interface_on_hip_waits_for_work_and_has_no_stream() -> None:
     run("""
         array, stream = PyGPU.zeros(1000), PyGPU.Stream(non_blocking=True)
         sim.delay(50000, stream.handle)
@@ -153,7 +153,7 @@ def test_interface_on_hip_has_no_stream_because_work_is_complete() -> None:
     """)
 
 
-def test_memory_of_dlpack_consumer_is_freed_without_host_wait() -> None:
+def test_memory_returned_by_dlpack_consumer_is_freed_without_host_wait() -> None:
     """Check that memory returned by a DLPack consumer is freed after the consumer's stream, without a wait of the host.
 
     A former defect: when PyGPU freed a block that had ever been exported, the host waited for the device.

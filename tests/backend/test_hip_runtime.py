@@ -1,7 +1,7 @@
 """Test the HIP backend with AMD's runtime on a machine without an AMD GPU.
 
-`make test` unpacks the runtime into build/amd (tests/fetch_amd_runtime.sh). It is HIP 5.2, the oldest version that
-PyGPU supports: PyGPU may require only functions that HIP 5.2 exports.
+`make test` unpacks the runtime into build/amd (tests/fetch_amd_runtime.sh). The runtime is HIP 5.2, the oldest version
+that PyGPU supports: PyGPU may require only functions that HIP 5.2 exports.
 """
 
 from __future__ import annotations

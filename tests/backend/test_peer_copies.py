@@ -1,4 +1,4 @@
-"""Test copies between two devices: any layout, any memory, in stream order."""
+"""Test copies between two devices: arrays of any layout and kind of memory are copied in stream order."""
 
 from __future__ import annotations
 

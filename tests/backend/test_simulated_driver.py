@@ -97,7 +97,7 @@ def test_injected_fault_fails_only_requested_calls() -> None:
     clean(script)
 
 
-def test_out_of_memory_is_retried_once() -> None:
+def test_allocation_that_runs_out_of_memory_is_retried_once() -> None:
     script = """
         sim.fault("cuMemAllocFromPoolAsync", 2)
         assert PyGPU.zeros(3).tolist() == [0, 0, 0]
@@ -108,7 +108,7 @@ def test_out_of_memory_is_retried_once() -> None:
     clean(script)
 
 
-def test_lost_context_fails_every_call_until_state_is_reset() -> None:
+def test_unusable_context_fails_every_call_until_state_is_reset() -> None:
     script = """
         sim.fault("cuMemcpyDtoH_v2", 700, times=simulated.STICKY)
         a = PyGPU.zeros(3)

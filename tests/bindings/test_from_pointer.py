@@ -1,4 +1,4 @@
-"""Test `from_pointer`, which makes arrays of memory of C code: values, rejected input, exactly one deleter call."""
+"""Test `from_pointer`, which makes arrays from memory of C code: values, rejected input, exactly one deleter call."""
 
 import ctypes
 import gc

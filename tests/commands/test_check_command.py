@@ -115,7 +115,7 @@ def test_check_command_reports_missing_program() -> None:
     assert "there is no file 'no_such_program.py'" in done.stderr
 
 
-def test_last_message_has_all_lines_of_error() -> None:
+def test_last_message_of_error_output_has_all_lines_of_error() -> None:
     errors = [
         "Traceback (most recent call last):",
         '  File "program.py", line 1, in <module>',
@@ -128,7 +128,7 @@ def test_last_message_has_all_lines_of_error() -> None:
     assert checking.last_message(["a program that ends itself", ""]) == "a program that ends itself"
 
 
-def test_last_message_omits_hint_to_check_command() -> None:
+def test_last_message_of_error_output_omits_hint_to_check_command() -> None:
     errors = [
         "Traceback (most recent call last):",
         "  File",

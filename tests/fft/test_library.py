@@ -1,4 +1,4 @@
-"""Test the use of the vendor's FFT library: plans, captures, threads, and errors if it is missing or too old."""
+"""Test the use of the vendor's FFT library: plans, captures, threads, errors for a missing or too old library."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ CALLS: list[Callable[[Any, Any], Any]] = [
 @pytest.mark.parametrize("place", range(len(CALLS)))
 def test_fft_with_invalid_arguments_raises_same_message_as_numpy(place: int) -> None:
     host = numbers("float64", 2, 4)
-    with pytest.raises(Exception) as theirs:  # noqa: PT011 - whichever it is
+    with pytest.raises(Exception) as theirs:  # noqa: PT011 - each call has another type of error
         CALLS[place](np.fft, host)
     kinds = tuple(kind for kind in type(theirs.value).__mro__ if kind.__module__ in ("builtins", "numpy.exceptions"))
     with pytest.raises(kinds[0]) as ours:

@@ -95,6 +95,20 @@ def test_mean_of_dask_array_requires_registered_numel_function(x: Any) -> None:
     assert type(x.mean(keepdims=True).compute(scheduler="synchronous")) is PyGPU.GPUArray
 
 
+@pytest.mark.parametrize("name", ["percentile_lookup", "empty_lookup"])
+def test_percentile_of_dask_array_requires_registered_functions(x: Any, name: str) -> None:
+    registry = getattr(dask.array.dispatch, name)
+    with without(registry), pytest.raises(TypeError):
+        da.percentile(x, 50).compute(scheduler="synchronous")
+    assert type(da.percentile(x, 50).compute(scheduler="synchronous")) is PyGPU.GPUArray
+
+
+def test_percentile_of_dask_array_skips_chunks_without_elements() -> None:
+    x = da.from_array(PyGPU.arange(6.0), chunks=3)
+    some = x[x > 2]
+    assert da.percentile(some, 50).compute(scheduler="synchronous").item() == 4
+
+
 def test_dask_to_backend_numpy_requires_registered_host_conversion(x: Any) -> None:
     from dask.array.dispatch import to_numpy_dispatch
 

@@ -61,8 +61,104 @@ def test_cross_of_two_and_three_numbers_matches_numpy(shapes: tuple[tuple[int, .
         assert_same(PyGPU.cross(PyGPU.to_gpu(first), PyGPU.to_gpu(second)), np.cross(first, second))
 
 
-def test_geomspace_rejects_device_arrays() -> None:
+PAIRS: dict[str, tuple[Any, Any]] = {
+    "arrays": (np.array([1.0, 2.0]), np.array([10.0, 20.0])),
+    "array and number": (np.array([1.0, 2.0]), 30.0),
+    "number and array": (1, np.array([[10.0], [20.0]])),
+    "array and list": (np.array([1.0, 2.0]), [3, 4]),
+    "0-d arrays": (np.array(1.0), np.array(5.0)),
+    "broadcast arrays": (np.array([1.0, 2.0]), np.array([[4.0], [5.0]])),
+    "negative": (np.array([-1.0, 2.0]), np.array([-9.0, 2.0])),
+    "empty": (np.zeros(0), np.ones(0)),
+}
+"""Ends of spaced numbers; arrays among them are copied to the device."""
+
+SPACED = {"linspace": PyGPU.linspace, "logspace": PyGPU.logspace, "geomspace": PyGPU.geomspace}
+
+
+def check_spaced(name: str, ends: tuple[Any, Any], ours: tuple[Any, Any], **keywords: Any) -> None:
+    """Compare a function of two ends with NumPy's, whose powers may differ in the last bits."""
+    expected = getattr(np, name)(*ends, **keywords)
+    result = SPACED[name](*ours, **keywords)
+    assert isinstance(result, PyGPU.GPUArray)
+    assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+    if name == "linspace":
+        assert_same(result, expected)
+    else:
+        np.testing.assert_allclose(result.get(), expected, rtol=1e-5 if expected.dtype.itemsize == 4 else 1e-12)
+
+
+def on_device(end: Any, dtype: str | None = None) -> Any:
+    return PyGPU.to_gpu(end if dtype is None else end.astype(dtype)) if isinstance(end, np.ndarray) else end
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "keywords", [{}, {"axis": -1, "num": 3}, {"endpoint": False, "num": 4}, {"num": 0}, {"num": 1}]
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex128"])
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("name", SPACED)
+def test_spaced_numbers_between_arrays_match_numpy(name: str, pair: str, dtype: str, keywords: dict[str, Any]) -> None:
+    ends = tuple(end.astype(dtype) if isinstance(end, np.ndarray) else end for end in PAIRS[pair])
+    check_spaced(name, ends, tuple(on_device(end) for end in ends), **keywords)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", SPACED)
+def test_spaced_numbers_accept_a_host_array_beside_a_device_array(name: str) -> None:
+    start, stop = PAIRS["arrays"]
+    check_spaced(name, (start, stop), (PyGPU.to_gpu(start), stop))
+    check_spaced(name, (start, stop), (start, PyGPU.to_gpu(stop)))
+
+
+@pytest.mark.parametrize("name", ["logspace", "geomspace"])
+def test_numpys_spaced_functions_dispatch_with_a_host_array(name: str) -> None:
+    start, stop = PAIRS["arrays"]
+    result = getattr(np, name)(PyGPU.to_gpu(start), stop, 3, axis=1)
+    assert isinstance(result, PyGPU.GPUArray)
+    np.testing.assert_allclose(result.get(), getattr(np, name)(start, stop, 3, axis=1), rtol=1e-12)
+
+
+def test_linspace_between_arrays_returns_step_and_rounds_down_like_numpy() -> None:
+    start, stop = np.array([-1.0, 2.0]), np.array([-4.0, 20.0])
+    values, step = PyGPU.linspace(PyGPU.to_gpu(start), PyGPU.to_gpu(stop), 3, retstep=True, dtype="int64")
+    expected, expected_step = np.linspace(start, stop, 3, retstep=True, dtype="int64")
+    assert_same(values, expected)
+    assert_same(step, expected_step)
+    assert np.isnan(PyGPU.linspace(PyGPU.to_gpu(start), 1, 1, retstep=True)[1])
+
+
+def test_linspace_between_arrays_uses_distance_if_a_step_underflows() -> None:
+    start, stop = np.array([0.0, 0.0]), np.array([5e-324, 1.0])
+    assert_same(PyGPU.linspace(PyGPU.to_gpu(start), PyGPU.to_gpu(stop), 4), np.linspace(start, stop, 4))
+
+
+@pytest.mark.parametrize("base", [np.array([2.0, 3.0]), np.array([[2.0], [3.0]]), np.array(2, "float32")])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_logspace_with_bases_and_axis_matches_numpy(base: Any, axis: int) -> None:
+    start = np.array([1.0, 2.0])
+    expected = np.logspace(start, 3, 4, base=base, axis=axis)
+    result = PyGPU.logspace(PyGPU.to_gpu(start), 3, 4, base=PyGPU.to_gpu(base), axis=axis)
+    assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(result.get(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", SPACED)
+@pytest.mark.parametrize(
+    ("stop", "keywords"),
+    [([4.0, 5.0], {"axis": 2}), ([4.0, 5.0], {"num": -1}), ([4.0, 5.0], {"num": 2.5}), ([4.0, 5.0, 6.0], {})],
+)
+def test_spaced_numbers_raise_numpys_errors(name: str, stop: list[float], keywords: dict[str, Any]) -> None:
+    start, last = np.array([1.0, 2.0]), np.array(stop)
+    with pytest.raises(Exception) as numpys:  # noqa: PT011  # NumPy determines the type
+        getattr(np, name)(start, last, **keywords)
+    with pytest.raises(numpys.type):
+        SPACED[name](PyGPU.to_gpu(start), PyGPU.to_gpu(last), **keywords)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy computes on the CPU
+def test_geomspace_rejects_host_zero_and_returns_nan_for_device_zero() -> None:
     ends = PyGPU.to_gpu([1.0, 2.0])
-    for geomspace in (PyGPU.geomspace, np.geomspace):
-        with pytest.raises(TypeError, match="not device arrays"):
-            geomspace(ends, 10.0, 3)
+    with pytest.raises(ValueError, match="cannot include zero"):
+        PyGPU.geomspace(ends, 0.0, 3)
+    assert np.isnan(PyGPU.geomspace(PyGPU.to_gpu([0.0]), 4.0, 3).get()).all()

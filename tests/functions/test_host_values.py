@@ -23,8 +23,8 @@ CREATING = (
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# Functions that accept any value, like NumPy's: they query types, shapes and memory, print values or write them to
-# files.
+# Functions that accept any value, as NumPy's functions of the same names do: they query types, shapes and memory, print
+# values or write them to files.
 ACCEPTING_ANY_VALUE = (
     "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
@@ -89,7 +89,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Yield each function that PyGPU and NumPy have, with its arguments in `GIVEN`, except those in the lists above."""
+    """Yield each function of PyGPU and NumPy with its arguments in `GIVEN`, without the functions listed above."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*CREATING.split(), *ACCEPTING_ANY_VALUE.split(), *POLYNOMIALS}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):
@@ -101,8 +101,8 @@ def functions() -> Iterator[Any]:
 def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
     """Return the text of the `TypeError` that a call raises.
 
-    Unless `is_exact` is set, the function's number of operands is unknown: it is called with 1, 2, ... arguments until
-    the error is no longer about their number.
+    Unless `is_exact` is set, the function's number of operands is unknown: the function is called with 1, 2, ...
+    arguments until the error is no longer about the number of arguments.
     """
     text = "no error"
     for count in range(len(given) if is_exact else 1, len(given) + 1):
@@ -115,7 +115,7 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 
 
 @pytest.mark.parametrize(("function", "given"), [*functions()])
-def test_error_of_function_called_with_host_values_names_to_gpu(function: Any, given: Any) -> None:
+def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     for arguments in (rows, tuple(np.array(one) if isinstance(one, list) else one for one in rows)):
         assert "PyGPU.to_gpu(x)" in error_of(function, arguments, is_exact=given is not None)
@@ -142,7 +142,7 @@ def test_error_for_host_value_contains_its_type_and_shape(call: Callable[[], Any
     assert str(caught.value) == f"{what} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
 
 
-def test_error_for_list_of_arrays_or_foreign_object_names_asarray() -> None:
+def test_error_for_list_of_arrays_or_foreign_object_suggests_asarray() -> None:
     with pytest.raises(
         TypeError, match=r"the list holds arrays, and is none; PyGPU.asarray\(x\) joins those of one shape"
     ):

@@ -1,4 +1,4 @@
-"""Test functions that once accepted input that NumPy rejects, or rejected input that it accepts."""
+"""Test functions that once accepted input that NumPy rejects, or rejected input that NumPy accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_index_conversions_accept_bools_and_order_none(order: Any) -> None:
         assert_same(one, other)
 
 
-def test_index_conversions_reject_what_numpy_rejects() -> None:
+def test_index_conversions_reject_same_arguments_as_numpy() -> None:
     index = PyGPU.to_gpu([0, 1])
     for number in (12, 100, -1, np.int64(12)):
         with pytest.raises(ValueError, match=f"index {number} is out of bounds for array with size 12"):
@@ -35,7 +35,7 @@ def test_index_conversions_reject_what_numpy_rejects() -> None:
 @pytest.mark.parametrize(
     ("subscripts", "shape"), [("ii", (2, 1)), ("ii->i", (2, 1)), ("ii", (1, 2)), ("iij->ij", (2, 1, 3))]
 )
-def test_einsum_rejects_repeated_labels_of_other_lengths(subscripts: str, shape: tuple[int, ...]) -> None:
+def test_einsum_rejects_repeated_labels_of_different_lengths(subscripts: str, shape: tuple[int, ...]) -> None:
     host = np.ones(shape)
     for compute in (lambda: np.einsum(subscripts, host), lambda: PyGPU.einsum(subscripts, PyGPU.to_gpu(host))):
         with pytest.raises(ValueError, match="don't match"):
@@ -65,3 +65,21 @@ def test_correlate_without_axes_and_gradient_of_bool_raise() -> None:
             PyGPU.correlate(*operands)
     with pytest.raises(TypeError, match="bool"):
         PyGPU.gradient(PyGPU.to_gpu([True, False, True]))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # divisions by a spacing of 0
+@pytest.mark.parametrize("edge_order", [1, 2])
+@pytest.mark.parametrize("coordinates", [[True, False, True], [True, True, True]])
+def test_gradient_with_bool_coordinates_matches_numpy(coordinates: list[bool], edge_order: int) -> None:
+    values, host = np.array([1.0, 2.0, 4.0]), np.array(coordinates)
+    expected = np.gradient(values, host, edge_order=edge_order)
+    for ours in (PyGPU.to_gpu(host), host):
+        assert_same(PyGPU.gradient(PyGPU.to_gpu(values), ours, edge_order=edge_order), expected)
+
+
+def test_gradient_with_uneven_bool_coordinates_raises_numpys_type_error() -> None:
+    values, coordinates = np.array([1.0, 2.0, 4.0]), np.array([True, True, False])
+    with pytest.raises(TypeError):
+        np.gradient(values, coordinates)
+    with pytest.raises(TypeError, match="bool, and unevenly spaced"):
+        PyGPU.gradient(PyGPU.to_gpu(values), PyGPU.to_gpu(coordinates))

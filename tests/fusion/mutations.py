@@ -5,8 +5,9 @@
 
 The tool builds one extension from a copy of the sources. In it, the calls of `flush::flush` and `flush::has_pending`
 read two environment variables. One variable names a call that acts as if no operation were pending. The other names a
-file that records which tests reach a call while operations are pending. First all tests run once to record this. Then,
-for each call, the tests that reach it run until one fails, beginning with tests that reach the fewest other calls.
+file that records which tests reach a call while operations are pending. First all tests run once to record this. Then
+each call is disabled in turn, and the tests that reach it run until one fails, beginning with tests that reach the
+fewest other calls.
 """
 
 from __future__ import annotations
@@ -121,9 +122,9 @@ def replaced(text: str, before: str, after: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of the copied sources, with the modification time of its original or of this tool, if that is newer.
+    """Write a file of the copied sources, with the newer of the modification times of its original and of this tool.
 
-    The time is constant as long as neither changes, so cargo does not build the file again.
+    The time is constant as long as neither the original nor the tool changes, so cargo does not build the file again.
     """
     path.write_text(text)
     newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)
@@ -200,7 +201,7 @@ def visits(backend: str, tests: list[str]) -> dict[str, list[str]]:
 
 
 def page(seen: list[tuple[Place, str | None]]) -> str:
-    """Return the Markdown page of results. It has no line numbers, because these change too often."""
+    """Return the Markdown page of results, without line numbers, because these change too often."""
     rows = [PROSE, "| file below `src` | in | first test below `tests/fusion` that fails |", "|---|---|---|"]
     for place, test in seen:
         noticed = f"`{test.removeprefix('tests/fusion/')}`" if test else "**none**"

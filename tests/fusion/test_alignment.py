@@ -131,7 +131,7 @@ def parts(made: Any) -> list[Any]:
 
 
 def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
-    """Compute an expression, flush while all its results are alive, and return them as a list."""
+    """Compute an expression, flush while all its results are alive, and return the results as a list."""
     made = parts(compute(part))
     PyGPU.flush()
     return made

@@ -1,6 +1,6 @@
 """Test errors of deferred operations.
 
-The flush and each later use of the result raise the error of a failed operation. Other operations are not affected.
+The flush and each later use of the failed operation's result raise its error. Other operations are not affected.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def test_shape_and_dtype_of_result_of_failed_operation_are_readable(driver: simu
     assert (y.shape, y.dtype, y.nbytes, len(y)) == (HOST.shape, HOST.dtype, HOST.nbytes, 3)
 
 
-def test_other_operations_continue_after_failed_operation(driver: simulated.Driver) -> None:
+def test_independent_operations_succeed_after_failed_operation(driver: simulated.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
     bad, good = x + 1, row * 2  # The shapes differ, so the operations are launched as two kernels.
@@ -181,7 +181,7 @@ def test_later_operations_succeed_after_failed_result_is_dropped(driver: simulat
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_compile_error_of_fused_kernel_names_deferred_operation(driver: simulated.Driver) -> None:
+def test_compile_error_of_fused_kernel_contains_deferred_operation(driver: simulated.Driver) -> None:
     loading = "hipModuleLoadData" if driver.is_hip else "cuModuleLoadData"
     names = [name for name in driver.calls() if name.startswith(loading) or "LibraryLoadData" in name]
     x = PyGPU.to_gpu(HOST.astype("int8"))
@@ -222,7 +222,7 @@ def test_result_beyond_memory_limit_raises_at_each_use(driver: simulated.Driver)
     np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
 
 
-def test_result_within_memory_limit_is_valid_if_other_result_is_lost(driver: simulated.Driver) -> None:
+def test_result_within_memory_limit_is_valid_if_other_result_fails(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     warm(lambda: x + 1, lambda: x * 2)
     limit_memory_to_use_plus(800 * KIB)

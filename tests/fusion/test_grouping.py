@@ -1,4 +1,4 @@
-"""Test which operations are deferred, how many kernels compute them, and which results get memory."""
+"""Test which operations are deferred, how many kernels compute these, and which of their results get memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test writes into operands and results of pending operations: the results are as if each operation ran at once."""
+"""Test writes into operands and results of pending operations: the results are as if each operation ran at its call."""
 
 from __future__ import annotations
 
@@ -189,4 +189,4 @@ def test_user_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
     np.testing.assert_array_equal(y.get(), HOST * 3)
     if driver is not None:
-        driver.forget_reports()  # The simulated driver reports the integer, because it does not recognize the address.
+        driver.forget_reports()  # The simulated driver reports integers, which it does not recognize as addresses.

@@ -1,4 +1,8 @@
-"""Test failed deferred operations: each use of a lost result raises, and a failed write to an array raises once."""
+"""Test failed deferred operations.
+
+A result is lost if the operation that computes it failed. Each use of a lost result raises; a failed write to an
+existing array raises once.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +53,7 @@ def warm(x: Any) -> None:
 
 
 def flush_ignoring_errors() -> None:
-    """Flush and ignore errors, so that only later uses of the results raise them."""
+    """Flush and ignore errors, so that later uses of the results raise the errors."""
     with contextlib.suppress(PyGPU.CudaError, MemoryError):
         _core.flush()
 
@@ -123,7 +127,7 @@ def test_error_of_deferred_operation_does_not_raise_in_other_thread(driver: simu
         y.get()
 
 
-def test_existing_array_keeps_values_if_operand_of_its_write_is_lost(driver: simulated.Driver) -> None:
+def test_array_keeps_values_if_operation_before_its_pending_write_fails(driver: simulated.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -221,7 +225,9 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_call_raises_if_its_operand_is_lost_during_the_call(driver: simulated.Driver, use: str, thread: str) -> None:
+def test_call_raises_if_operation_of_its_operand_fails_during_call(
+    driver: simulated.Driver, use: str, thread: str
+) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     x, plain = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST.copy())

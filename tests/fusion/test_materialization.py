@@ -192,7 +192,7 @@ def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
     kept.append(x + 1)
     assert (
         waiting() <= 1
-    )  # It is 0 if the memory stays escaped, which is allowed because the consumer passed no stream.
+    )  # 0 means that the last addition was eager, which is allowed because the consumer passed no stream.
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -201,7 +201,7 @@ def by_pointer() -> PyGPU.GPUArray:
     return PyGPU.from_pointer(x.ptr, x.shape, x.dtype, owner=x)
 
 
-# Arrays over memory that is not from PyGPU's pool, or whose address has escaped.
+# Arrays whose memory is not from PyGPU's pool, or whose address is visible outside PyGPU.
 OTHERS: dict[str, Callable[[], Any]] = {
     "a pointer": by_pointer,
     "shared": lambda: PyGPU.empty(HOST.shape, HOST.dtype, shared=True),

@@ -60,7 +60,7 @@ def test_pending_result_is_launched_before_memory_limit_is_reached() -> None:
     try:
         first = x + 1
         del x
-        other = PyGPU.to_gpu(host)  # After this call `first` is no longer pending, as in eager mode.
+        other = PyGPU.to_gpu(host)  # This call launches `first`, which eager mode would have launched already.
         second = other * 2
         del other
         np.testing.assert_array_equal(second.get(), host * 2)

@@ -24,7 +24,7 @@ HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
 def random_expression() -> Callable[[Any], Any]:
-    """Return a random expression, whose fused kernel has not been compiled before."""
+    """Return a random expression: its fused kernel has not been compiled before."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:

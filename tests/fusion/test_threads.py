@@ -132,7 +132,7 @@ def test_fusion_mode_is_separate_for_each_thread() -> None:
 
 
 def random_expression() -> Callable[[Any], Any]:
-    """Return a random expression, whose fused kernel must be compiled, so that its flush takes long."""
+    """Return a random expression: its fused kernel must be compiled, so its flush takes long."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -206,7 +206,7 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_no_operation_is_pending_on_array_escaping_in_another_thread(name: str) -> None:
+def test_no_operation_is_pending_after_address_request_of_other_thread(name: str) -> None:
     if name == "interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     shown: list[Any] = []
@@ -216,7 +216,8 @@ def test_no_operation_is_pending_on_array_escaping_in_another_thread(name: str) 
         showing.start()
         z = x + 1
         showing.join()
-        # If `x + 1` came before the escape, the escape has launched it. If it came after the escape, it was eager.
+        # The other thread requests the address of `x`. If `x + 1` was deferred before the request, the request has
+        # launched it. After the request, `x + 1` is launched at its call.
         assert waiting() == 0
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()
@@ -247,7 +248,7 @@ def test_second_address_request_waits_for_flush_of_first_request(name: str) -> N
     np.testing.assert_array_equal(x.get(), host)
 
 
-def test_no_operation_is_pending_on_array_escaping_in_garbage_collection() -> None:
+def test_no_operation_is_pending_after_address_request_in_collection() -> None:
     x = PyGPU.to_gpu(HOST)
 
     class Shows:

@@ -80,7 +80,7 @@ class Indexed:
 
 
 class Lying:
-    """Represent a sequence whose length differs from the number of its items."""
+    """Represent a sequence whose `len` may differ from the number of its items."""
 
     def __init__(self, length: Any, items: list[Any]) -> None:
         self.length, self.items = length, items
@@ -167,7 +167,7 @@ class Described:
 
 
 def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
-    """Replace an entry of the dict by a random object, or remove it, in one of three calls."""
+    """Replace or remove an entry of the dict with a probability of one third; return the dict."""
     name = source.choose((*said, "mask", "descr", "offset"))
     if source.chance(3):
         if source.chance(3):
@@ -211,7 +211,7 @@ ELEMENTS = ((FLOAT, 32, 1), (FLOAT, 64, 1), (INT, 8, 1), (UINT, 16, 1), (5, 64, 
 
 
 class Claims:
-    """Hold a forged DLPack tensor; `is_honest` is true if the tensor describes existing memory."""
+    """Hold a forged DLPack tensor, which describes existing memory if `is_honest` is true."""
 
     def __init__(self, source: Bytes) -> None:
         self.forged = Forged(versioned=source.chance(2), deleter=not source.chance(16))

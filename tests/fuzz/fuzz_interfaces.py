@@ -1,4 +1,4 @@
-"""Pass forged exports, unusual keys and unusual shapes to the extension, which may only raise documented errors.
+"""Pass forged exports, unusual keys and unusual shapes to the extension, which may raise documented errors only.
 
 
     PYGPU_BACKEND=cpu python tests/fuzz/fuzz_interfaces.py tests/fuzz/corpus -max_total_time=60
@@ -53,7 +53,7 @@ REFUSED = object()
 
 
 def attempt(call: Callable[[], Any], allowed: tuple[type[BaseException], ...] = ALLOWED) -> Any:
-    """Return the result of `call`, or `REFUSED` after an allowed exception. Others, such as Rust panics, propagate."""
+    """Return the result of `call`, or `REFUSED` after an allowed exception; others, such as Rust panics, propagate."""
     try:
         return call()
     except allowed as error:

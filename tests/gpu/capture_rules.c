@@ -1,10 +1,11 @@
-/* Which calls of the CUDA driver spoil a capture that is under way, and which a relaxed thread may make.
+/* Print which calls of the CUDA driver invalidate an active capture, and which of them a thread in relaxed mode may make.
  *
  *     gcc -O1 tests/gpu/capture_rules.c -I$CUDA_HOME/include -L$CUDA_HOME/lib64/stubs -lcuda -lpthread -o rules && ./rules
  *
- * For each call and each mode of the capture (Global, Thread-local, Relaxed): made by the capturing thread (own) or another
- * one, in that thread's usual mode or in relaxed mode; "-" where nothing happened, else the code of the call and that of the
- * capture's end. PyGPU makes the calls that are "-" in relaxed mode only in that mode: `beside_captures` of its backends. */
+ * The table has one entry for each call and each mode of the capture (global, thread-local, relaxed). The call is made by the
+ * capturing thread (own) or by another thread, and the calling thread is in its usual mode or in relaxed mode. An entry is "-"
+ * if the call and the end of the capture succeeded, and otherwise consists of the result codes of both.
+ * PyGPU makes calls with "-" in relaxed mode only in that mode: see `beside_captures` of its backends. */
 
 #include <cuda.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
-# Targets for a machine with a GPU, where there may be no Rust: they take the wheel in dist/, and pytest and the peers from
-# PYTHON's own packages. PYTEST_ARGS=tests/gpu runs the tests that need a device; without it the other tests run on it too.
+# Targets for a machine with a GPU, which needs no Rust compiler: they use the wheel in dist/, and pytest and the peer libraries
+# that are installed for PYTHON. With PYTEST_ARGS=tests/gpu only the tests that need a device run; without it all tests run on
+# the device.
 
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 ON_CUDA = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
@@ -7,7 +8,7 @@ ON_HIP = $(GPU_PYTHONPATH) PYTHON="$(PYTHON)" tests/gpu/hip_on_cuda/environment.
 
 .PHONY: gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package
 
-# Runs all tests on a backend and writes their summary: environment, name of the report.
+# Runs all tests on a backend and writes their summary. Arguments: environment of the tests, name of the report.
 gpu_tests = mkdir -p $(RESULTS); status=0; \
     $(1) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/$(2).xml $(PYTEST_ARGS) || status=$$?; \
     $(1) $(PYTHON) tests/gpu/summary.py $(RESULTS)/$(2).xml; exit $$status

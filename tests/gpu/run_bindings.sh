@@ -5,9 +5,10 @@
 #     pip download --dest dist/bindings pybind11==3.1.0 nanobind==3.1.0 cython==3.3.1 cffi==2.1.1  # with a network
 #     tests/gpu/run_bindings.sh                                                                   # where the GPU is
 #
-# Needs nvcc, a C++ compiler and the headers of PYTHON; what else is missing is left out by the tests. What the machine
-# has no compiler for is compiled elsewhere, with the library of the host and a Python of the same version, and run here
-# with the library of the GPU (f2py needs numpy, meson and ninja; `make build/fortran/.ready` unpacks a gfortran):
+# The script needs nvcc, a C++ compiler and the headers of PYTHON; the tests skip examples whose other tools are missing.
+# An example for which this machine has no compiler is compiled on another machine, with the examples' library for the
+# host and a Python of the same version. It then runs here with the library for the GPU. On the other machine (f2py needs
+# numpy, meson and ninja; `make build/fortran/.ready` unpacks a gfortran):
 #
 #     OUT=$PWD/dist/bindings/compiled PATH=$PATH:$PWD/build/fortran/bin PYTHON=python3.12
 #     export PATH PYTHON && mkdir -p $OUT && cd examples/bindings

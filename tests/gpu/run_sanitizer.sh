@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
-# Runs the Python tests under compute-sanitizer's memcheck and says what it found.
+# Runs the Python tests under compute-sanitizer's memcheck and prints its findings.
 #
 #   PYTHON=python3 RESULTS=folder tests/gpu/run_sanitizer.sh          (or: make gpu-sanitize RESULTS=folder)
 #
-# Only tests that import no other GPU library run: what PyTorch or CuPy keep until the end would be counted as leaks. They
-# run in three processes:
-#   gpu    tests/gpu without peers, without tests that start processes or make the driver refuse calls. Every refused driver
-#          call is a finding. Its tracking of stream-ordered races stays off: it does not know that the legacy default stream
-#          and ordinary streams wait for each other, and calls that a race.
-#   kernels  tests/gpu/test_kernels.py. Refused calls are no findings: how many parameters a kernel has the driver tells by
-#          refusing the first number beyond.
-#   suite  all other tests, on CUDA. Many of them make calls fail on purpose, so refused calls are no findings here.
-# At the end of each the plugin gpu.leave_nothing frees what is left and destroys the context: only then are leaks counted.
+# Only tests that import no other GPU library run, because memory that PyTorch or CuPy release only at process exit would be
+# counted as leaks. The tests run in three processes:
+#   gpu    tests/gpu without peers, without tests that start processes and without tests that cause driver errors. Every failed
+#          driver call is a finding. The tool's tracking of stream-ordered races is off: it reports work on the legacy default
+#          stream and on blocking streams as a race, although these streams wait for each other.
+#   kernels  tests/gpu/test_kernels.py. Failed calls are no findings, because PyGPU queries the parameters of a kernel until
+#          the driver rejects the first number that the kernel does not have.
+#   suite  all other tests, on CUDA. Failed calls are no findings, because many of these tests make calls fail on purpose.
+# At the end of each process the plugin gpu.leave_nothing frees the remaining objects and destroys the context. Leaks are
+# counted when the context is destroyed.
 #
-# Host backtraces are off: to name the lines of Python the tool keeps their frames, and with them every array in them, alive.
+# Host backtraces are off: to report lines of Python, the tool would keep Python's frames, and all arrays in them, alive.
 #
-# How to read it: "ERROR SUMMARY: 0 errors" and "LEAK SUMMARY: 0 bytes leaked in 0 allocations" in both logs are what is
-# wanted; then the script ends with 0. A finding stands in the log with the call or kernel and the address; to see
-# who made the call, run that test alone with SANITIZER_OPTIONS='--show-backtrace host'. Failed tests are reported too, but a
-# test that only fails here, for time, is no finding.
+# If each log contains "ERROR SUMMARY: 0 errors" and "LEAK SUMMARY: 0 bytes leaked in 0 allocations", there are no findings, and
+# the script returns 0. A finding in a log contains the call or kernel and the address. To find the caller, run the test alone
+# with SANITIZER_OPTIONS='--show-backtrace host'. Failed tests are reported too, but a test that fails only here, because it
+# exceeds its time limit, is no finding.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -35,7 +36,7 @@ export PYGPU_BACKEND=cuda
 export PYTHONPATH="$PWD/tests/helpers${PYTHONPATH:+:$PYTHONPATH}"
 found=0
 
-check() { # name, refused calls count (explicit|no), options of the sanitizer until --, then pytest's arguments
+check() { # name, whether failed driver calls are findings (explicit|no), options of the sanitizer, --, arguments of pytest
     local name=$1 refused=$2
     shift 2
     local extra=()
@@ -68,7 +69,7 @@ check gpu explicit -- -m "not starts_processes and not provokes_errors" \
     tests/gpu/peers/test_ctypes_nvcc.py tests/gpu/test_streams.py tests/gpu/test_memory.py tests/gpu/test_strided_copies.py \
     --deselect tests/gpu/test_strided_copies.py::test_copies_of_large_view_in_every_direction_match_numpy
 check kernels no -- -m "not starts_processes and not provokes_errors" tests/gpu/test_kernels.py -k "not torch"
-# CuPy's pool keeps the blocks of the one test here that uses it.
+# The deselected test uses CuPy, whose memory pool would be reported as a leak.
 check suite no -- tests --ignore=tests/gpu \
     --deselect tests/pybindgpu/test_pybindgpu.py::test_allocator_import_program_shares_memory_of_cupy_array ${SUITE_ARGS:-}
 

@@ -84,8 +84,8 @@ def assert_alike(ours: Any, theirs: Any, what: Any) -> None:
     if what[0] in ULPS:
         is_finite = np.isfinite(theirs)
         np.testing.assert_array_equal(ours.get()[~is_finite], theirs[~is_finite], err_msg=str(what))
-        # The expected result is rounded, too. Near zeros of the function its error can exceed one unit in the last
-        # place, so errors below 1 are measured in units of the spacing at 1.
+        # The expected result is rounded, too. Near zeros of the function the error of the expected result can exceed
+        # one unit in the last place, so errors of values below 1 are measured in units of the spacing at 1.
         place = np.spacing(np.maximum(np.abs(theirs[is_finite]), theirs.dtype.type(1))).astype("float64")
         apart = np.abs(ours.get()[is_finite].astype("float64") - theirs[is_finite])
         assert (apart <= (ULPS[what[0]] + 1) * place).all(), what

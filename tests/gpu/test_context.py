@@ -1,4 +1,6 @@
-"""Test that PyGPU uses only a device's primary context, creates it at the first use, and restores the current one."""
+"""Test driver contexts: PyGPU uses a device's primary context only, creates it at its first use of the device, and
+restores the context that was current before a call.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from gpu import support
 support.require_gpu()
 
 MIB = 1 << 20
-# A size in bytes above all that the pool has cached before. It is smaller on a simulated GPU, which fills all new and
+# A size in bytes that exceeds all memory cached in the pool. It is smaller on a simulated GPU, which fills all new and
 # freed memory with a pattern.
 MUCH = 64 * MIB if support.is_simulated() else 1 << 30
 

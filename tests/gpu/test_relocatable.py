@@ -67,7 +67,7 @@ def test_linked_kernel_calls_function_of_another_source() -> None:
     assert doubled(module.link(), "f", block=8) == list(range(0, 16, 2))
 
 
-def test_link_error_names_undefined_function() -> None:
+def test_link_error_contains_name_of_undefined_function() -> None:
     module = DynamicModule().add_source(PARTS[0])
     with pytest.raises(drv.Error, match="twice"):
         module.link()

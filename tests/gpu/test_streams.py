@@ -220,7 +220,7 @@ needs_named_streams = pytest.mark.skipif(
 
 
 @needs_named_streams
-def test_interface_dictionary_names_stream_of_unfinished_write(
+def test_interface_dictionary_has_stream_of_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 8)
@@ -235,7 +235,7 @@ def test_interface_dictionary_names_stream_of_unfinished_write(
 
 
 @needs_named_streams
-def test_interface_dictionary_names_stream_of_write_not_of_later_read(
+def test_interface_dictionary_has_stream_of_write_not_of_later_read(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 9)

@@ -20,7 +20,8 @@ FILE = Path("src/memory/hazards.rs")
 MARKS = Path("src/base/marks.rs")
 STEPS = Path("tests/hazard_model/src/deferred.rs")
 
-# Defects of the marks of deferred operations and of the steps of their queues: the file, and the fields of `MUTATIONS`.
+# Defects of the marks of deferred operations and of the steps of their queues. Each entry contains the file, followed
+# by the same fields as an entry of `MUTATIONS`.
 OF_DEFERRED = [
     (MARKS, "landing does not release", "store(number, Ordering::Release)", "store(number, Ordering::Relaxed)"),
     (

@@ -1,6 +1,7 @@
 """Build DLPack structures and producers by ctypes, for tests of imports.
 
-The structures may be correct or violate the standard, and the producers behave unusually like some real ones.
+The structures may be correct or violate the standard. The producers have unusual properties that producers of real
+libraries have, too.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class Forged:
         return ctypes.addressof(self.managed)
 
     def set(self, **claims: Any) -> Forged:
-        """Set fields of the tensor, to true or false values: fields of DLTensor, `version`, `flags`."""
+        """Set fields of the tensor to correct or incorrect values: fields of DLTensor, `version`, `flags`."""
         for name, value in claims.items():
             match name:
                 case "version":
@@ -220,7 +221,7 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that the exchange table exports without ownership; it is valid as long as the array lives."""
+    """Return a tensor that the exchange table exports without ownership; it must not be used after the array's end."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out

@@ -7,9 +7,9 @@
 
 `--resume` continues the run of a report with its options, and adds to its totals. Processes with distant seeds run
 different programs, so a long run can be split between processes. `fusion_support/state_machine.py` defines the
-programs. For a difference, the seed of its program and the last steps are printed; the seed reproduces it. The command
-requires a simulated or real device. Programs are composed of fragments from a catalogue, so that few kernels are
-compiled.
+programs. If the runs of a program give different values, the command prints the seed of the program, which reproduces
+the difference, and its last steps. The command requires a simulated or real device. Programs are composed of fragments
+from a catalogue, so that few kernels are compiled.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
     python tests/helpers/handovers.py --operations 10000 --processes 20 --seed 7 --json report.json
 
 A baton is a piece of memory with known values. An operation passes a baton to another library, writes a part of it,
-compares it with the expected values, passes it to another thread, or drops a holder early or late. It is passed by
+compares it with the expected values, passes it to another thread, or drops a holder early or late. A baton is passed by
 DLPack, by DLPack's C exchange table, by an array interface, or by its address. Writes run on a busy stream. The peers
-are NumPy, those of PyTorch, CuPy, numba-cuda, JAX and cuda.core that are installed, and `hostile_peer`, whose deleters
-release the GIL before they call PyGPU's. No value may be read too early, and no process may crash.
+are NumPy; PyTorch, CuPy, numba-cuda, JAX and cuda.core if installed; and `hostile_peer`, whose deleters release the GIL
+before they call PyGPU's deleters. No value may be read too early, and no process may crash.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Thread:
 
 @contextlib.contextmanager
 def stream_of(library: Library, stream: Any) -> Iterator[None]:
-    """Make the thread's stream current for PyGPU, so that its imports are usable there."""
+    """Make `stream` PyGPU's current stream if PyGPU imports, so that the imported array is usable on this stream."""
     with stream if isinstance(library, Own) and stream is not None else contextlib.nullcontext():
         yield
 
@@ -277,7 +277,7 @@ def _report_of(seed: int, share: int, process: subprocess.Popen[str]) -> dict[st
 
 
 def main() -> int:
-    """Run the command."""
+    """Run the operations that the command line specifies, and print counts and failures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--operations", type=int, default=2000, help="of all processes together")
     parser.add_argument("--processes", type=int, default=1)

@@ -54,7 +54,7 @@ def storm(imports: int, at_once: int = 2) -> list[str]:
 
 
 def main() -> int:
-    """Run the command."""
+    """Run the number of imports that the command line specifies, and print the failures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--imports", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 2)

@@ -341,7 +341,7 @@ def test_error_for_unknown_kernel_name_lists_known_names() -> None:
         module.get_global("other")
 
 
-def test_image_is_accepted_as_bytes_or_file(tmp_path: Path, x: PyGPU.GPUArray) -> None:
+def test_module_accepts_compiled_image_as_bytes_or_file(tmp_path: Path, x: PyGPU.GPUArray) -> None:
     image = b"\x7fELF\nk scale 8 4\n"
     path, source = tmp_path / "a.cubin", tmp_path / "a.cu"
     path.write_bytes(image)

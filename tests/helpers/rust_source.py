@@ -1,4 +1,4 @@
-"""Find the paths that a Rust file refers to in the workspace, and the parts of it that a `cfg` attribute controls.
+"""Find the workspace paths in a Rust file, and the parts of the file that a `cfg` attribute controls.
 
 The reader works on tokens: it blanks comments and literals, matches braces, and expands `use` trees. It must never miss
 a path that rustc would resolve; in case of doubt it reports a path too many.

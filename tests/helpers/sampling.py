@@ -2,8 +2,8 @@
 
 The marker `@pytest.mark.sampled` is for parametrized tests. The sample contains each value of each parameter at least
 once. With `on="cuda"`, HIP runs only the first `elsewhere` cases of the test, because CUDA and HIP share the tested
-code. With `on="cpu"`, CUDA and HIP run only these. Cases outside the sample get the marker `matrix`, which `make test`
-excludes by `-m "not matrix"`.
+code. With `on="cpu"`, CUDA and HIP run only the first `elsewhere` cases. Cases outside the sample get the marker
+`matrix`, which `make test` excludes by `-m "not matrix"`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Case = dict[str, Any]
 
 
 def sample(cases: Sequence[Case]) -> set[int]:
-    """Return the positions of few cases that together contain each value of each parameter."""
+    """Return the positions of a small set of cases that contains each value of each parameter."""
     left = [{(name, repr(value)) for name, value in case.items()} for case in cases]
     chosen: set[int] = set()
     while any(left):

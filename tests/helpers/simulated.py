@@ -82,7 +82,7 @@ class Driver:
         self.library.sim_clear_faults()
 
     def delay(self, microseconds: int, stream: int = ALL_STREAMS, most: int | None = None) -> None:
-        """Delay every operation of a stream; with `most`, by random times up to it."""
+        """Delay every operation of a stream; with `most`, by random times up to `most` microseconds."""
         self.library.sim_delay_between(stream, microseconds, microseconds if most is None else most)
 
     def set_memory_limit(self, device: int, size: int) -> None:
@@ -91,7 +91,7 @@ class Driver:
             raise ValueError(f"device {device} cannot have {size} bytes")
 
     def reports(self) -> list[dict[str, str]]:
-        """Return the misuse of the driver that it has reported so far."""
+        """Return the cases of misuse that the driver has reported so far."""
         return self._json("sim_reports")
 
     def forget_reports(self) -> None:
@@ -105,7 +105,7 @@ class Driver:
     def launches(self) -> list[dict[str, Any]]:
         """Return the last launches with attributes.
 
-        Each entry has the name of the call, and by the number of each attribute its first three integers.
+        Each entry has the name of the call and, by attribute number, the first three integers of the attribute's value.
         """
         return self._json("sim_launches")
 
@@ -134,7 +134,7 @@ class Driver:
 
     @contextlib.contextmanager
     def expecting(self, *kinds: str) -> Iterator[None]:
-        """Assert that the block causes findings of exactly these kinds, and clear them."""
+        """Assert that the block causes findings of exactly these kinds, and clear the findings."""
         before = self.reports()
         assert before == [], before
         yield
@@ -178,7 +178,7 @@ def delayed(most: int) -> Iterator[None]:
 
 
 def compile_together(calls: Iterable[Callable[[], object]]) -> int:
-    """Compile the kernels that the calls will need in few units, if a simulated compiler caches its images.
+    """Compile the kernels of the calls in few compilation units, if a simulated compiler caches its images.
 
     Each call is made once, and stops at its first missing kernel. The result is the number of compiled kernels.
     """

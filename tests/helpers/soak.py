@@ -56,7 +56,8 @@ class Mismatch(AssertionError):
 class Family:
     """Represent a set of arrays that share memory.
 
-    `lent` means that a protocol shares the memory too, so that PyGPU cannot track all its uses.
+    `lent` means that a second array or another library also uses the memory, through a protocol such as DLPack. PyGPU
+    cannot track these uses.
     """
 
     lent: bool = False
@@ -137,7 +138,7 @@ class Soak:
         return None
 
     def settle(self, held: Held) -> None:
-        """Synchronize uses that PyGPU cannot order, because one memory belongs to two allocations."""
+        """Synchronize all devices if the memory of an array is lent, because PyGPU cannot order all uses of memory."""
         if held.family.lent and held.array.device.kind != "cpu":
             self.synchronize()
             self._settled = False
@@ -190,7 +191,7 @@ class Soak:
     # The run
 
     def step(self) -> None:
-        """Perform one operation, and check an array that it modified or any other array."""
+        """Perform one operation, and check an array that the operation modified or any other array."""
         while True:
             (name,) = self.choices.choices(self._names, cum_weights=self._weights)
             self._last.append((name,))
@@ -325,8 +326,8 @@ def soak(
 ) -> dict[str, Any]:
     """Run a soak and return its report; a failure is stored under `"failure"`, which is otherwise None.
 
-    Every thread has separate arrays, and a seed counted from the given one. `pairs` is the number of pairs of operand
-    types in arithmetic.
+    Every thread has separate arrays; thread n has the seed `seed + n`. `pairs` is the number of pairs of operand types
+    in arithmetic.
     """
     before, heap_before, found_before = bytes_in_use(), heap_bytes(), len(findings())
     start = time.perf_counter()

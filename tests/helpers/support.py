@@ -46,7 +46,7 @@ Case = TypeVar("Case")
 
 
 def at_once(threads: int, work: Callable[[int], object]) -> None:
-    """Start the given number of threads together, and raise their exceptions; each receives its number."""
+    """Call `work` in the given number of threads with the thread's number, all at once, and raise their exceptions."""
     begin = threading.Barrier(threads)
 
     def run(number: int) -> None:
@@ -115,7 +115,7 @@ def pair(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C")
 
 
 def assert_same(device: PyGPU.GPUArray, host: Any) -> None:
-    """Assert that shape, dtype and every byte of a device array equal those of NumPy's."""
+    """Assert that shape, dtype and every byte of a device array equal those of an ndarray."""
     assert isinstance(device, PyGPU.GPUArray)
     host = np.asarray(host)
     assert device.shape == host.shape
@@ -170,7 +170,7 @@ def outcome(function: Callable[[], Any]) -> Outcome:
 
 
 def assert_same_refusal(ours: Outcome, numpys: Outcome) -> None:
-    """Assert that both calls raised, and that PyGPU's error class equals NumPy's or shares a base with it."""
+    """Assert that both calls raised, and that PyGPU's error class equals NumPy's or has a common base class with it."""
     assert numpys[0] == "error", f"NumPy gives {numpys[1]!r}"
     assert ours[0] == "error", f"NumPy raises {numpys[1]!r}, PyGPU gives {ours[1]!r}"
     allowed = [kind for kind in type(numpys[1]).__mro__ if kind not in (Exception, BaseException, object)]
@@ -199,7 +199,7 @@ def integer_indices(draw: st.DrawFn, length: int) -> Any:
 
 @st.composite
 def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
-    """Draw a key of integers, slices, `...` and `None` for an array of a shape; it sometimes has one item too many."""
+    """Draw a key of integers, slices, `...` and `None` for an array of a shape; some keys have one item too many."""
     surplus = draw(st.integers(0, 19)) == 0
     count = draw(st.integers(0, len(shape))) + surplus
     items: list[Any] = []

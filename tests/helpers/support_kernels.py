@@ -42,8 +42,8 @@ def random_view(
 ) -> tuple[np.ndarray, PyGPU.GPUArray]:
     """Return an ndarray of small integers and an equal device array.
 
-    Both are views with steps, negative strides and axes in any order. With `broadcast`, their shape is one that
-    broadcasts to `shape`.
+    Both arrays are views with steps, negative strides and axes in any order. With `broadcast`, their shape can differ
+    from `shape` but broadcasts to `shape`.
     """
     if broadcast and shape:
         shape = tuple(1 if rng.random() < 0.25 else length for length in shape)

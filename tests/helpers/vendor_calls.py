@@ -9,13 +9,13 @@ BACKEND = Path(__file__).parents[2] / "src" / "backend"
 
 
 def own(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that exist for only one vendor or in a separate form, all or of one group of the list."""
+    """Return the functions that only one vendor has or that differ between vendors: all, or one group of the list."""
     text = (BACKEND / vendor / "sys.rs").read_text()
     return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text if group is None else _group(text, group), re.MULTILINE)
 
 
 def shared(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that both vendors have, by the vendor's names, all or of one group of the list."""
+    """Return the functions that both vendors have, by the vendor's names: all, or one group of the list."""
     text = (BACKEND / "vendor" / "symbols.rs").read_text()
     names = re.findall(r"= (cu\w+), (hip\w+);", text if group is None else _group(text, group))
     return [pair[("cuda", "hip").index(vendor)] for pair in names]

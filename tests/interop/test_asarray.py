@@ -51,7 +51,7 @@ def test_asarray_of_subclass_returns_base_class_with_same_memory() -> None:
 
 class TestHostMemory:
     @pytest.mark.parametrize("key", [np.s_[:], np.s_[::-1], np.s_[::2, ::-3], np.s_[2:2], np.s_[None, ..., 1]])
-    def test_ndarray_is_shared_for_any_strides(self, key: Any) -> None:
+    def test_asarray_shares_memory_of_ndarray_with_any_strides(self, key: Any) -> None:
         x = np.arange(24.0).reshape(4, 6)[key]
         a = on_host(x)
         assert (a.shape, a.strides, a.tolist()) == (x.shape, x.strides, x.tolist())
@@ -78,51 +78,51 @@ class TestHostMemory:
         del view
         assert sys.getrefcount(x) == before
 
-    def test_unaligned_ndarray_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_unaligned_ndarray(self) -> None:
         x = np.zeros(4, np.dtype([("a", "u1"), ("b", "f8")]))["b"]
         assert not x.flags.aligned
         a = on_host(x)
         x[1] = 5
         assert a.tolist() == [0, 5, 0, 0]
 
-    def test_memory_of_buffer_objects_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_buffer_objects(self) -> None:
         for x in (bytearray(b"abc"), array.array("i", [1, 2, 3]), memoryview(bytearray(4))):
             a = on_host(x)
             assert a.ptr == np.asarray(x).ctypes.data
         assert not on_host(b"abc" and memoryview(b"abc")).flags["WRITEABLE"]
 
-    def test_memory_of_array_interface_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_array_interface(self) -> None:
         class Host:
             x = np.arange(3.0)
             __array_interface__ = x.__array_interface__
 
         assert on_host(Host()).ptr == Host.x.ctypes.data
 
-    def test_host_dlpack_producer_is_shared(self) -> None:
+    def test_asarray_shares_memory_of_host_dlpack_producer(self) -> None:
         producer = dlpack_forge.Producer()
         a = on_host(producer)
         assert a.ptr == producer.forged.memory.ctypes.data
         assert a.base is producer
 
-    def test_structured_items_are_shared(self) -> None:
+    def test_asarray_shares_memory_of_structured_items(self) -> None:
         x = np.array([(1, 2.0)], np.dtype([("a", "i4"), ("b", "f8")]))
         a = on_host(x)
         assert (a.ptr, a.dtype) == (x.ctypes.data, x.dtype)
 
 
 class TestCopy:
-    def test_copy_true_copies_exactly_once(self) -> None:
+    def test_asarray_with_copy_true_copies_exactly_once(self) -> None:
         x = np.arange(3)
         a = PyGPU.asarray(x, copy=True)
         x[0] = 9
         assert a.tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize("obj", [[1, 2], 3, (1.5,), range(3)], ids=repr)
-    def test_copy_false_rejects_lists_and_scalars(self, obj: object) -> None:
+    def test_asarray_with_copy_false_rejects_lists_and_scalars(self, obj: object) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             on_host(obj, copy=False)
 
-    def test_copy_false_rejects_conversion_of_dtype_or_order(self) -> None:
+    def test_asarray_with_copy_false_rejects_conversion_of_dtype_or_order(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert on_host(x, copy=False).ptr == x.ctypes.data
         with pytest.raises(ValueError, match="copy=False"):
@@ -134,7 +134,7 @@ class TestCopy:
             PyGPU.asarray(a, np.float32, copy=False)
 
     @gpu_only
-    def test_copy_false_rejects_transfer_to_other_device(self) -> None:
+    def test_asarray_with_copy_false_rejects_transfer_to_other_device(self) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.asarray(np.arange(3), copy=False)
         with pytest.raises(ValueError, match="copy=False"):

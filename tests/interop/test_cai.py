@@ -70,7 +70,7 @@ class TestDeviceInterface:
             a.__array__()
 
     @cuda_only
-    def test_interface_names_stream_of_last_write(self) -> None:
+    def test_interface_contains_stream_of_last_write(self) -> None:
         stream = PyGPU.Stream()
         a = PyGPU.zeros(3)
         with stream:

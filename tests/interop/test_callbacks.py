@@ -111,8 +111,8 @@ def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
 
 
 def test_twenty_nested_tensors_of_peer_are_released_without_error() -> None:
-    # Each tensor wraps another tensor. Its deleter may release the GIL before it calls the deleter of the wrapped
-    # tensor.
+    # Each tensor wraps another tensor. The deleter of the outer tensor may release the GIL before it calls the deleter
+    # of the wrapped tensor.
     run(
         """
         for device in DEVICES:
@@ -217,8 +217,8 @@ def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
 
 
 def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
-    # After the `atexit` functions begin, a deleter calls no Python function. Its memory is not freed before the process
-    # ends.
+    # After the `atexit` functions begin, a deleter calls no Python function. The memory of its tensor is not freed
+    # before the process ends.
     run(
         """
         for device in DEVICES:

@@ -188,7 +188,7 @@ class TestReadOnly:
     def test_numpy_import_of_readonly_array_is_readonly(self) -> None:
         assert not np.from_dlpack(self.readonly()).flags.writeable
 
-    def test_readonly_export_error_names_max_version(self) -> None:
+    def test_readonly_export_error_suggests_max_version(self) -> None:
         with pytest.raises(BufferError, match="max_version"):
             self.readonly().__dlpack__()
 
@@ -315,7 +315,7 @@ def test_dlpack_device_returns_plain_integers() -> None:
 
 
 class TestDeleter:
-    def test_dropped_capsule_that_nobody_consumed_frees_memory(self) -> None:
+    def test_dropped_unconsumed_capsule_frees_memory(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         for version in (None, (1, 0)):

@@ -343,19 +343,19 @@ class TestUnusualTensors:
     def read(self, **claims: Any) -> PyGPU.GPUArray:
         return PyGPU.from_dlpack(Producer(Forged().set(**claims)))
 
-    def test_null_strides_mean_c_order(self) -> None:
+    def test_imported_tensor_with_null_strides_is_in_c_order(self) -> None:
         assert self.read(strides=None).tolist() == [[0, 1, 2], [3, 4, 5]]
 
-    def test_byte_offset_is_added_to_data_address(self) -> None:
+    def test_byte_offset_of_imported_tensor_is_added_to_data_address(self) -> None:
         a = self.read(byte_offset=8)
         assert a.tolist() == [[2, 3, 4], [5, 6, 7]]
 
-    def test_negative_strides_count_down_from_element_zero(self) -> None:
+    def test_imported_tensor_with_negative_strides_is_reversed(self) -> None:
         a = self.read(strides=(-3, -1), byte_offset=5 * 4)
         assert a.tolist() == [[5, 4, 3], [2, 1, 0]]
         assert a[::-1, ::-1].flags.c_contiguous
 
-    def test_zero_stride_repeats_row(self) -> None:
+    def test_imported_tensor_with_zero_stride_repeats_row(self) -> None:
         assert self.read(strides=(0, 1)).tolist() == [[0, 1, 2], [0, 1, 2]]
 
     @pytest.mark.parametrize("stride", [0, -7, 2**62, -(2**63)])

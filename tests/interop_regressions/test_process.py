@@ -302,7 +302,7 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
 
 
 @two_devices
-def test_regression_21_exported_device_does_not_depend_on_current_one() -> None:
+def test_regression_21_exported_device_is_independent_of_current_device() -> None:
     """Defect: if the device of the array is not current, an export fails or contains the wrong device."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)
@@ -349,7 +349,7 @@ def test_regression_24_driver_error_contains_call_device_and_code(driver: simula
 
 
 def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
-    """Defect: an error in a destructor is lost, ends the process, or makes an unrelated call fail."""
+    """Defect: an error in a destructor is never reported, ends the process, or makes an unrelated call fail."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -364,7 +364,7 @@ def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simu
 
 @pytest.mark.starts_processes
 def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
-    """Defect: an error in a destructor is lost at the end of the process."""
+    """Defect: an error in a destructor at the end of the process is never reported."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU
@@ -382,7 +382,7 @@ def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: sim
 
 @gpu_only
 @pytest.mark.starts_processes
-def test_regression_24_lost_context_is_detected_and_reported(kernels: Kernels) -> None:
+def test_regression_24_unusable_context_is_detected_and_reported(kernels: Kernels) -> None:
     """Defect: every call after a fault fails with the same unclear error, which does not name the remedy: a new
     process.
     """

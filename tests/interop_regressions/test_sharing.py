@@ -186,7 +186,7 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
 
 @pytest.mark.reads_in_place
 def test_regression_06_exchanged_read_only_array_stays_read_only() -> None:
-    """Defect: the read-only flag is lost, and a constant of another library is overwritten."""
+    """Defect: the consumer ignores the read-only flag, and overwrites a constant of another library."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
     for view in (array, array[0], array.T):
         assert not view.flags.writeable

@@ -116,7 +116,7 @@ def test_regression_10_memory_is_not_reused_during_consumer_work(
 def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     kernels: Kernels, block: PyGPU.GPUArray, known_by: str
 ) -> None:
-    """Defect: a library uses a stream after its owner destroyed it, which crashes or loses the order."""
+    """Defect: a library uses a destroyed stream of another library, which crashes or leaves work unordered."""
     if known_by == "interface" and BACKEND == "hip":
         pytest.skip("on ROCm the interface names no stream")
     foreign = shared.Vendor()

@@ -111,7 +111,7 @@ def test_nested_record_matches_c_struct(module: PyGPU.Module, form: str) -> None
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="HIP does not tell the sizes of a kernel's parameters")
-def test_packed_record_error_names_c_layout(module: PyGPU.Module) -> None:
+def test_error_for_packed_record_suggests_aligned_dtype(module: PyGPU.Module) -> None:
     packed = np.zeros((), [("flag", "u1"), ("mass", "f8"), ("id", "i4")])
     out = PyGPU.zeros(13, "float64")
     with pytest.raises(TypeError, match=r"describe\(\): argument 1 .*13 bytes, and the parameter 80.*align=True"):
@@ -221,7 +221,7 @@ def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module
             with stream:
                 module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
             counts.append(driver.call_count(name) - before)
-    # The first launches wait for the stream on which the arrays were created.
+    # Only the first launches wait for the stream on which the arrays were created; later launches must not wait.
     assert counts[2:4] == [0, 0]
     assert counts[5] > 0
     assert (outs[1].get() == 6).all()
@@ -245,7 +245,7 @@ def test_pointers_object_is_array_of_addresses(module: PyGPU.Module) -> None:
     assert PyGPU.pointers([pointers, arrays[0].ptr]).get().tolist() == [pointers.ptr, arrays[0].ptr]
 
 
-def test_views_of_pointers_keep_arrays(module: PyGPU.Module) -> None:
+def test_views_of_pointers_object_keep_arrays_alive(module: PyGPU.Module) -> None:
     rows = [PyGPU.zeros(2, "float32") for _ in range(3)]
     seen = [weakref.ref(row) for row in rows]
     last, view = rows[2], PyGPU.pointers(rows)[2:]
@@ -358,7 +358,7 @@ def test_graph_keeps_arrays_of_struct_and_pointer_arguments(module: PyGPU.Module
     assert words.get().tolist() == [0, *range(16), 0]
 
 
-def test_kernel_argument_rejects_ndarray_as_owner() -> None:
+def test_kernel_argument_rejects_ndarray_as_owner_of_device_address() -> None:
     from PyGPU import _core
 
     with pytest.raises(TypeError, match="ndarray lends no address"):

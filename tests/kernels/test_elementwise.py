@@ -59,7 +59,7 @@ def test_gaps_between_output_elements_are_unchanged() -> None:
     np.testing.assert_array_equal(base.get(), expected)
 
 
-def test_arrays_in_other_orders_are_combined_by_index_not_by_memory() -> None:
+def test_arrays_in_different_memory_orders_are_combined_by_index() -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     y = np.asfortranarray(x * 10)
     z = PyGPU.empty((3, 4), np.float32, order="F")
@@ -139,7 +139,7 @@ def test_neighbour_elements_are_accessed_by_index() -> None:
         np.testing.assert_array_equal(z.get(), np.diff(x.ravel(), prepend=x[0, 0]).reshape(3, 4))
 
 
-def test_array_used_only_by_index_keeps_its_shape() -> None:
+def test_array_read_only_by_index_is_not_broadcast() -> None:
     kernel = ElementwiseKernel("const float *table, int *at, float *z", "z[i] = table[at[i]]")
     table = np.arange(20, dtype=np.float32).reshape(4, 5)
     at = np.array([[0, 19, 7], [3, 3, 11]], np.int32)
@@ -149,7 +149,7 @@ def test_array_used_only_by_index_keeps_its_shape() -> None:
         np.testing.assert_array_equal(z.get(), table.ravel()[at])
 
 
-def test_slices_and_ranges_select_indices() -> None:
+def test_kernel_call_with_slice_or_range_computes_selected_indices() -> None:
     kernel = ElementwiseKernel("int *z, int v", "z[i] = v + i")
     for chosen in (slice(3, None), slice(None, None, -2), slice(-3, 2, -1), slice(5, 5), slice(100, 200)):
         z = PyGPU.zeros(11, np.int32)
@@ -221,7 +221,7 @@ def test_kernel_rejects_shapes_that_do_not_broadcast() -> None:
         AXPY(1, x, x, PyGPU.zeros(4, np.float32))
 
 
-def test_error_names_mismatched_argument() -> None:
+def test_kernel_call_error_contains_name_of_mismatched_argument() -> None:
     x = PyGPU.zeros(4, np.float32)
     with pytest.raises(TypeError, match=r"axpy\(\): argument 2 \(float \*x\): the array is float64, and float32"):
         AXPY(1, PyGPU.zeros(4), x, x)
@@ -406,7 +406,7 @@ def test_keep_option_writes_source_to_printed_path(capsys: pytest.CaptureFixture
     path.parent.rmdir()
 
 
-def test_compile_error_is_reported() -> None:
+def test_elementwise_kernel_compile_error_is_reported() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = undeclared_name")
     with pytest.raises(PyGPU.CompileError, match=r"operation:?\(?1[\s\S]*undeclared_name"):
         kernel(PyGPU.zeros(3, np.float32))

@@ -1,7 +1,7 @@
 """Test faults inside CPU kernels: an error names the position, and the process survives.
 
-Most tests run in this process. Child processes run the tests of signal handlers that pytest would hide, of Ctrl-C, and
-of faults that end a process.
+Most tests run in this process. Separate processes run the tests of programs without signal handlers (pytest sets such
+handlers), of Ctrl-C, and of faults that end a process.
 """
 
 import os

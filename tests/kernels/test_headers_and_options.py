@@ -149,7 +149,7 @@ extern "C" __global__ void small_floats(const float4 *x, float *out)
 
 
 @on_the_host
-def test_both_16_bit_types_work_with_user_operators() -> None:
+def test_float16_and_bfloat16_work_with_user_defined_operators() -> None:
     function = PyGPU.Module(SMALL_FLOATS).get_function("small_floats")
     x, out = PyGPU.to_gpu(np.arange(8, dtype=np.float32)), PyGPU.zeros(13, np.float32)
     function[1, 1](x, out)
@@ -162,20 +162,20 @@ def test_both_16_bit_types_work_with_user_operators() -> None:
 @pytest.mark.parametrize(
     ("header", "part"), [("mma.h", "tensor cores"), ("cub/cub.cuh", "CUB"), ("curand_kernel.h", "cuRAND")]
 )
-def test_feature_missing_on_cpu_has_clear_error(header: str, part: str) -> None:
+def test_header_missing_on_cpu_raises_error_naming_feature(header: str, part: str) -> None:
     with pytest.raises(PyGPU.CompileError, match=f"{part}.*__PYGPU_CPU__"):
         SourceModule(f"#include <{header}>\n__global__ void k() {{}}")
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="devices have their own assembly")
-def test_inline_gpu_assembly_is_named_in_error() -> None:
+def test_inline_gpu_assembly_raises_compile_error_on_cpu() -> None:
     source = '__global__ void k(int *o) { asm("mov.u32 %0, %%laneid;" : "=r"(*o)); }'
     with pytest.raises(PyGPU.CompileError, match=r"no PTX.*__PYGPU_CPU__"):
         SourceModule(source)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="CUDA launches kernels from kernels")
-def test_kernel_launching_kernels_names_supporting_backends() -> None:
+def test_kernel_that_launches_kernels_raises_compile_error_on_cpu() -> None:
     source = "__global__ void k(int *o) { if (*o) k<<<1, 1>>>(o); }"
     with pytest.raises(PyGPU.CompileError, match="a kernel cannot launch kernels: dynamic parallelism is for CUDA"):
         SourceModule(source)
@@ -190,7 +190,7 @@ OF_DEVICES = [
 
 
 @on_the_host
-def test_device_compiler_options_are_accepted_and_host_ones_ignored() -> None:
+def test_device_compiler_options_are_accepted_and_host_options_ignored() -> None:
     for_hosts = ["-Xcompiler", "-Wall", "-Xcompiler=-fPIC", "-ccbin", "/usr/bin/g++", "-lcurand"]
     own = [option for option in OF_DEVICES if PyGPU.backend_name() != "hip" or "maxrregcount" not in option]
     with pytest.warns(UserWarning, match="-Xcompiler was passed over") as told:
@@ -247,7 +247,8 @@ def test_source_may_include_named_file(tmp_path: Path) -> None:
 
 
 def test_fast_math_kernel_keeps_denormals_of_thread() -> None:
-    # GCC links such a library with code that makes the loading thread treat denormal numbers as 0, in NumPy too.
+    # GCC links a library compiled with fast math with code that makes the loading thread treat denormal numbers as 0,
+    # in NumPy too.
     out = PyGPU.zeros(1, "float32")
     for option in ("-use_fast_math", "-ffast-math") if PyGPU.backend_name() == "cpu" else ("-use_fast_math",):
         kernel = PyGPU.Kernel('extern "C" __global__ void third(float *x) { x[0] = 1.0f / 3.0f; }', options=[option])

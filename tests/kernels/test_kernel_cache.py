@@ -1,8 +1,4 @@
-"""Test the kernel cache.
-
-Tests of interop regression C1 check that every changed header is detected. Tests of C2 check that only files that no
-other user could have written are trusted.
-"""
+"""Test the kernel cache: changed headers are detected, and only files that no other user can write are trusted."""
 
 import atexit
 import functools
@@ -27,7 +23,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# The CPU's compiler reports which files it read; for CUDA and HIP the dependencies are determined in one common way.
+# The CPU's compiler reports which files it read. For CUDA and HIP the same code determines the included files, so the
+# tests need to run only on one of both.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
@@ -58,7 +55,7 @@ INCLUDES = {
 
 
 @pytest.mark.parametrize("include", INCLUDES.values(), ids=INCLUDES.keys())
-def test_cache_changed_header_is_detected_for_any_include(tmp_path: Path, include: str) -> None:
+def test_changed_header_is_detected_for_any_form_of_include(tmp_path: Path, include: str) -> None:
     headers, cache = tmp_path / "headers", tmp_path / "cache"
     headers.mkdir()
     (headers / "through.h").write_text('#include "v.h"\n')
@@ -69,7 +66,7 @@ def test_cache_changed_header_is_detected_for_any_include(tmp_path: Path, includ
 
 
 @pytest.mark.parametrize("option", ["-include", "-isystem", "-iquote", "-imacros"])
-def test_cache_changed_header_named_by_option_is_detected(tmp_path: Path, option: str) -> None:
+def test_changed_header_included_by_compiler_option_is_detected(tmp_path: Path, option: str) -> None:
     if option in ("-iquote", "-imacros") and PyGPU.backend_name() != "cpu":
         pytest.skip("an option of the machine's compiler")
     headers, cache = tmp_path / "headers", tmp_path / "cache"
@@ -83,7 +80,7 @@ def test_cache_changed_header_named_by_option_is_detected(tmp_path: Path, option
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the machine's compiler looks into CPATH, NVRTC does not")
 @pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])
-def test_cache_changed_header_and_changed_variable_are_detected(tmp_path: Path, variable: str) -> None:
+def test_changed_header_and_changed_include_variable_are_detected(tmp_path: Path, variable: str) -> None:
     script = (
         "import sys; from pathlib import Path; from test_kernel_cache import value_of, KERNEL\n"
         "print(value_of('#include <v.h>\\n' + KERNEL, Path(sys.argv[1])))"
@@ -109,7 +106,7 @@ def test_cache_changed_header_and_changed_variable_are_detected(tmp_path: Path, 
     assert value("second") == 33
 
 
-def test_cache_header_added_earlier_on_path_is_detected(tmp_path: Path) -> None:
+def test_header_added_earlier_on_include_path_is_detected(tmp_path: Path) -> None:
     first, second, cache = tmp_path / "first", tmp_path / "second", tmp_path / "cache"
     first.mkdir(), second.mkdir()
     write(second / "v.h", 11)
@@ -138,7 +135,7 @@ def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
         assert folder == "one" or [path.stat().st_ino for path in entries(cache)] == before
 
 
-def test_cache_source_with_unknown_dependencies_is_not_cached(tmp_path: Path) -> None:
+def test_source_with_unknown_dependencies_is_not_cached(tmp_path: Path) -> None:
     (tmp_path / "v.h").write_text(f'#define V "{tmp_path}/w.h"\n#include V\n')
     write(tmp_path / "w.h", 11)
     assert value_of(f'#include "{tmp_path}/v.h"' + KERNEL, tmp_path / "cache") == 11
@@ -215,10 +212,10 @@ def open_to_others(path: Path) -> None:
 
 
 @pytest.mark.parametrize("plant", [fifo, zeros, folder, link, truncated, empty, open_to_others])
-def test_c2_only_complete_regular_file_is_trusted(tmp_path: Path, plant: Callable[[Path], None]) -> None:
+def test_cache_trusts_only_complete_regular_files(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # The cache has replaced each file that it may replace.
+    # The cache has replaced the planted file by a valid private file, unless a directory is in its position.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 
@@ -233,7 +230,7 @@ def with_image(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 
 @pytest.mark.parametrize("kept", [4, 5000], ids=lambda kept: f"{kept} bytes")
-def test_c2_unloadable_image_is_recompiled(tmp_path: Path, kept: int) -> None:
+def test_cache_recompiles_image_that_cannot_be_loaded(tmp_path: Path, kept: int) -> None:
     good: list[bytes] = []
 
     def plant(path: Path) -> None:
@@ -246,7 +243,7 @@ def test_c2_unloadable_image_is_recompiled(tmp_path: Path, kept: int) -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="a driver's image is its own affair")
-def test_c2_rejects_truncated_image(tmp_path: Path) -> None:
+def test_cache_rejects_truncated_image(tmp_path: Path) -> None:
     image = compile("#define VALUE 1" + KERNEL, no_extern_c=True, cache_dir=tmp_path)
     for length in (64, 1000, 4096, len(image) // 2):
         with pytest.raises(ValueError, match="cut short"):
@@ -254,7 +251,7 @@ def test_c2_rejects_truncated_image(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
-def test_c2_folder_writable_by_others_is_not_used_and_reported_once(tmp_path: Path, mode: int) -> None:
+def test_cache_folder_writable_by_others_is_unused_and_reported_once(tmp_path: Path, mode: int) -> None:
     source = f"#define VALUE 8 // {tmp_path}" + KERNEL
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels").chmod(mode)
@@ -266,7 +263,7 @@ def test_c2_folder_writable_by_others_is_not_used_and_reported_once(tmp_path: Pa
     assert entries(tmp_path) == []
 
 
-def test_c2_symlinked_folder_is_not_used(tmp_path: Path) -> None:
+def test_cache_folder_that_is_symlink_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir(mode=0o700)
     (tmp_path / "kernels").symlink_to(tmp_path / "there")
     with pytest.warns(UserWarning, match="not used: it is a link"):
@@ -274,7 +271,7 @@ def test_c2_symlinked_folder_is_not_used(tmp_path: Path) -> None:
     assert list((tmp_path / "there").iterdir()) == []
 
 
-def test_c2_new_folder_is_private_for_any_umask(tmp_path: Path) -> None:
+def test_new_cache_folder_is_private_for_any_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         assert value_of(f"#define VALUE 9 // {tmp_path}" + KERNEL, tmp_path / "new") == 9
@@ -285,7 +282,7 @@ def test_c2_new_folder_is_private_for_any_umask(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
-def test_c2_files_and_folders_of_other_users_are_not_trusted(tmp_path: Path) -> None:
+def test_cache_files_and_folders_of_other_users_are_not_trusted(tmp_path: Path) -> None:
     def give_away(path: Path) -> None:
         with_image(path, lambda image: image.replace(b"put", b"pux"))
         os.chown(path, 12345, 12345)
@@ -299,7 +296,7 @@ def test_c2_files_and_folders_of_other_users_are_not_trusted(tmp_path: Path) -> 
         assert value_of(f"#define VALUE 9 // {tmp_path}" + KERNEL, tmp_path / "theirs") == 9
 
 
-def test_config_reports_why_folder_is_not_used(tmp_path: Path) -> None:
+def test_config_reports_why_cache_folder_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels").chmod(0o777)
     script = (

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
 class Named(ElementwiseKernel):
-    """Define a kernel class with other arguments."""
+    """Define a kernel class whose constructor has other arguments than the base class."""
 
     def __init__(self, factor: int) -> None:
         super().__init__("const float *x, float *y", f"y[i] = {factor} * x[i]", "times")

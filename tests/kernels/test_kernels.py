@@ -82,7 +82,7 @@ def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
     return int(result.stdout)
 
 
-def test_cache_is_shared_by_processes(fakes: Path, tmp_path: Path) -> None:
+def test_kernel_cache_is_shared_by_processes(fakes: Path, tmp_path: Path) -> None:
     assert compiled_by(fakes, tmp_path) == 6
     assert compiled_by(fakes, tmp_path) == 0
 
@@ -97,7 +97,7 @@ def test_concurrent_processes_share_cache_safely(fakes: Path, tmp_path: Path) ->
     assert sorted(path.suffix for path in (tmp_path / "kernels").iterdir()) == [".pgk"] * 6
 
 
-def test_damaged_files_are_recompiled(fakes: Path, tmp_path: Path) -> None:
+def test_kernels_in_damaged_cache_files_are_recompiled(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path)
     for number, path in enumerate(sorted((tmp_path / "kernels").iterdir())):
         path.write_bytes(path.read_bytes()[:-1] if number % 2 else b"nonsense")
@@ -123,7 +123,7 @@ def test_unwritable_cache_folder_causes_no_error(fakes: Path, place: str) -> Non
     assert compiled_by(fakes, Path(place)) == 6
 
 
-def test_readonly_cache_folder_is_read(fakes: Path, tmp_path: Path) -> None:
+def test_kernels_in_readonly_cache_folder_are_used(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path)
     folder = tmp_path / "kernels"
     for path in folder.iterdir():

@@ -55,7 +55,7 @@ def test_nvcc_options_are_translated_for_hiprtc() -> None:
         ("--no-such-option", ValueError, "--no-such-option"),
     ],
 )
-def test_error_names_options_rejected_by_amd_compiler(option: str, error: type[Exception], text: str) -> None:
+def test_error_contains_option_rejected_by_amd_compiler(option: str, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         PyGPU.Kernel(SCALE, "scale", [option])
 

@@ -132,7 +132,7 @@ def test_launch_without_attributes_uses_plain_launch_call(increment: PyGPU.Kerne
 
 
 @pytest.mark.parametrize("spelling", ["config", "keywords", "PyCUDA"])
-def test_attributes_reach_the_driver(increment: PyGPU.Kernel, spelling: str) -> None:
+def test_launch_passes_attributes_to_driver(increment: PyGPU.Kernel, spelling: str) -> None:
     x = PyGPU.zeros(64, np.int32)
     keywords: dict[str, Any] = {
         "priority": -1,

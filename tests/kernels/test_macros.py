@@ -50,26 +50,26 @@ def test_preamble_macro_of_any_name_does_not_break_kernel() -> None:
 
 
 @pytest.mark.parametrize("options", [["-DT=int"], ["-D", "T=int"], ["--define-macro=T=int"]])
-def test_type_may_be_macro(options: list[str]) -> None:
+def test_kernel_source_may_use_macro_as_type(options: list[str]) -> None:
     x = values()
     ElementwiseKernel("float *x", "x[i] = (T)1.7f + T(1)", "typed", options=options)(x)
     assert x.tolist() == [2] * 6
 
 
-def test_macro_may_write_array() -> None:
+def test_macro_of_kernel_option_may_write_array() -> None:
     x, y = values(), PyGPU.zeros(6, np.float32)
     ElementwiseKernel("float *x, float *y", "PUT(x[i])", "put", options=["-DPUT(v)=y[i] = v"])(x, y)
     assert y.tolist() == x.tolist()
 
 
-def test_preamble_lines_are_counted_from_its_start() -> None:
+def test_compile_error_has_line_number_within_preamble() -> None:
     text = "\n__device__ float wrong() { return no; }"
     kernel = ElementwiseKernel("float *x", "x[i] = wrong()", "k", options=["-DN=3"], preamble=text)
     with pytest.raises(PyGPU.CompileError, match=r"preamble[:(]2\b"):
         kernel(values())
 
 
-def test_define_options_are_distinguished() -> None:
+def test_extract_macros_moves_define_options_to_preamble() -> None:
     given = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
     options, preamble = c_arguments.extract_macros(given, "int n;")
     assert options == ["-O3", "-UM"]
@@ -77,6 +77,6 @@ def test_define_options_are_distinguished() -> None:
     assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
 
 
-def test_macros_stay_options_if_header_precedes_sources() -> None:
+def test_extract_macros_keeps_options_if_header_is_included() -> None:
     given = ["-DN=3", "-include", "own.h"]
     assert c_arguments.extract_macros(given, "int n;") == (given, "int n;")

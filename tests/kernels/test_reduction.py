@@ -39,7 +39,7 @@ def integers(size: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 63, 64, 65, 1601, 16384, 16385, 100003])
-def test_integers_are_exact_at_any_length(size: int) -> None:
+def test_dot_product_of_integers_is_exact_at_any_length(size: int) -> None:
     x, y = integers(size), integers(size + 5)[5:]
     result = DOT(PyGPU.to_gpu(x), PyGPU.to_gpu(y))
     assert result.shape == ()
@@ -56,7 +56,7 @@ def test_random_layouts_and_broadcasting_match_numpy() -> None:
         assert DOT(gx, gy).get() == (x.astype(np.int64) * y).sum(), f"seed {seed}, turn {turn}"
 
 
-def test_every_dtype_is_summed() -> None:
+def test_sum_of_every_dtype_matches_numpy() -> None:
     for name in ("uint8", "int16", "uint64", "float16", "float64", "complex64", "complex128"):
         x = np.arange(30).astype(name)
         kernel = ReductionKernel(np.dtype(name), "0", "a + b", arguments=[VectorArg(np.dtype(name), "in")])
@@ -72,14 +72,14 @@ def test_empty_reduction_gives_neutral_element() -> None:
         np.testing.assert_equal(any_of(PyGPU.zeros(0)).get(), np.float64(neutral))
 
 
-def test_result_is_reproducible() -> None:
+def test_repeated_reductions_give_same_bits() -> None:
     seed = random_seed()
     x = PyGPU.to_gpu(np.random.default_rng(seed).random(200_000, np.float32))
     results = {SUM(x).get().tobytes() for _ in range(4)}
     assert len(results) == 1, f"seed {seed}"
 
 
-def test_index_counts_in_c_order_of_array() -> None:
+def test_reduction_index_counts_in_c_order_of_array() -> None:
     kernel = ReductionKernel(np.int64, -1, "a > b ? a : b", "x[i] == 7 ? (long long)i : -1", "const int *x")
     x = np.zeros((4, 5), np.int32)
     x[2, 3] = 7
@@ -87,7 +87,7 @@ def test_index_counts_in_c_order_of_array() -> None:
         assert kernel(given).get() == 13
 
 
-def test_selected_elements_are_reduced_by_index() -> None:
+def test_reduction_reads_selected_elements_by_index() -> None:
     kernel = ReductionKernel(np.int32, "0", "a + b", "x[chosen[i]]", "int *chosen, int *x")
     x, chosen = integers(100), np.array([3, 99, 0, 3], np.int32)
     assert kernel(PyGPU.to_gpu(chosen), PyGPU.to_gpu(x)).get() == x[chosen].sum()
@@ -99,7 +99,7 @@ def test_scalar_arguments_are_visible_in_map_and_reduce_expressions() -> None:
     assert kernel(97, PyGPU.to_gpu(x)).get() == x.sum() % 97
 
 
-def test_user_structured_type_is_reduced() -> None:
+def test_reduction_supports_user_structured_type() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("reduction_minmax", MINMAX)
@@ -117,7 +117,7 @@ def test_user_structured_type_is_reduced() -> None:
         assert (found["lowest"], found["highest"]) == (x.min(), x.max())
 
 
-def test_out_receives_the_result() -> None:
+def test_out_array_of_reduction_receives_result() -> None:
     results = PyGPU.zeros(4, np.float32)
     x = PyGPU.to_gpu(np.arange(10, dtype=np.float32))
     out = results[2]
@@ -133,7 +133,7 @@ def test_out_receives_the_result() -> None:
         SUM(x, out=np.zeros(1, np.float32))
 
 
-def test_allocator_is_called_once_per_array() -> None:
+def test_reduction_calls_allocator_once_per_array() -> None:
     sizes: list[int] = []
 
     def allocate(nbytes: int) -> Any:
@@ -158,7 +158,7 @@ def test_reduction_runs_after_earlier_work_on_array_on_any_stream() -> None:
         assert result.get() == 30000 * value
 
 
-def test_kernel_rejects_wrong_dtype_shape_keyword_and_definition() -> None:
+def test_reduction_rejects_wrong_dtype_shape_keyword_and_definition() -> None:
     with pytest.raises(TypeError, match=r"dot\(\): argument 1 \(const int \*x\): the array is float32, and int32"):
         DOT(PyGPU.zeros(3, np.float32), PyGPU.zeros(3, np.int32))
     with pytest.raises(ValueError, match="could not be broadcast"):

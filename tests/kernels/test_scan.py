@@ -32,7 +32,7 @@ def integers(size: int) -> np.ndarray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("size", [0, 1, 2, 31, 255, 256, 257, 2047, 2048, 2049, 70001, 1 << 20, (1 << 21) + 17])
-def test_scan_of_any_length_in_place(size: int) -> None:
+def test_in_place_scan_of_any_length_matches_numpy(size: int) -> None:
     x = integers(size)
     up_to, before = PyGPU.to_gpu(x), PyGPU.to_gpu(x)
     assert UP_TO(up_to) is up_to
@@ -42,7 +42,7 @@ def test_scan_of_any_length_in_place(size: int) -> None:
     np.testing.assert_array_equal(before.get(), expected - x)
 
 
-def test_scan_of_any_stride_keeps_gaps() -> None:
+def test_scan_of_any_stride_leaves_gaps_unchanged() -> None:
     base = integers(9000).reshape(3000, 3)
     for key in [np.s_[::2, 1], np.s_[::-1, 0], np.s_[5::-2, 2]]:
         expected = base.copy()
@@ -52,7 +52,7 @@ def test_scan_of_any_stride_keeps_gaps() -> None:
         np.testing.assert_array_equal(found.get(), expected)
 
 
-def test_out_receives_the_result() -> None:
+def test_out_array_of_scan_receives_result() -> None:
     x = integers(5000)
     given, out = PyGPU.to_gpu(x), PyGPU.zeros(10000, np.int32)
     new = BEFORE(given, "new")
@@ -63,7 +63,7 @@ def test_out_receives_the_result() -> None:
     assert not out.get()[1::2].any()
 
 
-def test_elements_are_combined_in_order() -> None:
+def test_scan_combines_elements_in_order() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("scan_affine", AFFINE)
@@ -80,13 +80,13 @@ def test_elements_are_combined_in_order() -> None:
 
 
 @pytest.mark.parametrize("name", ["uint8", "int64", "float16", "float64", "complex128"])
-def test_scan_of_every_dtype(name: str) -> None:
+def test_scan_of_every_dtype_matches_numpy(name: str) -> None:
     x = (np.arange(700) % 2).astype(name)
     kernel = InclusiveScanKernel(np.dtype(name), "a + b")
     np.testing.assert_array_equal(kernel(PyGPU.to_gpu(x)).get(), np.cumsum(x, dtype=name))
 
 
-def test_exclusive_scan_starts_with_neutral_element() -> None:
+def test_exclusive_scan_result_starts_with_neutral_element() -> None:
     largest = ExclusiveScanKernel(np.float32, "a > b ? a : b", neutral="-100.0f")
     x = np.array([1, 5, 2, 7, 3], np.float32)
     assert largest(PyGPU.to_gpu(x)).get().tolist() == [-100, 1, 5, 5, 7]
@@ -122,7 +122,7 @@ def test_array_of_other_dtype_is_converted_and_keeps_its_dtype() -> None:
         assert x.get().tolist() == expected.astype(dtype).tolist()
 
 
-def test_kernel_rejects_wrong_shape_overlap_and_host_array() -> None:
+def test_scan_rejects_wrong_shape_overlap_and_host_array() -> None:
     x = PyGPU.zeros(10, np.int32)
     with pytest.raises(ValueError, match="input has 2 axes, and a scan goes along one"):
         UP_TO(x.reshape(2, 5))

@@ -1,4 +1,4 @@
-"""Test adjacent views of one array, as stencils read them: consecutive rows stay separate."""
+"""Test kernels that read shifted views of one array, as stencils do: elements get the neighbours of their own row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIDDLE = (..., slice(1, -1), slice(2, None))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_each_element_has_its_own_neighbours(shape: tuple[int, ...]) -> None:
+def test_user_kernel_of_shifted_views_matches_numpy(shape: tuple[int, ...]) -> None:
     u = np.random.default_rng(0).integers(1, 9, shape).astype(np.float32)
     lent = PyGPU.to_gpu(u)
     z = PyGPU.full(u[UP].shape, -1, np.float32)
@@ -30,7 +30,7 @@ def test_each_element_has_its_own_neighbours(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", ["add", "arctan2", "logaddexp"])
-def test_elements_have_own_neighbours_in_large_kernels(name: str, shape: tuple[int, ...]) -> None:
+def test_large_ufunc_kernels_of_shifted_views_match_numpy(name: str, shape: tuple[int, ...]) -> None:
     u = np.random.default_rng(0).uniform(1, 9, shape)
     lent = PyGPU.to_gpu(u)
     got = getattr(PyGPU, name)(lent[UP], lent[DOWN]).get()

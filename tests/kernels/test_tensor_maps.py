@@ -38,14 +38,14 @@ def capable() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cuda", reason="CUDA has them")
-def test_error_names_backends_with_tensor_maps() -> None:
+def test_tensor_map_error_contains_vendor_with_tensor_maps() -> None:
     words = f"the {PyGPU.backend_name()} backend has no tensor maps: they are of NVIDIA's devices"
     with pytest.raises(PyGPU.NotSupportedError, match=words):
         PyGPU.TensorMap(PyGPU.zeros((8, 8), "float32"), (4, 4))
 
 
 @cuda_only
-def test_driver_rejection_is_reported_with_arguments() -> None:
+def test_tensor_map_rejected_by_driver_raises_error_with_arguments() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("a fault of the simulated driver")
@@ -56,7 +56,7 @@ def test_driver_rejection_is_reported_with_arguments() -> None:
 
 @cuda_only
 @pytest.mark.parametrize("read", [False, True])
-def test_kernel_receives_aligned_128_bytes(words: PyGPU.Kernel, read: bool) -> None:
+def test_kernel_receives_tensor_map_as_aligned_128_bytes(words: PyGPU.Kernel, read: bool) -> None:
     a = PyGPU.zeros((6, 10, 32), "float32")[1:, ::2]
     tensor_map = PyGPU.TensorMap(
         a, (2, 3, 16), swizzle="64B", l2_promotion="128b", oob_fill="nan", element_strides=(1, 2, 1), readonly=read
@@ -79,7 +79,7 @@ def test_kernel_receives_aligned_128_bytes(words: PyGPU.Kernel, read: bool) -> N
 
 
 @cuda_only
-def test_strides_of_unit_axes_are_ignored(words: PyGPU.Kernel) -> None:
+def test_tensor_map_ignores_strides_of_axes_of_length_one(words: PyGPU.Kernel) -> None:
     a = PyGPU.zeros((4, 4, 20), "uint8")[:1, 1:2, :16].copy()
     for view in (a, PyGPU.zeros((4, 3, 16), "uint8")[1:2, ::5], PyGPU.zeros((1, 1, 16), "uint8")):
         out = PyGPU.zeros(17, "uint64")
@@ -164,7 +164,7 @@ def test_launch_with_tensor_map_is_ordered_after_work_on_its_array(words: PyGPU.
         with stream:
             words[1, 17](tensor_map, outs[stream])
         waits.append(driver.call_count("cuStreamWaitEvent") - before)
-    # The first launches wait for the stream on which the arrays were created.
+    # Only the first launches wait for the stream on which the arrays were created; later launches must not wait.
     assert waits[2:4] == [0, 0]
     assert waits[4] > 0
     assert waits[5] > 0

@@ -137,7 +137,7 @@ def values_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> n
     return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
 
 
-def test_every_mode_matches_numpy(module: PyGPU.Module) -> None:
+def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
     seed = random.randrange(1 << 30)
     rng = np.random.default_rng(seed)
     is_hardware = PyGPU.backend_name() != "cpu" and simulated.driver() is None
@@ -165,14 +165,15 @@ def test_every_mode_matches_numpy(module: PyGPU.Module) -> None:
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # With normalized coordinates the product is rounded before the weight, and hardware rounds intermediate values.
+        # The product of a normalized coordinate and a length is rounded before the weight is computed from it, and
+        # hardware rounds intermediate values.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)
         assert close.mean() > (0.97 if normalized else 0.9999), told
 
 
-def test_layers_are_not_interpolated(module: PyGPU.Module) -> None:
+def test_linear_filter_does_not_interpolate_between_texture_layers(module: PyGPU.Module) -> None:
     values = np.arange(24, dtype="float32").reshape(3, 2, 4)
     array = PyGPU.TextureArray((3, 2, 4), layered=True)
     array.set(values)
@@ -185,7 +186,7 @@ def test_layers_are_not_interpolated(module: PyGPU.Module) -> None:
     np.testing.assert_array_equal(read(module, PyGPU.Texture(lines), at, 11, 1), [5.0, 6.0])
 
 
-def test_linear_memory_is_fetched_by_integer_and_zero_outside(module: PyGPU.Module) -> None:
+def test_texture_of_linear_memory_reads_elements_and_zero_outside(module: PyGPU.Module) -> None:
     line = PyGPU.arange(10, dtype="float32")
     at = np.array([[-1, 0, 0], [0, 0, 0], [9, 0, 0], [10, 0, 0]])
     np.testing.assert_array_equal(read(module, PyGPU.Texture(line), at, 0), [0, 0, 9, 0])
@@ -195,7 +196,7 @@ def test_linear_memory_is_fetched_by_integer_and_zero_outside(module: PyGPU.Modu
     np.testing.assert_array_equal(out.get(), four)
 
 
-def test_pitched_rows_are_read_in_place(module: PyGPU.Module) -> None:
+def test_texture_of_pitched_rows_reads_elements_of_rows(module: PyGPU.Module) -> None:
     rows = PyGPU.zeros((3, 128), "float32")
     rows[:, :5] = np.arange(15, dtype="float32").reshape(3, 5)
     at = np.array([[4.5, 2.5, 0], [2.0, 1.0, 0], [9.0, 9.0, 0]])
@@ -203,7 +204,7 @@ def test_pitched_rows_are_read_in_place(module: PyGPU.Module) -> None:
     np.testing.assert_allclose(read(module, texture, at, 2), [14, 4, 14])
 
 
-def test_surface_is_written_read_and_visible_to_its_texture(module: PyGPU.Module) -> None:
+def test_kernel_updates_texture_array_and_layer_through_surface(module: PyGPU.Module) -> None:
     values = np.arange(12, dtype="int16").reshape(3, 4)
     array = PyGPU.TextureArray((3, 4), "int16", surface=True)
     array.set(values)

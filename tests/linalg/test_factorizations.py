@@ -1,4 +1,4 @@
-"""Test `PyGPU.linalg` on matrices: factorizations must multiply to the input, other results match NumPy."""
+"""Test `PyGPU.linalg` on matrices: the product of the factors must equal the input, other results match NumPy."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_cholesky_matches_numpy(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @EVERYWHERE
-def test_qr_factors_multiply_to_input(dtype: str, shape: tuple[int, ...]) -> None:
+def test_product_of_qr_factors_equals_input(dtype: str, shape: tuple[int, ...]) -> None:
     a = given(dtype, *shape)
     for array in laid(a):
         for mode in ("reduced", "complete"):
@@ -91,7 +91,7 @@ def test_qr_factors_multiply_to_input(dtype: str, shape: tuple[int, ...]) -> Non
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @EVERYWHERE
-def test_svd_factors_multiply_to_input(dtype: str, shape: tuple[int, ...]) -> None:
+def test_product_of_svd_factors_equals_input(dtype: str, shape: tuple[int, ...]) -> None:
     a = given(dtype, *shape)
     values = np.linalg.svd(a, compute_uv=False)
     for array in laid(a):
@@ -133,7 +133,7 @@ def test_eig_satisfies_eigenvalue_equation(dtype: str) -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "hip", reason="of hipSOLVER")
-def test_hipsolver_has_no_general_eigenvalues() -> None:
+def test_eig_with_hipsolver_raises_not_supported_error() -> None:
     with pytest.raises(PyGPU.NotSupportedError, match="has no Xgeev_bufferSize"):
         linalg.eig(PyGPU.ones((2, 2)))
 

@@ -1,4 +1,4 @@
-"""Test cuSOLVER and hipSOLVER: errors if one is missing or fails, and the handling of non-convergence."""
+"""Test cuSOLVER and hipSOLVER: errors if the library is missing or fails, and iterations that do not converge."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-INFO = 2**32 - 1  # code of the replacement library for iterations without convergence
+INFO = 2**32 - 1  # with this code the replacement library simulates an iteration that does not converge
 
 
 def fails(library: str, name: str, code: int) -> None:
-    """Make the next call of a function of the replacement library fail."""
+    """Make the next call of the function `name` of a replacement library fail with `code`."""
     files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
@@ -36,7 +36,7 @@ def fails(library: str, name: str, code: int) -> None:
     stand_in.sim_mathematics_fault(name.encode(), 1, code)
 
 
-def test_library_error_has_status_name() -> None:
+def test_error_of_solver_library_contains_status_name() -> None:
     a = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     linalg.inv(a)
     fails("solver", "getrf", 2)
@@ -45,7 +45,7 @@ def test_library_error_has_status_name() -> None:
     close(linalg.inv(a), np.eye(3, dtype="float32"))
 
 
-def test_batched_library_error_has_status_name() -> None:
+def test_error_of_batched_blas_function_contains_status_name() -> None:
     a = PyGPU.to_gpu(np.stack([np.eye(3, dtype="float32")] * 2))
     linalg.inv(a)
     fails("blas", "getrfBatched", 3)
@@ -53,7 +53,7 @@ def test_batched_library_error_has_status_name() -> None:
         linalg.inv(a)
 
 
-def test_capture_rejects_iterative_functions() -> None:
+def test_capture_rejects_svd_and_eigvalsh_but_accepts_cholesky() -> None:
     a = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     linalg.svd(a)
     with PyGPU.Stream() as stream:
@@ -69,7 +69,7 @@ def test_capture_rejects_iterative_functions() -> None:
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5)], ids=str)
 @pytest.mark.enough_on("cuda")
-def test_svd_falls_back_if_jacobi_does_not_converge(
+def test_svd_uses_other_algorithm_if_jacobi_does_not_converge(
     shape: tuple[int, ...],
 ) -> None:
     a = given("float32", *shape)
@@ -90,7 +90,7 @@ def test_eigenvalues_without_convergence_raise_linalg_error() -> None:
 
 
 @pytest.mark.starts_processes
-def test_error_without_library_contains_package_name() -> None:
+def test_error_for_missing_solver_library_contains_package_name() -> None:
     program = """
 import PyGPU
 try:

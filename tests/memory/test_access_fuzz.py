@@ -1,4 +1,4 @@
-"""Test random reads and writes of random memory by every entry point: equal to NumPy, or rejected."""
+"""Test random reads and writes of random memory by every entry point: they match NumPy or are rejected."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class RandomAccesses:
         return Block(host, host.ctypes.data, nbytes, known=False)
 
     def range(self, count: int | None = None) -> tuple[Block, int, int, bool]:
-        """Return a block, an offset, a number of bytes, and whether they fit.
+        """Return a block, an offset, a number of bytes, and whether these bytes lie inside the block.
 
-        Unregistered memory is never overrun.
+        For memory that PyGPU does not track, the bytes always lie inside.
         """
         block = self.random.choice(self.blocks)
         size = block.bytes.size
@@ -101,7 +101,7 @@ class RandomAccesses:
         return self.random.choice(forms)
 
     def attempt(self, allowed: bool, work: Callable[[], Any]) -> bool:
-        """Run the work, and return whether it was accepted, which must be the case exactly if it is allowed."""
+        """Run `work`; check that PyGPU accepts it if it is `allowed` and rejects it otherwise; return `allowed`."""
         try:
             status = work()
         except (ValueError, MemoryError):

@@ -82,7 +82,7 @@ def test_allocator_receives_stream_of_allocation(pool: Counting) -> None:
     assert_same(array, np.zeros(5))
 
 
-def test_getter_returns_configured_allocator() -> None:
+def test_get_allocator_returns_configured_allocator() -> None:
     assert PyGPU.get_allocator() is None
     pool = Counting()
     PyGPU.set_allocator(pool)
@@ -98,7 +98,7 @@ def test_getter_returns_configured_allocator() -> None:
     assert PyGPU.get_allocator() is None
 
 
-def test_allocator_choice_is_per_thread() -> None:
+def test_using_allocator_applies_to_calling_thread_only() -> None:
     pool, others = Counting(), []
     with PyGPU.using_allocator(pool):
         thread = threading.Thread(target=lambda: others.append(PyGPU.ones(3)))
@@ -109,7 +109,7 @@ def test_allocator_choice_is_per_thread() -> None:
     assert len(others) == 1
 
 
-def test_previous_allocator_is_restored_after_error() -> None:
+def test_using_allocator_restores_previous_allocator_after_error() -> None:
     with pytest.raises(KeyError), PyGPU.using_allocator(Counting()):
         raise KeyError
     assert PyGPU.get_allocator() is None
@@ -149,7 +149,7 @@ def test_set_allocator_rejects_non_allocators_immediately(allocator: Any) -> Non
     assert PyGPU.get_allocator() is None
 
 
-def test_error_for_unknown_name_lists_known_ones() -> None:
+def test_set_allocator_error_for_unknown_name_lists_known_names() -> None:
     with pytest.raises(ValueError, match="'torch', 'cupy', 'rmm'"):
         PyGPU.set_allocator("numba")
 
@@ -162,7 +162,7 @@ def test_set_allocator_rejects_gpu_library_on_cpu(name: str) -> None:
 
 
 @pytest.mark.parametrize("make", [PyGPU.empty, PyGPU.zeros, PyGPU.ones, PyGPU.GPUArray])
-def test_single_array_may_have_allocator_like_pycuda(make: Any) -> None:
+def test_array_creation_accepts_allocator_argument_like_pycuda(make: Any) -> None:
     pool = Counting()
     arrays = [
         make((2, 3), np.float32, pool),
@@ -185,7 +185,7 @@ def test_upload_into_allocator_memory_keeps_memory_order() -> None:
     assert_same_values(array.get(), host)
 
 
-def test_memory_is_returned_after_last_use_without_synchronization() -> None:
+def test_dropped_array_frees_allocator_memory_without_synchronization() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("needs a driver that can be slow")
@@ -232,7 +232,7 @@ def test_allocation_beyond_limit_fails_and_keeps_live_arrays() -> None:
 
 
 @pytest.mark.usefixtures("limited")
-def test_limit_applies_to_allocator_memory() -> None:
+def test_memory_limit_applies_to_memory_of_allocator() -> None:
     pool = Counting()
     with PyGPU.using_allocator(pool):
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 100)

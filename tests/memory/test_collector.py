@@ -1,6 +1,6 @@
-"""Test that the garbage collector visits only initialized objects, and that long owner chains are dropped.
+"""Test that the garbage collector never reads uninitialized objects, and that long owner chains are dropped.
 
-Interop regressions A5 and A6 are the reason; the chains are dropped iteratively.
+In an owner chain each array keeps the next one alive. Such a chain must be dropped without recursion.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def run(script: str) -> None:
 
 
 def test_import_during_concurrent_collection_does_not_crash() -> None:
-    # Interop regression A5: on every backend 1 of 40 imports crashed, and more under a debugger.
+    # Interop regression A5: on every backend 1 of 40 imports crashed; under a debugger the fraction was higher.
     assert import_storm.storm(IMPORTS) == []
 
 
@@ -129,7 +129,7 @@ def test_long_chains_through_other_libraries_are_dropped() -> None:
 
 
 def test_first_owner_of_chain_is_released_with_last_array() -> None:
-    # Interop regression A6: the release is deferred but not forgotten.
+    # Interop regression A6: the owner is released later, but it is released.
     run(
         """
         import weakref

@@ -1,4 +1,4 @@
-"""Test that a registered address has its block's extent, read-only flag and hazards at every entry point."""
+"""Test that every entry point checks an address against the extent, read-only flag and hazards of its block."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any)
     assert not same.flags.owndata
 
 
-def test_offset_is_checked_against_end_of_block() -> None:
+def test_array_at_offset_address_cannot_exceed_end_of_block() -> None:
     """Check an offset address against the block (interop regression A12)."""
     a = PyGPU.zeros(4)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 16).fill(1)
@@ -64,9 +64,9 @@ def test_offset_is_checked_against_end_of_block() -> None:
 
 @references
 def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, late: None) -> None:
-    """Order uses of shared memory.
+    """Order the uses of memory that two arrays share.
 
-    Interop regression A12: a fill on another stream was not waited for, and 0 was read instead of 7.
+    Interop regression A12: a read did not wait for a fill on another stream, and returned 0 instead of 7.
     """
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     for number in range(10):
@@ -86,7 +86,7 @@ def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, lat
 
 
 def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
-    """Order copies by address.
+    """Make copies by address wait for earlier work on the array at that address.
 
     Interop regression A12: `cudaMemcpyAsync` and `memcpy_*` with the address of an array ignored the array's uses.
     """
@@ -111,7 +111,7 @@ def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
 @pytest.mark.reads_in_place
 @cpu_only
 @pytest.mark.parametrize("refer", [lambda a: a, lambda a: a.ptr, lambda a: a.__array_interface__["data"][0]])
-def test_imported_readonly_memory_stays_readonly(refer: Any) -> None:
+def test_second_array_over_imported_readonly_memory_is_readonly(refer: Any) -> None:
     """Keep imported read-only memory read-only.
 
     Interop regression A12: an array over the `gpudata` of a read-only array modified a `bytes` object.
@@ -185,7 +185,7 @@ def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
 
 
 def test_size_reported_by_memory_object_limits_array() -> None:
-    """Use the size that an object reports (interop regression A12)."""
+    """Limit an array to the size that its memory object reports (interop regression A12)."""
     for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
@@ -210,7 +210,7 @@ def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
     assert int(pool.allocate(800)) == address
 
 
-def test_gpudata_owner_is_kept_with_memory() -> None:
+def test_dlpack_consumer_keeps_pool_memory_of_array_alive() -> None:
     """Keep pool memory alive with the array, also for a consumer by DLPack (interop regression A12)."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
@@ -250,7 +250,7 @@ KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pi
 
 @pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20])
 @pytest.mark.parametrize("make", KINDS_OF_MEMORY.values(), ids=KINDS_OF_MEMORY)
-def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
+def test_raw_access_beyond_registered_block_returns_error(make: Any, nbytes: int) -> None:
     """Reject an access beyond a known block.
 
     Interop regression B3: on the CPU the process crashed, or no error was raised.
@@ -309,8 +309,8 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
-def test_array_keeps_explicitly_freed_memory_and_address_is_unowned(make: Any) -> None:
-    """Keep the memory of an array that the user freed explicitly (interop regression B3)."""
+def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> None:
+    """Keep memory that the user frees explicitly while an array refers to it (interop regression B3)."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)
@@ -335,8 +335,8 @@ def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
 def test_freed_block_records_are_bounded_and_released() -> None:
     """Bound the records of freed blocks.
 
-    Interop regression B3: freed addresses are remembered by keeping the blocks, which costs little memory and can be
-    disabled.
+    Interop regression B3: to recognize freed addresses, PyGPU keeps the freed blocks. This costs little memory and can
+    be disabled; `trim_memory` releases the blocks.
     """
     for _ in range(2000):
         _, free, _ = allocated(50_000)

@@ -116,7 +116,7 @@ def test_gpudata_keeps_memory_after_array_is_dropped(x):
     assert (drv.from_device_like(memory, VALUES) == VALUES).all()
 
 
-def test_gpudata_rejects_use_after_free_and_array_stays_valid(x):
+def test_freed_gpudata_rejects_use_but_its_array_stays_valid(x):
     memory = x.gpudata
     memory.free()
     assert x.gpudata is memory
@@ -164,7 +164,7 @@ def _read_only() -> object:
     return PyGPU.asarray(Lender())
 
 
-def test_gpudata_without_integer_does_not_escape(x):
+def test_use_of_gpudata_as_object_does_not_let_address_escape(x):
     """Use `gpudata` as an object only.
 
     Then the block need not be found by its address, and the address does not escape.
@@ -192,14 +192,14 @@ def test_ctypes_passes_array_to_c_function():
 
 
 class Lender:
-    """Own the memory of an array and lend it to another one."""
+    """Own memory (that of `inner`) over which a test creates another array."""
 
     def __init__(self) -> None:
         self.inner = PyGPU.arange(4.0)
         self.ptr = self.inner.ptr
 
 
-def test_array_with_requested_gpudata_is_collected_with_its_owner():
+def test_cycle_of_array_and_owner_is_collected_after_gpudata_was_read():
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "f8", gpudata=lender)
     assert int(lender.array.gpudata) == lender.ptr
@@ -209,7 +209,7 @@ def test_array_with_requested_gpudata_is_collected_with_its_owner():
     assert gone() is None
 
 
-def test_referenced_gpudata_keeps_owner():
+def test_reference_to_gpudata_keeps_owner_of_memory_alive():
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "f8", gpudata=lender)
     memory = lender.array.gpudata

@@ -1,4 +1,4 @@
-"""Test that memory of Python objects, values instead of addresses, and impossible sizes are rejected."""
+"""Test that memory of Python objects, array values in place of addresses, and impossible sizes are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test the lifetime of arrays: references, cycles, views, subclasses, threads, exit."""
+"""Test the lifetime of arrays: references, cycles, views, subclasses, threads, process exit."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_view_keeps_memory_and_owner_alive() -> None:
     assert dies(reference)
 
 
-def test_view_of_view_holds_owner_only() -> None:
+def test_view_of_view_refers_to_owner_not_to_first_view() -> None:
     _, array = pair((1000,))
     middle = array[10:]
     reference = weakref.ref(middle)
@@ -201,12 +201,12 @@ def test_views_and_copies_keep_class_and_call_array_finalize() -> None:
         assert other.name == "from made by init"
 
 
-def test_creation_functions_return_exact_class() -> None:
+def test_creation_functions_return_gpuarray_not_subclass() -> None:
     for array in (PyGPU.zeros(2), PyGPU.to_gpu(np.zeros(2)), PyGPU.arange(2)):
         assert type(array) is PyGPU.GPUArray
 
 
-def test_subclass_may_have_slots_other_base_and_own_new() -> None:
+def test_subclass_may_define_slots_second_base_class_and_new() -> None:
     class Mixin:
         def hello(self) -> str:
             return f"hello {self.shape}"
@@ -247,13 +247,13 @@ def test_error_in_array_finalize_is_raised_without_leak() -> None:
     assert dies(reference)
 
 
-def test_class_of_other_layout_cannot_be_assigned() -> None:
+def test_assigning_unrelated_class_to_array_raises_type_error() -> None:
     _, array = pair((3,))
     with pytest.raises(TypeError):
         array.__class__ = list
 
 
-# Nothing leaks
+# Leaks
 
 
 OPERATIONS = {
@@ -286,7 +286,7 @@ def _refused(call: Any) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_reference_counts_are_balanced(name: str) -> None:
+def test_operation_leaves_reference_counts_unchanged(name: str) -> None:
     array = PyGPU.zeros((8,))
     operation = OPERATIONS[name]
     counted = [array, PyGPU.GPUArray, Named, array.dtype, HOST, array.device, np.dtype("float64"), ()]
@@ -317,7 +317,7 @@ def test_reference_counts_are_balanced(name: str) -> None:
         ("fetched", lambda array: array.get()),
     ],
 )
-def test_thousands_of_objects_leave_no_memory(name: str, make: Any) -> None:
+def test_creating_thousands_of_objects_leaks_no_memory(name: str, make: Any) -> None:
     array = PyGPU.zeros((64,))
 
     def make_many(thousands: int) -> None:

@@ -104,7 +104,7 @@ def test_raw_free_of_array_memory_raises_cuda_error() -> None:
         PyGPU.set_memory_release_threshold,
     ],
 )
-def test_non_integer_raises_type_error(call) -> None:
+def test_raw_memory_functions_reject_non_integers(call) -> None:
     for given in told(NO_NUMBERS):
         with pytest.raises(TypeError, match="is an int, not"):
             call(given)
@@ -132,7 +132,7 @@ def test_non_integer_raises_type_error(call) -> None:
         PyGPU.trim_memory,
     ],
 )
-def test_impossible_address_or_size_raises_value_error(call) -> None:
+def test_raw_memory_functions_reject_impossible_address_or_size(call) -> None:
     for given in told(OUT_OF_RANGE):
         with pytest.raises(ValueError, match=r"negative|bits|0 to 255"):
             call(given)
@@ -165,7 +165,7 @@ def test_pinned_memory_is_host_memory(flags: dict) -> None:
 
 
 @pytest.mark.parametrize("call", [_core.host_allocate, lambda size, **flags: _core.host_register(4096, size, **flags)])
-def test_flags_are_bools(call) -> None:
+def test_host_memory_functions_reject_flag_that_is_no_bool(call) -> None:
     with pytest.raises(TypeError):
         call(16, portable=1)
 
@@ -200,7 +200,7 @@ def test_host_register_rejects_address_without_memory(address: int, nbytes: int)
 
 @pytest.mark.parametrize("stream", [None, 0, "own"])
 @pytest.mark.parametrize("explicit", [False, True])
-def test_bytes_roundtrip_through_device(stream: object, explicit: bool) -> None:
+def test_bytes_are_unchanged_after_copy_to_device_and_back(stream: object, explicit: bool) -> None:
     if stream == "own":
         stream = PyGPU.Stream(non_blocking=True)
     source, result = np.random.default_rng(1).integers(0, 256, 1000, np.uint8), np.zeros(1000, np.uint8)
@@ -251,14 +251,14 @@ def test_host_copy_on_stream_follows_earlier_work() -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "HOST_TO_HOST", "host", "default "])
-def test_error_for_unknown_copy_kind_lists_known_ones(kind: str) -> None:
+def test_raw_copy_error_for_unknown_kind_lists_known_kinds(kind: str) -> None:
     values = np.zeros(8, np.uint8)
     with pytest.raises(ValueError, match="'device_to_device'"):
         _core.raw_copy(values.ctypes.data, values.ctypes.data, 8, kind)
 
 
 @pytest.mark.parametrize("kind", [0, b"default", object()])
-def test_copy_kind_can_be_given_as_text(kind: object) -> None:
+def test_raw_copy_rejects_kind_that_is_no_text(kind: object) -> None:
     with pytest.raises(TypeError):
         _core.raw_copy(8, 8, 8, kind)
 
@@ -282,14 +282,14 @@ def test_zero_bytes_are_copied_between_null_addresses(kind: str) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, 256, 2**40])
-def test_fill_value_is_one_byte(value: int) -> None:
+def test_raw_fill_rejects_value_above_one_byte(value: int) -> None:
     with pytest.raises(ValueError, match="0 to 255"):
         _core.raw_fill(4096, value, 4)
 
 
 @gpu_only
 @pytest.mark.provokes_findings
-def test_driver_rejects_wrong_copy_kind() -> None:
+def test_gpu_driver_rejects_host_address_for_device_copy_and_fill() -> None:
     values = np.zeros(64, np.uint8)
     with pytest.raises(PyGPU.CudaError) as caught:
         _core.raw_copy(values.ctypes.data, values.ctypes.data, 64, "device_to_device")
@@ -333,7 +333,7 @@ def test_many_threads_allocate_and_free() -> None:
     at_once(4, work)
 
 
-def test_statistics_follow_live_memory() -> None:
+def test_memory_statistics_count_live_memory() -> None:
     before = PyGPU.memory_statistics()
     assert set(before) == {
         "bytes", "peak", "count", "pool_reserved", "pool_reserved_peak", "pool_used", "pool_used_peak",
@@ -350,7 +350,7 @@ def test_statistics_follow_live_memory() -> None:
     assert after["count"] == before["count"]
 
 
-def test_cache_threshold_is_set_and_read() -> None:
+def test_memory_release_threshold_has_value_that_was_set() -> None:
     before = PyGPU.memory_release_threshold()
     for threshold in (0, 2**20, 2**64 - 1):
         PyGPU.set_memory_release_threshold(threshold, 0)
@@ -358,7 +358,7 @@ def test_cache_threshold_is_set_and_read() -> None:
     PyGPU.set_memory_release_threshold(before)
 
 
-def test_trim_releases_unused_memory() -> None:
+def test_trim_memory_releases_unused_memory() -> None:
     _core.raw_free(_core.raw_allocate(1 << 24))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -384,6 +384,6 @@ print("ok")
 """
 
 
-def test_live_memory_is_left_to_process_exit() -> None:
+def test_process_with_live_memory_exits_without_error() -> None:
     done = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

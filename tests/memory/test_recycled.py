@@ -1,4 +1,4 @@
-"""Test the stream block cache: small blocks used by one stream only are reused by that stream."""
+"""Test the block cache of a stream: the stream reuses small blocks that no other stream used."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_next_array_reuses_last_block_without_driver_call(driver: simulated.Driv
     assert array.tolist() == [0] * 110
 
 
-def test_cached_memory_is_counted_and_trimmed() -> None:
+def test_cached_block_is_counted_and_released_by_trim_memory() -> None:
     array = PyGPU.zeros(1000, "float32")
     held = PyGPU.memory_statistics()
     assert held["recycled_bytes"] == 0
@@ -83,7 +83,7 @@ def test_cache_is_limited_to_32_mib() -> None:
     assert kept() == 32 * MIB
 
 
-def test_threshold_bounds_cache_and_zero_disables_it() -> None:
+def test_release_threshold_limits_cache_and_zero_disables_cache() -> None:
     PyGPU.set_memory_release_threshold(2 * MIB)
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(4)]
     arrays.clear()
@@ -94,7 +94,7 @@ def test_threshold_bounds_cache_and_zero_disables_it() -> None:
     assert kept() == 0
 
 
-def test_uncached_block_is_not_reused_for_larger_size() -> None:
+def test_block_allocated_while_cache_was_disabled_is_not_cached() -> None:
     PyGPU.set_memory_release_threshold(0)
     array = PyGPU.empty(100, "uint8")
     PyGPU.set_memory_release_threshold(2**64 - 1)
@@ -102,7 +102,7 @@ def test_uncached_block_is_not_reused_for_larger_size() -> None:
     assert kept() == 0
 
 
-def test_stream_cache_is_freed_when_its_stream_is_dropped(driver: simulated.Driver) -> None:
+def test_block_cache_of_stream_is_freed_when_stream_is_dropped(driver: simulated.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.zeros(100).ptr
@@ -130,7 +130,7 @@ def test_block_used_by_another_stream_is_not_cached() -> None:
     assert kept() == 0
 
 
-def test_block_with_possible_external_use_is_not_cached() -> None:
+def test_block_passed_to_record_stream_is_not_cached() -> None:
     array = PyGPU.zeros(100)
     array.record_stream(PyGPU.Stream())
     del array
@@ -145,7 +145,7 @@ def test_block_used_on_per_thread_default_stream_is_not_cached() -> None:
     assert kept() == 0
 
 
-def test_full_device_gets_cached_memory_back(driver: simulated.Driver) -> None:
+def test_failed_allocation_frees_cached_blocks_and_retries(driver: simulated.Driver) -> None:
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(16)]
     arrays.clear()
     assert kept() == 16 * MIB
@@ -193,7 +193,7 @@ def test_foreign_capture_on_pygpu_stream_gets_no_cached_block(driver: simulated.
 
 
 @pytest.mark.starts_processes
-def test_pygpu_recycle_0_disables_block_cache() -> None:
+def test_environment_variable_pygpu_recycle_0_disables_block_cache() -> None:
     script = """
         import os
         os.environ["PYGPU_RECYCLE"] = "0"
@@ -205,7 +205,7 @@ def test_pygpu_recycle_0_disables_block_cache() -> None:
 
 
 @pytest.mark.starts_processes
-def test_forked_child_gets_no_block_of_its_parent() -> None:
+def test_forked_child_gets_no_cached_block_of_parent() -> None:
     script = """
         import os, PyGPU
         PyGPU.zeros(100)

@@ -40,7 +40,7 @@ def test_shared_memory_is_ordinary_array() -> None:
         PyGPU.empty(3, object, shared=True)
 
 
-def test_sharing_process_opens_its_own_handle_to_same_memory() -> None:
+def test_handle_opened_by_sharing_process_refers_to_original_memory() -> None:
     a = PyGPU.zeros((4, 5), "f4", shared=True)
     a[...] = np.arange(20).reshape(4, 5)
     views = [a, a.T, a[::-1, ::2], a[1:3], a[2, 3], a[:0], PyGPU.broadcast_to(a[0], (3, 5)), a.view("i4")]
@@ -119,7 +119,7 @@ def test_two_processes_share_one_array() -> None:
     (mine, theirs), (answers, answer) = context.Pipe(), context.Pipe()
     a = PyGPU.empty((300, 5), "f4", shared=True)
     host = np.arange(1500, dtype="f4").reshape(300, 5)
-    with PyGPU.Stream():  # The work is not waited for here, because the handle orders the accesses.
+    with PyGPU.Stream():  # The test does not wait for the work, because the handle orders the accesses.
         a.set(host)
         a *= 2
         handles = (a.share(), a[::-2, 1].share(), a.share())

@@ -77,12 +77,12 @@ def test_command_without_backend_prints_reason_without_traceback(
     assert "usage" not in told
 
 
-def test_known_variables_match_those_of_environment_page() -> None:
+def test_known_variables_equal_variables_of_environment_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "environment.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(PYGPU_\w+)`", page, re.MULTILINE)) == environment.KNOWN
 
 
-def test_misspelt_variable_is_reported() -> None:
+def test_environment_lines_suggest_name_for_misspelt_variable() -> None:
     lines = [
         *environment.environment_lines(
             {"PYGPU_BACKNED": "cpu", "PYGPU_STRICT": "1", "PYGPU_BACKEND": "cpu", "HOME": "/"}
@@ -98,7 +98,7 @@ def test_missing_compiler_message_names_package_to_install() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_failed_check_is_printed_and_sets_exit_status(
+def test_failed_check_of_self_test_is_printed_and_sets_exit_status(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def wrong(device: PyGPU.Device) -> None:
@@ -142,7 +142,7 @@ def test_checks_stop_after_time_limit(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 
 @pytest.mark.enough_on("cpu")
-def test_benchmark_shows_ratios_to_saved_figures() -> None:
+def test_benchmark_comparison_shows_ratios_to_saved_results() -> None:
     rows = [bench.Row("get", 65536, 2e-6), bench.Row("a.T", None, 3e-8), bench.Row("new", None, 1e-8)]
     text = bench.comparison(rows, {("get", 65536): 1e-6, ("a.T", None): 6e-8}, "old.json")
     assert [line.split()[-1] for line in text.splitlines()] == ["old.json", "2.00", "0.50"]

@@ -1,4 +1,4 @@
-"""Test profiler ranges: around copies, compilations, launches, and those of a program."""
+"""Test profiler ranges: ranges of PyGPU around copies, compilations and launches, and ranges of a program."""
 
 import ctypes
 import shutil

@@ -1,4 +1,4 @@
-"""Test the search for files of NVIDIA's toolkits, by cuda-pathfinder if installed."""
+"""Test the search for files of NVIDIA's toolkits, which uses cuda-pathfinder if it is installed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_toolkit_is_found_if_cuda_pathfinder_finds_nothing(monkeypatch: pytest.M
     assert library_files.device_library("cudadevrt") == library
 
 
-def test_search_works_with_older_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_search_uses_toolkit_if_cuda_pathfinder_lacks_function(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pathfinder(monkeypatch)
     library = made(tmp_path / "toolkit/targets/x86_64-linux/lib/libcudadevrt.a")
     monkeypatch.setattr(library_files, "_TOOLKIT", tmp_path / "toolkit")

@@ -1,4 +1,4 @@
-"""Test that the wheel names the licenses of the code in it."""
+"""Test that the wheel contains the licenses of the crates that are linked into it."""
 
 import importlib.util
 import re
@@ -34,7 +34,7 @@ def test_licenses_match_linked_crates() -> None:
     assert written == PAGE, "run: python tools/licenses.py"
 
 
-def test_crate_without_apache_license_has_its_text() -> None:
+def test_license_file_has_text_for_crate_without_apache_license() -> None:
     crates = re.findall(r"^(\S+ [\d.]+): (.+)$", PAGE.partition("\n----")[0], re.MULTILINE)
     assert len(crates) > 20
     for crate, terms in crates:

@@ -23,7 +23,7 @@ def read(lines: Iterable[str]) -> dict[tuple[str, str], str]:
 
 
 def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> list[str]:
-    """Return messages about names that are missing or of another kind."""
+    """Return a message for each name of `old` that is missing in `new` or has an incompatible kind there."""
     missing = [f"{where}.{name}, a {kind}, is gone" for (where, name), kind in old.items() if (where, name) not in new]
     common = {key: (kind, new[key]) for key, kind in old.items() if key in new}
     changed = [
@@ -35,7 +35,9 @@ def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> li
 
 
 def still(before: str, now: str) -> bool:
-    """Return whether a kind is compatible; a function may accept more, or be a class."""
+    """Return whether a name of kind `now` can replace one of kind `before`: a function may gain parameters.
+    A class may also replace a function.
+    """
     if now == "class" and before.startswith("function("):
         return True
     took, takes = FUNCTION.fullmatch(before), FUNCTION.fullmatch(now)
@@ -52,7 +54,7 @@ def test_every_name_of_0_1_0_still_exists() -> None:
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 
 
-def test_comparison_finds_lost_name() -> None:
+def test_comparison_of_public_names_reports_lost_and_changed_names() -> None:
     old = read(["PyGPU empty function(shape, dtype)", "PyGPU ones function(shape)", "PyGPU Stream class"])
     new = read(["PyGPU empty function(dtype, shape)", "PyGPU Stream function()"])
     assert lost(old, new) == [
@@ -62,5 +64,5 @@ def test_comparison_finds_lost_name() -> None:
     ]
 
 
-def test_function_may_gain_parameters() -> None:
+def test_comparison_of_public_names_accepts_additional_parameter() -> None:
     assert lost(read(["PyGPU empty function(shape)"]), read(["PyGPU empty function(shape, dtype)"])) == []

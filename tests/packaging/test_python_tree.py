@@ -59,7 +59,7 @@ def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def uses(text: str, modules: set[str]) -> set[str]:
-    """Return the given modules that a module imports. A package counts only if one of its own names is imported."""
+    """Return the modules of `modules` that a source imports; a package counts only if one of its names is imported."""
     found = set()
     for node in imports(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -82,13 +82,13 @@ def looked_up(text: str) -> Iterator[tuple[int, str]]:
 
 
 def folder(module: str) -> str:
-    """Return the name of a module's folder on the line; ``PyGPU`` itself is a public module."""
+    """Return the name that the line of folders has for a module's folder; ``PyGPU`` itself is a public module."""
     name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
     return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
 
 
 def against_the_line(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import that violates the line, from a map of file paths to texts."""
+    """Return a sentence for each import that violates the line of folders; `sources` maps file paths to texts."""
     texts = {module_name(path): text for path, text in sources.items()}
     found = []
     for module, text in sorted(texts.items()):
@@ -112,7 +112,7 @@ def against_the_line(sources: Mapping[str, str]) -> list[str]:
 
 
 def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
-    """Return the package imports of a module: line and module, also of a folder that does not exist."""
+    """Return line and module of each import from the package, even if the imported folder does not exist."""
     for node in imports(ast.parse(text)):
         source = "" if isinstance(node, ast.Import) else "." * node.level + (node.module or "")
         for alias in node.names:
@@ -124,7 +124,7 @@ def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return the import cycles among modules, from a map of file paths to texts."""
+    """Return the import cycles among modules; `sources` maps file paths to texts."""
     texts = {module_name(path): text for path, text in sources.items()}
     graph = {module: uses(text, set(texts)) for module, text in texts.items()}
     found: list[str] = []
@@ -144,7 +144,9 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 
 def public_by_private(sources: Mapping[str, str]) -> list[str]:
-    """Return private modules that import a public one, which may exist twice under PyCUDA's name."""
+    """Return a sentence for each private module that imports a public module.
+    Such an import is an error, because a public module may exist twice: also under PyCUDA's name.
+    """
     texts = {module_name(path): text for path, text in sources.items()}
     public = {module for module in texts if "._" not in module and "." in module}
     users = {module: uses(text, set(texts)) & public for module, text in texts.items() if module not in public}
@@ -157,7 +159,7 @@ def python_files() -> list[Path]:
 
 
 def package() -> dict[str, str]:
-    """Return the source of each module of the package. A native one has a stub, whose imports never run."""
+    """Return the source of each module of the package; the text of a native module is empty."""
     folder = ROOT / "python"
     stubs = [path for path in python_files() if path.suffix == ".pyi" and not path.with_suffix(".py").exists()]
     sources = {str(path.relative_to(folder)): "" for path in stubs}
@@ -178,7 +180,7 @@ def test_folders_import_only_lower_layers() -> None:
     assert against_the_line(sources) == []
 
 
-def test_every_listed_lookup_exists() -> None:
+def test_every_entry_of_lookups_is_used() -> None:
     texts = {module_name(path): text for path, text in package().items()}
     assert [module for module in LOOKUPS if not list(looked_up(texts.get(module, "")))] == []
 

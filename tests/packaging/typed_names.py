@@ -1,6 +1,6 @@
 """Test that type checkers find exactly the public names: `make check` runs mypy over this file; it is not executed.
 
-mypy also reports an expected error that does not occur.
+Each name in `wrong` must be an error for mypy. If it is none, mypy reports its `type: ignore` as unused.
 """
 
 from typing import assert_type

@@ -1,8 +1,8 @@
-"""Test products by the vendor's library: they match NumPy, and PyGPU's own kernels replace a missing library.
+"""Test matrix products by the vendor's library: they match NumPy; PyGPU's own kernels replace a missing library.
 
 PyGPU reads the variable PYGPU_BLAS once per process, so the programs run in separate processes. With PYGPU_BLAS=1 the
-library computes even the smallest products. A simulated GPU has a replacement of the library, which checks its
-arguments as the manuals require.
+library computes even the smallest products. A simulated GPU has a replacement of the library, which checks the
+arguments of its functions as the manuals require.
 """
 
 from __future__ import annotations
@@ -207,12 +207,12 @@ for _ in range(2):
 
 
 @on_gpus
-def test_capture_uses_library_only_if_it_is_already_open() -> None:
+def test_capture_uses_blas_library_only_if_library_is_already_open() -> None:
     lines = run(CAPTURES + ("print(calls())" if support.is_simulated() else "")).splitlines()
     assert lines[0].startswith("own kernels; ")
     assert lines[1].startswith(NAME)
     if support.is_simulated():
-        # Two during the capture of the second graph, and one outside each graph.
+        # The library computes two products during the capture of the second graph, and one after each graph.
         assert lines[2] == "4"
 
 
@@ -240,7 +240,7 @@ print("done")
 
 
 @on_gpus
-def test_threads_and_streams_use_separate_handles() -> None:
+def test_threads_and_streams_use_separate_library_handles() -> None:
     assert run(STREAMS) == "done\n"
 
 

@@ -42,7 +42,7 @@ def test_matmul_supports_every_dtype(dtype: str) -> None:
 @pytest.mark.parametrize(
     "types", [("float32", "int16"), ("bool", "int8"), ("float16", "float32"), ("int64", "float32")]
 )
-def test_type_promotion_matches_numpy(types: tuple[str, str]) -> None:
+def test_matmul_type_promotion_matches_numpy(types: tuple[str, str]) -> None:
     compare(operator.matmul, numbers(types[0], 33, 40), numbers(types[1], 40, 34))
 
 
@@ -148,7 +148,7 @@ def test_long_inner_axis_is_split_across_blocks(depth: int) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_vector_lengths_need_not_be_multiples_of_pack() -> None:
+def test_matmul_accepts_lengths_that_are_no_multiple_of_pack() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
@@ -262,7 +262,7 @@ def test_matmul_calls_rmatmul_of_unknown_operand_type() -> None:
     assert PyGPU.ones((3, 3)) @ Stranger() == "mine"
 
 
-def test_products_can_be_captured() -> None:
+def test_captured_products_use_current_values() -> None:
     a, out = PyGPU.to_gpu(numbers("float32", 3, 4)), PyGPU.empty((3, 3), "float32")
     stream = PyGPU.Stream()
     with stream:

@@ -1,4 +1,4 @@
-"""Test that each device control and launch attribute works by its name, or a status gives the reason."""
+"""Test each device control and launch attribute by name: the call succeeds, or its status or error gives the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def moves_pages() -> bool:
 
 
 def status_of_creation_and_end(pair: tuple[object, int], end: Callable[..., int]) -> int:
-    """Return the status of a creation; if it succeeded, return the status of `end` for the created object."""
+    """Return the status of a creation if it failed; otherwise call `end` for the created object, return its status."""
     thing, status = pair
     return status or end(thing)
 
@@ -59,7 +59,10 @@ def peers(*stream: object) -> int:
 
 
 def shared(is_opened: bool) -> int:
-    """Return the status of a handle, and of memory opened by it if its own process may open it."""
+    """Return the first error status of a handle's creation, of its opening (if `is_opened`) and of `cudaFree`.
+
+    Only a simulated driver opens the handle, because a real driver opens a handle in another process only.
+    """
     address, _ = runtime.cudaMalloc(16)
     handle, status = runtime.cudaIpcGetMemHandle(address)
     if not status and is_opened and simulated.driver() is not None:
@@ -117,7 +120,7 @@ def test_each_control_succeeds_or_returns_status(name: str) -> None:
 
 
 @needs_kernels
-def test_kernel_attributes_are_reported() -> None:
+def test_func_get_attributes_reports_attributes_of_kernel() -> None:
     kernel = PyGPU.Kernel("__global__ void one(int *x) { x[threadIdx.x] += 1; }")
     attributes, status = runtime.cudaFuncGetAttributes(kernel)
     assert status == 0

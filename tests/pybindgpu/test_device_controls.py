@@ -1,4 +1,4 @@
-"""Test common device controls as `cuda*` calls on every backend: unsupported ones return a status."""
+"""Test common device controls as `cuda*` calls on every backend: unsupported calls return an error status."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_malloc_async_and_free_async_run_in_stream_order(stream: runtime.cudaStr
     assert (result == 19).all()
 
 
-def test_free_async_on_other_stream_waits_for_its_use(late: None, stream: runtime.cudaStream_t) -> None:
+def test_free_async_on_other_stream_precedes_reuse_of_memory(late: None, stream: runtime.cudaStream_t) -> None:
     other, _ = runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking)
     ready, _ = runtime.cudaEventCreate()
     result = PyGPU.empty_pinned(4096, "u1")
@@ -138,7 +138,7 @@ def test_free_async_on_other_stream_waits_for_its_use(late: None, stream: runtim
         runtime.cudaStreamWaitEvent(other, ready)
         runtime.cudaMemcpyAsync(result, address, 4096, runtime.cudaMemcpyDeviceToHost, other)
         assert runtime.cudaFreeAsync(address, other) == 0
-        # This allocation probably reuses the freed memory, on the stream that has not waited for the copy.
+        # This allocation probably reuses the freed memory, on `stream`, which has not waited for the copy on `other`.
         again, _ = runtime.cudaMallocAsync(4096, stream)
         runtime.cudaMemsetAsync(again, 99, 4096, stream)
         assert runtime.cudaFreeAsync(again, stream) == 0
@@ -153,7 +153,7 @@ def test_stream_ordered_memory_can_be_freed_by_cuda_free(stream: runtime.cudaStr
     assert runtime.cudaFree(address) == 1
 
 
-def test_free_async_rejects_other_memory(stream: runtime.cudaStream_t) -> None:
+def test_free_async_rejects_memory_not_from_malloc_async(stream: runtime.cudaStream_t) -> None:
     address, _ = runtime.cudaMalloc(64)
     assert runtime.cudaFreeAsync(address, stream) == 1
     assert runtime.cudaFree(address) == 0
@@ -167,7 +167,7 @@ def test_free_async_rejects_other_memory(stream: runtime.cudaStream_t) -> None:
         runtime.cudaMallocAsync(64, "stream")
 
 
-def test_allocation_beyond_memory_returns_status(stream: runtime.cudaStream_t) -> None:
+def test_malloc_beyond_device_memory_returns_error_2(stream: runtime.cudaStream_t) -> None:
     for call in (runtime.cudaMallocAsync, lambda size, _: runtime.cudaMallocManaged(size)):
         assert call(1 << 60, stream) == (0, 2)
 

@@ -1,4 +1,4 @@
-"""Test NVML through the package, through the library, and without it."""
+"""Test NVML through the package nvidia-ml-py, through NVIDIA's library, and without either."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_nvml_device_before_init_returns_uninitialized(cuda: None, monkeypatch: 
 
 
 @pytest.mark.parametrize("index", [-1, 2, 2**70])
-def test_missing_device_returns_invalid_argument(index: int, cuda: None) -> None:
+def test_nvml_device_with_missing_index_returns_invalid_argument(index: int, cuda: None) -> None:
     device = nvml.nvmlDevice(index)
     assert device.last_status() == 2
     assert device.utilization_rates() == (0, 0)
@@ -172,7 +172,7 @@ def test_nvml_library_is_used_if_nvml_package_is_missing(cuda: None, monkeypatch
     device = nvml.nvmlDevice(1)
     assert device.get() == 0xCAFE
     assert device.memory_info() == (1 << 39, 1 << 40, 5)
-    # An old library lacks a function.
+    # The fake library lacks the function for utilization rates, like an old version of the library.
     assert device.utilization_rates() == (0, 0)
     assert device.last_status() == 13
     assert nvml.nvmlShutdown() == 0
@@ -180,7 +180,7 @@ def test_nvml_library_is_used_if_nvml_package_is_missing(cuda: None, monkeypatch
 
 @pytest.mark.gpu
 @pytest.mark.skipif(PyGPU.backend_name() != "cuda", reason="NVML knows NVIDIA's devices")
-def test_nvml_reports_memory_of_device() -> None:
+def test_nvml_memory_info_matches_device() -> None:
     if PyGPU.nvmlInit() != 0:
         pytest.skip("no NVML")
     device = PyGPU.nvmlDevice(0)

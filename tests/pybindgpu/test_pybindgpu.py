@@ -1,4 +1,4 @@
-"""Test PybindGPU's interface: classes per dtype, allocators, and its test programs."""
+"""Test PybindGPU's interface: classes per dtype, allocators, and PybindGPU's own test programs."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_copy_without_host_memory_returns_invalid_value() -> None:
     assert repr(array.host_data()) == "<ptr_wrapper<float64>, is_safe=0, addr=0>"
 
 
-def test_set_copies_from_a_host_address() -> None:
+def test_set_method_of_array_copies_from_host_address() -> None:
     array = PyGPU.DeviceArray_float64([3])
     source = numpy.array([4.0, 5.0, 6.0])
     array.set(source.ctypes.data)
@@ -176,7 +176,7 @@ def test_device_pointer_of_array_is_unsafe_wrapper() -> None:
     assert not pointer.is_safe()
 
 
-# Behaviour of its test programs
+# Behaviour of PybindGPU's test programs
 
 
 def test_dtype_program_finds_one_name_per_value() -> None:
@@ -230,7 +230,7 @@ def test_memcpy_program_gets_status_zero_and_same_values() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_order_program_gets_same_values_in_each_order(order: Any) -> None:
+def test_order_program_computes_same_values_in_each_memory_order(order: Any) -> None:
     expected = numpy.arange(24).reshape(2, 3, 4) * (1 + 2j)
     array = gpuarray.GPUArray(shape=(2, 3, 4), dtype=numpy.complex64, order=order)
     assert len(array.strides) == 3

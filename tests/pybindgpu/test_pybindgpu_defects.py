@@ -82,20 +82,20 @@ def test_status_before_first_call_is_success() -> None:  # D8
     assert int(PyGPU.DeviceArray_int16(2).device_data()) == 0
 
 
-def test_bus_device_and_domain_are_three_numbers(monkeypatch: pytest.MonkeyPatch) -> None:  # D9
+def test_pci_bus_device_and_domain_are_separate_numbers(monkeypatch: pytest.MonkeyPatch) -> None:  # D9
     known = {"pci_bus": 0x65, "pci_device": 3, "pci_domain": 2}
     monkeypatch.setattr(_core, "device_properties", lambda index: known)
     found = PyGPU.cudaDeviceProp(0)
     assert (found.pciBusID(), found.pciDeviceID(), found.pciDomainID()) == (0x65, 3, 2)
 
 
-def test_uuid_is_32_hexadecimal_digits(monkeypatch: pytest.MonkeyPatch) -> None:  # D10
+def test_device_uuid_is_32_hexadecimal_digits(monkeypatch: pytest.MonkeyPatch) -> None:  # D10
     assert len(PyGPU.cudaDeviceProp(0).uuid()) == 32
     monkeypatch.setattr(_core, "device_properties", lambda index: {"uuid": bytes(range(0xF0, 0x100))})
     assert PyGPU.cudaDeviceProp(0).uuid() == "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 
 
-def test_sizes_have_64_bits_and_overflow_raises_value_error() -> None:  # D11
+def test_array_sizes_have_64_bits_and_overflow_raises_value_error() -> None:  # D11
     array = PyGPU.DeviceArray_int64(0, 0, [65536, 65536])
     assert (array.size(), array.nbytes()) == (2**32, 2**35)
     assert array.strides() == [65536 * 8, 8]
@@ -113,7 +113,7 @@ def test_sizes_have_64_bits_and_overflow_raises_value_error() -> None:  # D11
         PyGPU.HostAllocator_int64().allocate(2**62)
 
 
-def test_memory_has_one_owner_and_destroying_twice_does_nothing() -> None:  # D12
+def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None:  # D12
     pointer = PyGPU.ptr_wrapper_int64()
     pointer.destroy()
     pointer.create(3)
@@ -202,7 +202,7 @@ def test_view_keeps_high_level_allocator_alive(freed: list[int]) -> None:  # D14
 
 
 @pytest.mark.parametrize("kind", ["HostAllocator", "DeviceAllocator", "PagelockedAllocator"])
-def test_reallocation_keeps_memory_in_use(kind: str, freed: list[int]) -> None:  # D15
+def test_reallocation_keeps_memory_while_pointer_refers_to_it(kind: str, freed: list[int]) -> None:  # D15
     allocator = typed(kind)()
     allocator.allocate(3)
     first = allocator.ptr()
@@ -230,7 +230,9 @@ def test_failed_allocation_keeps_previous_block(kind: str, freed: list[int]) -> 
     assert freed.count(address) == 1
 
 
-def test_failed_array_allocation_owns_nothing(freed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:  # D16
+def test_array_has_no_device_memory_after_failed_allocation(
+    freed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:  # D16
     def fail(nbytes: int) -> int:
         raise MemoryError
 
@@ -245,7 +247,7 @@ def test_failed_array_allocation_owns_nothing(freed: list[int], monkeypatch: pyt
     assert 0 not in freed
 
 
-def test_failed_free_is_silent_and_recorded(
+def test_failed_free_prints_nothing_and_sets_last_error(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:  # D16
     def fail(address: int) -> None:
@@ -263,7 +265,7 @@ def test_failed_free_is_silent_and_recorded(
     assert capfd.readouterr() == ("", "")
 
 
-def test_buffer_is_checked_and_copied_if_not_contiguous() -> None:  # D17
+def test_device_array_checks_buffer_and_copies_noncontiguous_buffer() -> None:  # D17
     for wrong in (
         numpy.zeros(4, "f4"),
         numpy.zeros(4, ">f8"),
@@ -383,7 +385,7 @@ def test_pinned_memory_is_not_used_as_device_memory() -> None:  # D22
     assert device_content(described.ptr(), 3) == [1, 2, 3]
 
 
-def test_allocator_describes_foreign_arrays() -> None:
+def test_allocator_accepts_array_of_other_library() -> None:
     class Memory:
         ptr, status = PyGPU.cudaMalloc(24)
 
@@ -420,13 +422,13 @@ def test_allocator_rejects_host_data_that_does_not_fit() -> None:
             allocators.Allocator(first, wrong)  # type: ignore[arg-type]
 
 
-def test_get_of_stream_event_and_device_returns_integer() -> None:  # D24
+def test_get_method_of_stream_event_and_device_returns_integer() -> None:  # D24
     for made in (PyGPU.cudaStream_t(), PyGPU.cudaEvent_t(), PyGPU.nvmlDevice(0)):
         assert isinstance(made.get(), int)
         assert int(made) == made.get()
 
 
-def test_statuses_compare_with_numbers() -> None:  # D25
+def test_status_equals_error_number() -> None:  # D25
     status = PyGPU.cudaSetDevice(-1)
     assert status == 101
     assert status != 0
@@ -434,7 +436,7 @@ def test_statuses_compare_with_numbers() -> None:  # D25
     assert status
 
 
-def test_copies_accept_stream() -> None:  # D28
+def test_device_array_copies_accept_stream() -> None:  # D28
     stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
     source = numpy.arange(4.0)
     array = PyGPU.DeviceArray_float64(source)
@@ -452,7 +454,7 @@ def test_copies_accept_stream() -> None:  # D28
         array.to_device("stream")
 
 
-def test_numpy_integers_are_accepted_as_lengths() -> None:  # D32
+def test_device_array_accepts_numpy_integer_as_length() -> None:  # D32
     assert PyGPU.DeviceArray_int64(numpy.int64(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64(numpy.uint8(3)).shape() == [3]
     assert PyGPU.DeviceArray_float64([numpy.int32(2), numpy.int64(3)]).shape() == [2, 3]
@@ -461,7 +463,7 @@ def test_numpy_integers_are_accepted_as_lengths() -> None:  # D32
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_arrays_without_axes_or_elements_work(order: int, freed: list[int]) -> None:  # D33
+def test_device_array_without_axes_or_elements_can_be_copied(order: int, freed: list[int]) -> None:  # D33
     point = PyGPU.DeviceArray_float64([], order)
     assert (point.shape(), point.size(), point.nbytes(), point.strides()) == ([], 1, 8, [])
     numpy.asarray(point)[...] = 7

@@ -30,13 +30,13 @@ SUCCESS = "<cudaError: code=0>"
 # PybindGPU: control the device context
 
 
-def test_call_without_value_returns_status() -> None:
+def test_runtime_call_without_result_returns_status() -> None:
     status = PyGPU.cudaSetDevice(0)
     assert repr(status) == SUCCESS
     assert status.as_int() == 0
 
 
-def test_call_with_value_returns_value_and_status() -> None:
+def test_runtime_call_with_result_returns_result_and_status() -> None:
     assert repr(PyGPU.cudaGetDevice()) == f"(0, {SUCCESS})"
     idx, err = PyGPU.cudaGetDevice()
     assert (idx, repr(err)) == (0, SUCCESS)
@@ -401,7 +401,7 @@ NUM_THREADS = 512  # Threads per block
 
 
 def blocks() -> int:
-    """Return the number of blocks per grid: on a GPU that of the program, fewer elsewhere."""
+    """Return the number of blocks per grid: the program's number on a GPU, a smaller number elsewhere."""
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 
@@ -442,7 +442,7 @@ def test_saxpy_with_addresses_and_numpy_scalars_matches_numpy() -> None:
 
 
 def bindings() -> tuple[ModuleType, ModuleType]:
-    """Import NVIDIA's package by its current name, or by that of the program."""
+    """Import NVIDIA's package by its current name, or by the older name that the program uses."""
     for name in ("cuda.bindings.driver cuda.bindings.nvrtc", "cuda.cuda cuda.nvrtc"):
         driver, compiler = name.split()
         try:
@@ -469,7 +469,7 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
 
     checked(driver.cuInit(0))
     device = checked(driver.cuDeviceGet(0))
-    # The program creates its own context; all other code of this process uses the primary context.
+    # The published program creates a context. This test uses the primary context, like all other code of the process.
     checked(driver.cuCtxSetCurrent(checked(driver.cuDevicePrimaryCtxRetain(device))))
     image = numpy.char.array(ptx)
     module = checked(driver.cuModuleLoadData(image.ctypes.data))
@@ -479,7 +479,7 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
     n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # a size_t; the program's uint32 is too short for it
     size = int(n)
     hX, hY = numpy.random.rand(size).astype(numpy.float32), numpy.random.rand(size).astype(numpy.float32)
-    # PyGPU's arrays in place of cuMemAlloc, and a stream of NVIDIA's package.
+    # The arrays are PyGPU's, where the program calls cuMemAlloc; the stream is created by NVIDIA's package.
     stream = checked(driver.cuStreamCreate(0))
     given = PyGPU.Stream.from_handle(int(stream))
     with given:
@@ -489,7 +489,7 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
     checked(driver.cuLaunchKernel(kernel, blocks(), 1, 1, NUM_THREADS, 1, 1, 0, stream, args.ctypes.data, 0))
     checked(driver.cuStreamSynchronize(stream))
     assert numpy.array_equal(arrays[2].get(), a * hX + hY)
-    # PyGPU's launch of the same source gives the same bits.
+    # A launch of the same source by PyGPU gives bitwise equal results.
     again = PyGPU.empty(size, numpy.float32)
     PyGPU.Kernel(SAXPY, options=["--fmad=false"])[blocks(), NUM_THREADS](2.0, arrays[0], arrays[1], again, size)
     assert numpy.array_equal(again.get(), arrays[2].get())

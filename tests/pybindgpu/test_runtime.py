@@ -1,4 +1,4 @@
-"""Test the `cuda*` calls: effects, and statuses of impossible calls."""
+"""Test the `cuda*` calls: the effects of valid calls, and the statuses of invalid calls."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_device_count_and_current_device_are_reported() -> None:
     assert runtime.cudaSetDevice(device) == 0
 
 
-def test_missing_devices_return_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_calls_without_devices_return_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "device_count", lambda: 0)
     assert runtime.cudaGetDeviceCount() == (0, 100)
     assert runtime.cudaSetDevice(0) == 100
 
 
 @pytest.mark.parametrize("device", [-1, 99, 2**40, 2**70])
-def test_missing_device_returns_invalid_device(device: int) -> None:
+def test_call_for_missing_device_returns_invalid_device(device: int) -> None:
     current = runtime.cudaGetDevice()[0]
     assert runtime.cudaSetDevice(device) == 101
     assert runtime.cudaGetDevice() == (current, 0)
@@ -271,7 +271,7 @@ def test_memcpy_host_to_host_keeps_values() -> None:
     assert (result == source).all()
 
 
-def test_memcpy_direction_is_inferred(memory: int) -> None:
+def test_memcpy_infers_direction_from_addresses(memory: int) -> None:
     source = numpy.arange(64, dtype=numpy.uint8)
     assert runtime.cudaMemcpy(memory, source, 64) == 0
     assert content(memory) == source.tobytes()
@@ -355,7 +355,7 @@ def test_memset_rejects_gpu_array_and_error_names_ptr() -> None:
 
 
 @pytest.mark.parametrize("allocate", [runtime.cudaMalloc, runtime.cudaMallocHost, runtime.cudaHostAlloc])
-def test_allocation_checks_size(allocate: Any) -> None:
+def test_malloc_of_impossible_size_returns_status_or_raises(allocate: Any) -> None:
     assert allocate(0) == (0, 0)
     assert allocate(1 << 60) == (0, 2)
     for wrong in (-1, 1 << 63):
@@ -400,7 +400,7 @@ def test_pinned_memory_is_accessible_from_host(flags: int, memory: int) -> None:
 
 
 @pytest.mark.parametrize("flags", [8, -1])
-def test_unknown_flags_return_invalid_value(flags: int) -> None:
+def test_host_memory_call_with_unknown_flags_returns_invalid_value(flags: int) -> None:
     array = numpy.zeros(4096, numpy.uint8)
     assert runtime.cudaHostAlloc(64, flags) == (0, 1)
     assert runtime.cudaHostRegister(array, array.nbytes, 16) == 1
@@ -447,7 +447,7 @@ def test_every_public_name_exists() -> None:
     assert len(set(runtime.__all__)) == len(runtime.__all__)
 
 
-def test_import_opens_no_library() -> None:
+def test_import_of_cuda_names_opens_no_library() -> None:
     program = (
         "from PyGPU.backend import *\n"
         "import PyGPU.allocators\n"

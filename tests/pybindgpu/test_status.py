@@ -88,7 +88,7 @@ def test_error_names_and_texts_match_cuda_runtime() -> None:
 
 
 @pytest.mark.parametrize("code", [-1, 11, 1052, 98765, 2**70])
-def test_unknown_number_is_unrecognized_error_code(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_text_of_unknown_number_is_unrecognized_error_code(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", lambda: "cuda")
     assert cudaGetErrorName(code) == "unrecognized error code"
     assert cudaGetErrorString(cudaError_t(code)) == "unrecognized error code"
@@ -101,7 +101,7 @@ def test_error_name_rejects_nvml_status() -> None:
         cudaGetErrorString("1")  # type: ignore[arg-type]
 
 
-def test_hip_names_its_own_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_names_on_hip_are_names_of_hip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "backend_name", lambda: "hip")
     assert cudaGetErrorName(911) == "hipErrorInvalidChannelDescriptor"
     assert cudaGetErrorName(1055) == "hipErrorTbd"
@@ -139,24 +139,24 @@ def test_error_table_matches_cuda_bindings() -> None:
         (RuntimeError("no backend"), 3),
     ],
 )
-def test_device_exception_becomes_status(error: Exception, code: int) -> None:
+def test_status_of_maps_device_exception_to_error_code(error: Exception, code: int) -> None:
     assert status_of(raiser(error)) == code
     assert cudaGetLastError() == code
     assert value_of(5, raiser(error)) == (5, code)
 
 
-def test_driver_error_keeps_code() -> None:
+def test_status_of_driver_error_is_code_of_driver() -> None:
     with pytest.raises(_core.CudaError) as refused:
         _core.raw_free(0x10)
     assert status_of(_core.raw_free, 0x10) == refused.value.code == 1
 
 
-def test_out_of_memory_is_error_2() -> None:
+def test_status_of_failed_allocation_is_error_2() -> None:
     assert value_of(0, _core.raw_allocate, 1 << 60) == (0, 2)
 
 
 @pytest.mark.parametrize("error", [TypeError("t"), ValueError("v"), RecursionError("r"), KeyboardInterrupt()])
-def test_other_exceptions_are_raised(error: BaseException) -> None:
+def test_status_of_raises_exception_that_is_no_device_error(error: BaseException) -> None:
     with pytest.raises(type(error)):
         status_of(raiser(error))
     assert cudaGetLastError() == 0

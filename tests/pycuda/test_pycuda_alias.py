@@ -78,7 +78,7 @@ print(pycuda is PyGPU, hasattr(pycuda.driver, "mem_alloc"))
     assert done == "True True"
 
 
-def test_manual_alias_is_recognized():
+def test_as_pycuda_accepts_alias_already_set_in_sys_modules():
     code = """
 import sys, PyGPU
 sys.modules["pycuda"] = PyGPU

@@ -84,7 +84,7 @@ def test_kernel_may_have_name_used_by_pygpu():
         assert value_of(module, name) == 3
 
 
-def test_missing_name_error_has_driver_code():
+def test_error_for_missing_kernel_or_variable_has_driver_code():
     module = SourceModule("__global__ void f(int *x) { *x = 3; }")
     for ask in (module.get_function, module.get_global):
         with pytest.raises(drv.LogicError) as raised:

@@ -73,7 +73,7 @@ def test_copy_of_zero_bytes_raises_no_error():
     memset.memset_d8(memory, 1, 0)
 
 
-def test_rejected_copy_changes_nothing():
+def test_invalid_copy_raises_and_changes_nothing():
     memory = to_device(VALUES)
     read_only = numpy.zeros_like(VALUES)
     read_only.flags.writeable = False
@@ -103,7 +103,7 @@ def test_rejected_copy_changes_nothing():
 
 
 @pytest.mark.parametrize("size", [100, LARGE])
-def test_async_upload_snapshots_source(size):
+def test_async_upload_copies_source_before_return(size):
     stream = PyGPU.Stream()
     memory, source = mem_alloc(size), numpy.full(size, 7, "u1")
     expected = source.copy()
@@ -126,7 +126,7 @@ def test_copies_of_tracked_memory_are_ordered_across_streams(non_blocking):
     assert fetched(memory, source).min() == 1
 
 
-def test_free_waits_for_last_use():
+def test_free_of_allocation_waits_for_pending_copies():
     stream = PyGPU.Stream()
     memory, other = mem_alloc(LARGE), mem_alloc(LARGE)
     memset.memset_d8_async(memory, 3, LARGE, stream)
@@ -282,7 +282,7 @@ def test_memcpy_3d_copies_in_all_directions(from_, to, with_stream, kind):
     assert numpy.array_equal(from_device_like(target, result) if to == "device" else result, expected)
 
 
-def test_unified_side_is_inferred_from_object():
+def test_memcpy_2d_infers_kind_of_unified_memory_from_object():
     memory = to_device(bytes(8))
     copy = Memcpy2D()
     copy.set_src_unified(b"abcdefgh")

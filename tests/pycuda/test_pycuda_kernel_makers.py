@@ -1,4 +1,7 @@
-"""Test PyCUDA's elementwise kernel generators: prepared functions of addresses and a number of elements."""
+"""Test PyCUDA's elementwise kernel generators.
+
+A generator returns a prepared function. Its arguments are addresses, numbers, and last the number of elements.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ COMPLEX = np.dtype(np.complex64)
 
 
 def run(function: Any, like: PyGPU.GPUArray, *arguments: Any) -> None:
-    """Launch a prepared kernel like PyCUDA's arrays do."""
+    """Launch a prepared kernel with the grid and block of `like`, as the methods of PyCUDA's arrays do."""
     given = [one.gpudata if isinstance(one, PyGPU.GPUArray) else one for one in arguments]
     function.prepared_async_call(like._grid, like._block, None, *given, like.size)
 
@@ -32,13 +35,13 @@ Z = np.array([1 + 2j, -3j, 4, 0.5 - 1j], COMPLEX)
 
 
 def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
-    """Return the output of a kernel whose last argument is its result."""
+    """Launch a kernel whose last array argument is its result; return this result."""
     out = PyGPU.zeros(4, dtype)
     run(function, out, *(gpu(one) if isinstance(one, np.ndarray) else one for one in arguments), out)
     return out.get()
 
 
-@pytest.mark.enough_on("cpu")  # Other backends compile the kernels of the tests below.
+@pytest.mark.enough_on("cpu")  # On other backends only the tests below this one run, with fewer kernels.
 @pytest.mark.parametrize(
     ("maker", "types", "arguments", "wanted"),
     [
@@ -87,7 +90,7 @@ def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
     np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)
 
 
-def test_kernels_with_result_before_last_argument_match_numpy():
+def test_generated_kernels_with_other_argument_order_match_numpy():
     out = PyGPU.zeros(4, SINGLE)
     run(elementwise.get_arange_kernel(SINGLE), out, out, 3, 0.5)
     assert out.tolist() == [3, 3.5, 4, 4.5]

@@ -70,29 +70,29 @@ def test_launch_accepts_arrays_addresses_and_numbers(module, x):
         assert (x.get() == doubled()).all()
 
 
-def test_slice_is_passed_by_address(module, x):
+def test_launch_passes_slice_by_address(module, x):
     module.get_function("scale")(x[2:], np.float32(2), np.int32(3), block=(8, 1, 1))
     assert x.get().tolist() == [0, 1, 4, 6, 8, 5, 6, 7]
 
 
-def test_strided_view_is_passed_by_address(module, x):
+def test_launch_passes_strided_view_by_address(module, x):
     module.get_function("scale")(x[::2], np.float32(2), np.int32(8), block=(8, 1, 1))
     assert (x.get() == doubled()).all()
 
 
-def test_array_dtype_is_not_checked_at_launch(module, x):
+def test_launch_does_not_check_dtype_of_array(module, x):
     module.get_function("scale")(x.view("int32"), np.float32(2), np.int32(8), block=(8, 1, 1))
     assert (x.get() == doubled()).all()
 
 
-def test_scalars_of_all_sizes_are_packed_like_c(module):
+def test_launch_packs_scalars_of_all_sizes_like_c(module):
     out = np.zeros(4)
     args = np.int8(-3), np.float64(0.1), np.int16(-300), np.int64(1 << 40)
     module.get_function("numbers")(drv.Out(out), *args, block=(1, 1, 1))
     assert out.tolist() == [-3, 0.1, -300, 1 << 40]
 
 
-def test_ndarray_is_passed_by_value(module):
+def test_launch_passes_ndarray_by_value(module):
     out = np.zeros(5, np.float32)
     v, w = np.array([1, 2, 3], np.float32), np.array([4, 5], np.float32)
     module.get_function("vector")(drv.Out(out), v, w, block=(1, 1, 1))
@@ -114,7 +114,7 @@ def test_grid_has_one_to_three_axes(module):
         assert (out >= 0).all()
 
 
-def test_missing_block_or_unknown_keyword_raises_value_error(module, x):
+def test_launch_rejects_missing_block_and_unknown_keyword(module, x):
     scale = module.get_function("scale")
     with pytest.raises(ValueError, match="block="):
         scale(x, np.float32(2), np.int32(8))
@@ -123,7 +123,7 @@ def test_missing_block_or_unknown_keyword_raises_value_error(module, x):
     assert (x.get() == np.arange(8)).all()
 
 
-def test_unlaunchable_shape_raises_logic_error_and_value_error(module, x):
+def test_launch_of_impossible_shape_raises_logic_error_and_value_error(module, x):
     scale = module.get_function("scale")
     for keywords in ({"block": (1 << 20, 1, 1)}, {"block": (8, 1, 1), "grid": (0, 1)}):
         with pytest.raises(drv.LogicError) as raised:
@@ -132,7 +132,7 @@ def test_unlaunchable_shape_raises_logic_error_and_value_error(module, x):
         assert isinstance(raised.value, PyGPU.CudaError)
 
 
-def test_argument_of_wrong_kind_raises_type_error(module):
+def test_launch_rejects_argument_of_wrong_kind(module):
     with pytest.raises(TypeError, match="argument 1"):
         module.get_function("scale")("text", np.float32(2), np.int32(8), block=(8, 1, 1))
 
@@ -166,7 +166,7 @@ def test_prepared_call_accepts_python_numbers(module, x, types):
     assert (x.get() == doubled()).all()
 
 
-def test_unknown_type_is_prepared_as_pointer(module, x):
+def test_prepare_treats_unknown_type_as_pointer(module, x):
     scale = module.get_function("scale").prepare([object(), "f", "i"])
     scale.prepared_call((1, 1), (8, 1, 1), x, 2, 8, shared_size=64)
     assert (x.get() == doubled()).all()
@@ -246,7 +246,7 @@ def test_pointer_can_be_prepared_as_integer(module):
     assert (drv.from_device_like(memory, values) == 2 * values).all()
 
 
-def test_managed_memory_is_passed_by_address(module):
+def test_launch_passes_managed_memory_by_address(module):
     managed = drv.managed_empty(8, np.float32)
     managed[:] = np.arange(8)
     scale = module.get_function("scale")

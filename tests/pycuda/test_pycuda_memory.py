@@ -116,7 +116,7 @@ def test_pitched_rows_begin_at_multiples_of_pitch():
         driver.mem_alloc_pitch(100, 5, 3)
 
 
-def test_to_and_from_device_keep_values_and_order():
+def test_to_device_and_from_device_keep_values_and_memory_order():
     for values in (VALUES, numpy.asfortranarray(VALUES)):
         memory = driver.to_device(values)
         like = driver.from_device_like(memory, values)
@@ -131,7 +131,7 @@ def test_mem_alloc_like_allocates_same_size():
     assert driver.mem_alloc_like(PyGPU.zeros(3)).nbytes == 24
 
 
-def test_address_range_is_containing_block():
+def test_mem_get_address_range_returns_block_containing_address():
     memory = driver.mem_alloc(1000)
     assert driver.mem_get_address_range(int(memory) + 999) == (int(memory), 1000)
     assert driver.mem_get_address_range(memory) == (int(memory), 1000)
@@ -188,14 +188,14 @@ def test_memory_handle_rejects_invalid_bytes_and_flags():
 
 
 @pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
-def test_array_memory_has_no_ipc_handle():
+def test_ipc_handle_of_array_memory_is_rejected():
     array = PyGPU.zeros(10)
     with pytest.raises(PyGPU.CudaError, match="mem_alloc"):
         driver.mem_get_ipc_handle(array.ptr)
 
 
 @pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
-def test_allocations_have_ipc_handles():
+def test_ipc_handle_of_allocation_is_opened():
     memory = driver.to_device(VALUES)
     handle = driver.mem_get_ipc_handle(memory)
     assert isinstance(handle, bytearray)

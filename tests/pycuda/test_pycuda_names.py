@@ -34,5 +34,5 @@ def test_name_exists_unless_compatibility_table_says_no(module, name, how):
     assert found == (how != "no")
 
 
-def test_table_has_over_150_rows():
+def test_porting_table_has_over_150_rows():
     assert len(list(rows())) > 150

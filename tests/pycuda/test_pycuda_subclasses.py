@@ -64,7 +64,7 @@ def test_array_without_memory_rejects_use_of_values(use):
 
 
 @pytest.mark.parametrize("before", ["memory", "no memory"])
-def test_assigned_allocator_is_used_for_results(before):
+def test_results_use_allocator_assigned_to_operand(before):
     asked = []
 
     def allocator(nbytes):
@@ -181,7 +181,7 @@ def test_handler_without_base_init_raises_runtime_error():
 
 
 @pytest.mark.parametrize("name", ["set", "set_async"])
-def test_set_accepts_device_array(name):
+def test_set_method_accepts_device_array(name):
     x, y = np.arange(6.0), gpuarray.zeros((2, 3), np.float64)
     getattr(y, name)(gpuarray.to_gpu(x)[::-1], stream=drv.Stream())
     drv.Context.synchronize()
@@ -264,7 +264,7 @@ def test_missing_base_init_is_reported_at_first_use(thing):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_second_init_is_rejected(thing):
+def test_second_call_of_init_is_rejected(thing):
     base, given = THINGS[thing]
     made = base(*given)
     with pytest.raises(RuntimeError, match="is made already"):

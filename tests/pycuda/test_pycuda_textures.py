@@ -1,4 +1,4 @@
-"""Test texture and surface references: old programs run unchanged over texture objects of CUDA 12."""
+"""Test texture and surface references, which CUDA 12 lacks: PyGPU implements them by texture and surface objects."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) ->
     b = a[0] + 1j * a[1]
     y = PyGPU.to_gpu(b.astype("complex64"))
     spread = numbers.get_function("spread")
-    for is_read in (0, 1):  # The only layer of the surface is the nearest to layer 1.
+    for is_read in (0, 1):  # The surface has one layer; an access to layer 1 is clamped to this layer.
         spread(y, np.int32(is_read), block=(4, 4, 1))
     np.testing.assert_array_equal(y.get(), b.T.astype("complex64"))
     with pytest.raises(ValueError, match="SURFACE_LDST"):
@@ -249,7 +249,7 @@ def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) ->
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has no streams")
-def test_rebinding_does_not_affect_earlier_launches(module: SourceModule) -> None:
+def test_rebinding_texture_does_not_affect_earlier_launches(module: SourceModule) -> None:
     image, columns = module.get_texref("image"), module.get_function("columns")
     streams = [drv.Stream() for _ in range(3)]
     results = [PyGPU.empty((3, 4), "float32") for _ in range(12)]

@@ -55,7 +55,7 @@ def test_enumeration_maps_names_and_values(name):
         assert enumeration.names[str(member)] is member
 
 
-def test_narrower_integer_arguments_are_widened(wide):
+def test_launch_widens_integer_narrower_than_parameter(wide):
     out = PyGPU.zeros(4, np.int64)
     wide(out, np.uint32(2**32 - 1), np.int8(-3), np.int8(-4), np.uint8(255), block=(1, 1, 1))
     assert out.get().tolist() == [2**32 - 1, -3, -4, 255]
@@ -100,7 +100,7 @@ def test_argument_handlers_are_called_around_launch(wide):
     assert not isinstance(out, drv.ArgumentHandler)
 
 
-def test_module_kernels_are_items():
+def test_module_item_is_kernel_of_that_name():
     module = PyGPU.Module(SOURCE)
     assert module["wide"].name == "wide"
     with pytest.raises(KeyError, match="narrow"):
@@ -136,7 +136,7 @@ async def _until(what) -> None:
     await what
 
 
-def test_cupy_argument_order_is_named_in_error():
+def test_kernel_error_for_cupy_argument_order_names_right_order():
     with pytest.raises(TypeError, match=r"look like CuPy's.*ElementwiseKernel\(arguments, operation, name\)"):
         ElementwiseKernel("float32 x, float32 y", "float32 z", "z = (x - y) * (x - y)", "squared_diff")
     with pytest.raises(TypeError, match=r"look like CuPy's.*ReductionKernel\(dtype_out"):

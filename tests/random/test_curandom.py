@@ -1,4 +1,4 @@
-"""Test PyCUDA's ``curandom``: functions that programs call, and their distributions."""
+"""Test PyCUDA's ``curandom``: functions that programs call, and the distributions of the numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PSEUDO = [
 ]
 
 
-def test_rand_is_in_unit_interval_and_repeats_with_numpy_seed() -> None:
+def test_rand_is_in_unit_interval_and_repeatable_by_numpy_seed() -> None:
     for dtype in (np.float32, np.float64):
         a = curandom.rand((10, 100), dtype=dtype)
         assert (a.dtype, a.shape) == (dtype, (10, 100))
@@ -39,7 +39,7 @@ def test_rand_is_in_unit_interval_and_repeats_with_numpy_seed() -> None:
 
 
 @pytest.mark.parametrize("maker", of_few(PSEUDO, PSEUDO[:1]))
-def test_generators_have_pycuda_methods(maker: type) -> None:
+def test_generators_fill_arrays_by_pycuda_methods(maker: type) -> None:
     generator = maker()
     for dtype in of_few(("float32", "float64"), ("float32",)):
         uniform = generator.gen_uniform(10_001, dtype).get()
@@ -127,7 +127,8 @@ def test_points_of_library_tables_fill_cube_evenly(maker: type) -> None:
     if not maker.__name__.startswith("Scrambled"):
         # The first dimension is the van der Corput sequence.
         assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
-    # Of 64 successive points, each 64th of every axis contains one, and each cell of a 4x4 grid of two axes four.
+    # Of 64 successive points, each of 64 equal intervals of an axis contains one point. Each cell of a 4x4 grid over
+    # the first two axes contains four points.
     for axis in points.T:
         np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
     quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)
@@ -181,7 +182,9 @@ def test_sobol_tables_are_those_of_vendor_library(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-def test_error_without_vendor_library_contains_package_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sobol_error_without_vendor_library_contains_package_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = """
 import PyGPU
 from PyGPU import curandom
@@ -196,7 +199,7 @@ PyGPU.show_config()
     assert "None (3,)" in text
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
     assert text.count(f"searched {tmp_path / 'none.so'}") == 1
-    # An existing file that is another library.
+    # The variable PYGPU_CURAND names a library that exists but is not cuRAND.
     assert "None" in output("import PyGPU\nprint(PyGPU.curandom.get_curand_version())", "libc.so.6", monkeypatch)
 
 

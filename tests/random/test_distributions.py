@@ -1,6 +1,6 @@
-"""Test distributions: moments, and the Kolmogorov distance.
+"""Test distributions of random numbers by their moments and the Kolmogorov distance.
 
-Each bound is exceeded by one seed in ten million.
+One seed in ten million exceeds a bound although the distribution is right.
 """
 
 from __future__ import annotations

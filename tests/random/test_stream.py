@@ -1,4 +1,4 @@
-"""Test that a generator gives the bits of NumPy's Philox for any sequence of draws."""
+"""Test that a generator returns the same bits as NumPy's Philox generator for any sequence of draws."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_draws_of_7_million_numbers_match_numpy() -> None:
 
 @pytest.mark.parametrize("counter", [(1 << 64) - 3, (1 << 128) - 3, (1 << 256) - 3])
 @pytest.mark.enough_on("cuda")
-def test_counter_carries_into_upper_words(counter: int) -> None:
+def test_philox_counter_carries_into_upper_words(counter: int) -> None:
     rng, numpys = both(counter=counter)
     assert_equal(rng.random(4097), numpys.random(4097))
     assert_equal(rng.random(9, "float32"), numpys.random(9, "float32"))
@@ -77,8 +77,9 @@ def test_integers_match_numpy_without_rejection() -> None:
 
 
 @pytest.mark.enough_on("cuda")
-def test_rejected_integers_are_redrawn_to_be_uniform() -> None:
-    # A third of the products are rejected. Otherwise the first half of the numbers would occur twice as often.
+def test_integers_are_uniform_if_many_draws_are_rejected() -> None:
+    # With this width a third of the random 32-bit values must be rejected. Otherwise some integers would occur twice as
+    # often as others.
     width = 3 << 30
     print("seed", SEED)
     drawn = PyGPU.random.default_rng(SEED).integers(width, size=30_000, dtype="int64").get()
@@ -89,7 +90,7 @@ def test_rejected_integers_are_redrawn_to_be_uniform() -> None:
     assert abs(shares - 1 / 6).max() < 6 * (1 / 6 / wide.size) ** 0.5
 
 
-def test_out_may_have_any_layout_and_offset() -> None:
+def test_random_writes_to_out_of_any_layout_and_offset() -> None:
     rng, numpys = both()
     memory = PyGPU.zeros((9, 700), "float32")
     host = np.zeros((9, 700), "float32")
@@ -102,7 +103,7 @@ def test_out_may_have_any_layout_and_offset() -> None:
     np.testing.assert_array_equal(turned.get(), numpys.random((4, 5), "float32"))
 
 
-def test_shape_may_be_none_or_empty() -> None:
+def test_random_accepts_no_shape_and_empty_shape() -> None:
     rng, numpys = both()
     assert rng.random().shape == ()
     numpys.random()
@@ -111,7 +112,7 @@ def test_shape_may_be_none_or_empty() -> None:
     assert_equal(rng.random((2, 3)), numpys.random((2, 3)))
 
 
-def test_state_roundtrip_with_numpy() -> None:
+def test_generator_state_is_exchangeable_with_numpy() -> None:
     rng, numpys = both()
     assert_equal(rng.random(5, "float32"), numpys.random(5, "float32"))
     onward = np.random.Generator(rng.bit_generator)
@@ -152,7 +153,7 @@ def test_seeds_and_spawned_generators_match_numpy() -> None:
     assert_equal(moved.random_raw(3), other.random_raw(3))
 
 
-def test_threads_draw_each_number_once() -> None:
+def test_threads_sharing_generator_draw_each_number_once() -> None:
     rng, numpys = both()
     parts: list[np.ndarray] = []
 

@@ -1,4 +1,4 @@
-"""Test errors for missing functions of NumPy's random module: they name the alternative."""
+"""Test that the error for a missing function of NumPy's random module names an alternative."""
 
 from __future__ import annotations
 

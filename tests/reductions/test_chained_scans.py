@@ -1,6 +1,6 @@
 """Test scans of rows that several thread blocks share, on every backend.
 
-Each block waits for the previous one.
+Each block waits for the prefix of the previous block.
 """
 
 from __future__ import annotations

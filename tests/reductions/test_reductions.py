@@ -148,7 +148,7 @@ def test_reductions_accept_where_and_initial() -> None:
     assert array.sum(initial=5.0).item() == pytest.approx(host.sum() + 5)
 
 
-def test_out_may_have_any_layout() -> None:
+def test_reductions_write_to_out_of_any_layout() -> None:
     host = values((4, 6), "int32")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros((12,), "int64")
     assert array.sum(axis=0, out=out[::2]) is not None
@@ -176,7 +176,7 @@ def test_empty_reduction_returns_identity(shape: tuple[int, ...]) -> None:
                 check(getattr(array, name)(axis=axis), wanted, "float64")
 
 
-def test_result_types_and_ddof_match_numpy() -> None:
+def test_reduction_dtypes_and_ddof_match_numpy() -> None:
     host = values((3, 8), "float32")
     array = PyGPU.to_gpu(host)
     check(array.sum(dtype="float64", axis=0), host.sum(dtype="float64", axis=0), "float64")
@@ -212,7 +212,7 @@ def test_reductions_reject_same_arguments_as_numpy_and_write_nothing() -> None:
         (lambda: array.min(where=array > 0), ValueError),
         (lambda: array.sum(where=out), TypeError),
         (lambda: array.sum(axis=1.5), TypeError),
-        (lambda: PyGPU.to_gpu(np.zeros(3, "complex64")).min(), TypeError),
+        (lambda: PyGPU.bitwise_or.reduce(PyGPU.to_gpu(np.zeros(3, "complex64"))), TypeError),
     ):
         with pytest.raises(error):
             call()
@@ -237,7 +237,7 @@ def test_variance_far_from_zero_is_as_accurate_as_numpy(axis: int) -> None:
     assert ours <= max(numpys, 2e-6)
 
 
-def test_reduction_of_unaligned_array_equals_that_of_aligned_copy() -> None:
+def test_reduction_of_unaligned_array_equals_reduction_of_aligned_copy() -> None:
     host = values((4 * 512 + 4,), "float32")
     array = PyGPU.to_gpu(host)
     for start in (0, 1) if IS_SIMULATED else range(4):
@@ -258,7 +258,7 @@ def test_traceback_of_failed_reduction_does_not_keep_array_alive() -> None:
         traceback = traceback.tb_next
 
 
-def test_out_may_overlap_reduced_array() -> None:
+def test_reduction_accepts_out_that_overlaps_operand() -> None:
     host = values((600, 600), "int64")
     array = PyGPU.to_gpu(host)
     assert array.sum(axis=1, out=array[599]) is not None

@@ -56,7 +56,7 @@ def check(ours: Any, wanted: np.ndarray, said: str = "") -> None:
     if wanted.dtype.kind in "biu":
         np.testing.assert_array_equal(got, wanted, err_msg=said)
     else:
-        # NumPy rounds after each element, for float16 to that type.
+        # NumPy rounds the sum to the dtype of the result after each element, also for float16.
         exact = 100 * float(np.finfo(wanted.dtype).eps)
         np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact, err_msg=said)
 
@@ -136,7 +136,7 @@ def test_large_scans_use_threads_and_blocks(shape: tuple[int, ...], axis: int) -
     check(PyGPU.to_gpu(host).cumsum(axis=axis), host.cumsum(axis=axis))
 
 
-def test_scan_of_unaligned_array_equals_that_of_aligned_copy() -> None:
+def test_scan_of_unaligned_array_equals_scan_of_aligned_copy() -> None:
     host = values(np.random.default_rng(9), (5003,), "float32")
     array = PyGPU.to_gpu(host)
     wanted = array[:5000].copy().cumsum().get()
@@ -155,7 +155,7 @@ def test_scans_of_empty_and_0d_arrays_match_numpy(shape: tuple[int, ...]) -> Non
     check(PyGPU.cumulative_sum(array, axis=0), np.cumulative_sum(host, axis=0))
 
 
-def test_out_may_have_any_layout_and_dtype() -> None:
+def test_scan_writes_to_out_of_any_layout_and_dtype() -> None:
     rng = np.random.default_rng(10)
     host = values(rng, (6, 8), "int32")
     array = PyGPU.to_gpu(host)
@@ -186,14 +186,14 @@ def test_scan_accepts_operand_as_out(axis: int) -> None:
     np.testing.assert_array_equal(array.get()[::-1], host.cumsum(axis=axis))
 
 
-def test_result_types_match_numpy() -> None:
+def test_scan_result_dtypes_match_numpy() -> None:
     host = values(np.random.default_rng(12), (3, 8), "float32")
     array = PyGPU.to_gpu(host)
     check(array.cumsum(dtype="float64", axis=1), host.cumsum(dtype="float64", axis=1))
     check(array.cumsum(dtype="int32", axis=1), host.cumsum(dtype="int32", axis=1))
     bools = host > 1
     check(PyGPU.to_gpu(bools).cumsum(axis=1), bools.cumsum(axis=1))
-    # The values test elements after a NaN, and the sign of zero, which a sum that begins with 0 would lose.
+    # The values test elements after a NaN, and the sign of zero: a sum that begins with 0 would change -0.0 to 0.0.
     for values_ in ([1, np.nan, 2], [-0.0, -0.0], [np.inf, -np.inf, 1]):
         row = np.array(values_, "float32")
         with np.errstate(invalid="ignore"):
@@ -248,7 +248,7 @@ def test_scans_reject_same_arguments_as_numpy() -> None:
         np.add.reduceat(array, [0, 1])
 
 
-def test_launched_graph_repeats_scan() -> None:
+def test_captured_scan_uses_current_values() -> None:
     array, out = PyGPU.zeros(5000, "int64"), PyGPU.zeros(5000, "int64")
     stream = PyGPU.Stream()
     stream.begin_capture()

@@ -1,4 +1,4 @@
-"""Test that tests cover the claims of the README, and that its figures are the measured ones."""
+"""Test that tests cover the claims of the README, and that figures in the README equal measured results."""
 
 import functools
 import importlib.util
@@ -24,7 +24,7 @@ def plain(text: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """Return the cells of the tables of a page, without their header."""
+    """Return the cells of each table row of a page, without the header rows."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     heads = {place - 1 for place, row in enumerate(cells) if set("".join(row)) <= set("-|")}
@@ -37,7 +37,7 @@ def claims(text: str) -> list[tuple[str, str]]:
 
 
 def missing(held_by: str) -> list[str]:
-    """Return named tests and files that do not exist."""
+    """Return the tests and files that a table cell names but that do not exist."""
     return [
         f"{path}::{name}" if name else path
         for path, name in REFERENCE.findall(held_by)
@@ -82,7 +82,7 @@ def test_each_readme_table_row_has_a_claim() -> None:
     assert [head for head in heads if not any(words in head or head in words for words in held)] == []
 
 
-def test_missing_evidence_is_found() -> None:
+def test_evidence_check_finds_missing_test_and_file() -> None:
     assert missing("`tests/repository/test_claims.py::test_of_nothing`, `docs/no_page.md`, `Makefile`") == [
         "tests/repository/test_claims.py::test_of_nothing",
         "docs/no_page.md",

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[2] / "benches" / "python"
 
 
 def module(name: str) -> ModuleType:
-    """Import a module of the program; the modules import each other by name."""
+    """Import a module from benches/python; the folder is on the path, because its modules import each other by name."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)
@@ -33,7 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the path of a small result of PyGPU and NumPy."""
+    """Run a small comparison of PyGPU and NumPy; return the path of its result."""
     path = tmp_path_factory.mktemp("compare") / "result.json"
     libraries = ["--libraries", "PyGPU", "NumPy", "cuda.core"]
     done = run("--quick", "--only", "device", "--sizes", "65536", "--json", str(path), *libraries)
@@ -42,7 +42,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_each_library_is_run_once_per_round(measured: Path) -> None:
+def test_comparison_result_has_spread_and_ratio_of_each_library(measured: Path) -> None:
     results = json.loads(measured.read_text())
     assert results["rounds"] == 2
     row = next(row for row in results["calls"] if row["case"] == "a.device")
@@ -100,21 +100,21 @@ def test_ratio_is_median_of_ratios_per_round() -> None:
 
 
 def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None = None) -> dict[str, Any]:
-    """Evaluate one goal with the figures of one call or one transfer."""
+    """Evaluate the goal `what` for results that contain one call and one transfer, with values by library."""
     rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
     ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
     results = {"backend": "cuda", "calls": rows, "transfers": ways}
     return next(row for row in module("goals").evaluate(results) if row["what"] == what)
 
 
-def test_goal_over_floor_moves_with_floor() -> None:
+def test_goal_relative_to_floor_changes_with_measured_floor() -> None:
     row = goal("event record", {"PyGPU": 250, "floor": 200, "CuPy": 1300, "torch": 900, "NumPy": 1})
     assert (row["goal"], row["within"], row["best_peer"], row["floor"]) == (260, True, "torch", 200)
     assert goal("event record", {"PyGPU": 261, "floor": 200})["within"] is False
     assert goal("event record", {"PyGPU": 261})["within"] is None
 
 
-def test_rate_goal_must_be_reached_and_best_peer_is_fastest() -> None:
+def test_transfer_goal_requires_rate_and_names_fastest_other_library() -> None:
     what = "to_gpu, pageable float32, 1 GiB"
     row = goal(what, {}, {"PyGPU": 49.9, "CuPy": 10.1, "torch": 9.3})
     assert (row["within"], row["best_peer"], row["best_peer_figure"]) == (False, "CuPy", 10.1)

@@ -49,7 +49,7 @@ def test_python_lines_exclude_comments_and_docstrings(text: str, lines: int) -> 
     assert count_lines.python_lines(text) == lines
 
 
-def test_tests_and_generated_files_are_not_counted() -> None:
+def test_line_count_excludes_tests_and_generated_files() -> None:
     code = "A = 1\n"
     files = {
         "tests/a/test_b.py": code,

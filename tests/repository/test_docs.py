@@ -1,6 +1,6 @@
-"""Test the documentation: its reference, the form of docstrings, and their examples.
+"""Test the documentation: the reference, the form of docstrings, and the examples in docstrings.
 
-The blocks of README.md and docs/ are run by pytest itself, through the conftest of the repository.
+pytest itself runs the code blocks of README.md and docs/, by the conftest.py of the repository.
 """
 
 import doctest
@@ -24,7 +24,7 @@ from PyGPU._names import index
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
-# All modules except those whose import has effects.
+# All modules except those whose import has side effects.
 MODULES = (
     PyGPU,
     PyGPU.gpuarray,
@@ -35,7 +35,9 @@ MODULES = (
     PyGPU.curandom,
     PyGPU.driver,
     PyGPU.elementwise,
+    PyGPU.emath,
     PyGPU.fft,
+    PyGPU.lib.stride_tricks,
     PyGPU.linalg,
     PyGPU.random,
     PyGPU.reduction,
@@ -48,7 +50,7 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 BLOCK = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
-# A docstring may point to another one instead of repeating it.
+# A docstring without a section Parameters must refer to another docstring in this form.
 REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE)
 
 
@@ -85,7 +87,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def documented() -> dict[str, Any]:
-    """Return every public function and class with its public members, once each, by full name."""
+    """Return all public functions and classes and their public members by full name, each object once."""
     found: dict[str, Any] = {}
     seen: set[int] = set()
 
@@ -262,7 +264,7 @@ def test_reference_has_every_public_name_once() -> None:
     }
 
 
-def test_reference_check_finds_name_without_group() -> None:
+def test_reference_script_rejects_name_without_group() -> None:
     with pytest.raises(LookupError, match="no_such_name is in no group"):
         make_reference().group_of("no_such_name")
 

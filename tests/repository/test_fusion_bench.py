@@ -17,7 +17,7 @@ CPU = PyGPU.backend_name() == "cpu"
 
 
 def module(name: str) -> ModuleType:
-    """Import a module of the program; the modules import each other by name."""
+    """Import a module from benches/python; the folder is on the path, because its modules import each other by name."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)
@@ -48,14 +48,14 @@ def test_every_expression_is_one_launch_and_small_calls_are_counted(tmp_path: Pa
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.skipif(not CPU, reason="of the CPU")
-def test_benchmark_requires_gpu() -> None:
+def test_fusion_benchmark_without_gpu_fails() -> None:
     done = run()
     assert done.returncode == 1
     assert "needs a GPU" in done.stderr
 
 
 @pytest.mark.enough_on("cpu")
-def test_check_of_results_finds_wrong_value() -> None:
+def test_expression_check_rejects_wrong_value() -> None:
     expressions = module("expressions")
     for expression in expressions.LARGE:
         operands = expression.operands(1 << 16)

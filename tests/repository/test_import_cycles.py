@@ -1,7 +1,7 @@
 """Test that no two files of a crate import each other, directly or indirectly.
 
-A `mod.rs` or `lib.rs` declares the files of its folder: its references to them do not count, since the language
-requires them. Test code is exempt.
+A `mod.rs` or `lib.rs` declares the files of its folder. References to these files do not count as imports, because the
+language requires them. Test code is exempt.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ Module = tuple[str, ...]
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import cycle, from a map of file paths to texts."""
+    """Return a sentence for each import cycle; `sources` maps file paths to texts."""
     graph = imports(sources)
     return [f"these import each other: {', '.join(names)}" for names in sorted(_strongly_connected(graph))]
 

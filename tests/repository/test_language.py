@@ -23,7 +23,7 @@ def lint() -> ModuleType:
 
 
 def write(lint: ModuleType, folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the words that are reported of a file."""
+    """Write a file, and return the words that the check reports for it."""
     monkeypatch.setattr(lint, "ROOT", folder)
     (folder / name).write_text(text)
     return [word for _, word, _ in lint.reports(name)]

@@ -1,6 +1,6 @@
-"""Test the layers within crates: cargo enforces the order of crates, and these tests the order of two folders.
+"""Test the import order of folders within the crates `python` and `backend`; cargo enforces the order of the crates.
 
-The folders of `src/python` import one way:
+A folder of `src/python` imports only folders to its left in this line:
 
     init_cell, library_search, names, py_once <- finalization <- ffi <- callback <- errors, gil, settings
     <- fusion, atexit <- convert <- runtime <- array <- host <- interop <- views <- create
@@ -36,7 +36,7 @@ PYTHON_RANK = _ranks(PYTHON_LINE)
 
 
 def violations(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import that violates the order, from a map of file paths to texts."""
+    """Return a sentence for each import that violates the order; `sources` maps file paths to texts."""
     files = [RustSource(name, text) for name, text in sorted(sources.items())]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     found = []
@@ -95,7 +95,8 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
 
 
 def test_unsafe_calls_of_c_are_in_ffi_folder() -> None:
-    # `src/python/ffi` has the C APIs of Python, NumPy and DLPack; the rest concerns device memory and our classes.
+    # Only `src/python/ffi` may call the C APIs of Python, NumPy and DLPack. Unsafe code of the other folders concerns
+    # device memory and the classes of this crate.
     folder = ROOT / "src" / "python"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in folder.rglob("*.rs")]
     counts = {file.file: len(list(file.lines_naming(r"\bunsafe\b", outside=file.test_only))) for file in files}
@@ -112,7 +113,8 @@ def test_only_two_crates_depend_on_python() -> None:
     for manifest in (ROOT / "src").glob("*/Cargo.toml"):
         dependencies = tomllib.loads(manifest.read_text())["dependencies"]
         naming |= {(manifest.parent.name, name) for name in ("pyo3", "numpy") if name in dependencies}
-    # The error type of `base` is converted into exceptions there, as the orphan rule requires, behind a feature.
+    # `base` depends on pyo3 by an optional feature, because Rust's orphan rule requires that `base` defines the
+    # conversion of its error type into exceptions.
     assert naming == {("base", "pyo3"), ("python", "pyo3"), ("python", "numpy")}
     base = tomllib.loads((ROOT / "src/base/Cargo.toml").read_text())
     assert base["dependencies"]["pyo3"]["optional"] is True

@@ -1,4 +1,4 @@
-"""Test MPI programs in four processes with a device each; the devices are the CPU with four device numbers."""
+"""Test MPI programs in four processes, each with its own device: the CPU under four device numbers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_process_without_device_reports_it_and_ends_others() -> None:
 
 
 def test_seed_program_runs_with_gpuarrays_of_four_processes() -> None:
-    """Test lower-case calls, which pickle arrays, and upper-case calls, which transfer their memory directly."""
+    """Test mpi4py's lower-case calls, which pickle arrays, and its upper-case calls, which transfer memory directly."""
     done = run(
         4,
         "-c",

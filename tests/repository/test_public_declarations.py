@@ -19,7 +19,7 @@ PYTHON = ROOT / "python/PyGPU/_functions/sorting.py"
 
 @pytest.fixture
 def tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
-    """Return the modules names, stub and rust_declarations of the folder tools."""
+    """Return the modules `names`, `stub` and `rust_declarations` from the folder `tools`."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import names
     import rust_declarations

@@ -12,12 +12,12 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 ATTACHES = re.compile(r"\bPython::(?:attach|try_attach|with_gil)\(|\bPyGILState_Ensure\(\)\s*\}")
 FUNCTION = re.compile(r"^ *(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", re.MULTILINE)
-# Functions whose callers have checked: the guard of the GIL, and the drop of an object after `release_object`.
+# Functions whose callers make the check: the constructor of the GIL guard, and a function that `release_object` calls.
 BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "release_with_gil")}
 
 
 def unchecked(name: str, text: str) -> list[str]:
-    """Return the functions of a file that attach without `PythonAccess`."""
+    """Return the functions of a file that attach to the interpreter without a check by `PythonAccess`."""
     starts = [(found.start(), found[1]) for found in FUNCTION.finditer(text)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
     found = []
@@ -30,7 +30,7 @@ def unchecked(name: str, text: str) -> list[str]:
     return found
 
 
-def test_functions_that_attach_check_first() -> None:
+def test_function_that_attaches_to_interpreter_checks_first() -> None:
     sources = {path: path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     assert sum(bool(ATTACHES.search(text)) for text in sources.values()) >= 4
     assert [one for path, text in sources.items() for one in unchecked(path.name, text)] == []

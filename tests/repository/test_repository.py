@@ -1,4 +1,4 @@
-"""Test that files and folders stay small, and that no file names a path of a developer's machine."""
+"""Test that files and folders stay small, and that no file contains a path of a developer's machine."""
 
 import re
 import subprocess
@@ -35,13 +35,13 @@ def too_long(texts: Mapping[str, str]) -> list[str]:
 
 
 def too_full(names: Iterable[str]) -> dict[str, int]:
-    """Return folders with more than `MAX_FILES` source files, and their number."""
+    """Return the number of source files of each folder that has more than `MAX_FILES` of them."""
     counts = Counter(str(Path(name).parent) for name in names if Path(name).suffix in OF_SOURCE)
     return {folder: count for folder, count in counts.items() if count > MAX_FILES}
 
 
 def machine_paths(texts: Mapping[str, str]) -> list[str]:
-    """Return the lines of a file that name a path of a user's machine."""
+    """Return the lines that contain a path of a developer's machine."""
     return [
         f"{name}:{number}: {line.strip()}"
         for name, text in texts.items()

@@ -1,4 +1,4 @@
-"""Test the expansion of macros of the native module, from which the stub takes types of generated functions."""
+"""Test the expansion of macros of the native module: the stub gets the types of macro-generated functions from it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ other! { method ignored }
 
 @pytest.fixture
 def rust_macros(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """Load the module rust_macros of the folder tools."""
+    """Load the module `rust_macros` from the folder `tools`."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import rust_macros
 

@@ -1,4 +1,4 @@
-"""Test that the sample of a large matrix has each value of each parameter, and some case of each test."""
+"""Test the sample of a parametrized test's cases: the sample contains each value of each parameter."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def test_sample_has_each_value_of_each_parameter() -> None:
     assert len(chosen) == 5
 
 
-def test_sample_has_all_cases_of_one_parameter() -> None:
+def test_sample_of_test_with_one_parameter_has_all_cases() -> None:
     assert sampling.sample([{"dtype": dtype} for dtype in "abc"]) == {0, 1, 2}
     assert sampling.sample([]) == set()
 
@@ -56,7 +56,9 @@ def pytest_collection_modifyitems(items):
     ("backend", "sample", "count"),
     [("cuda", ["-m", "not matrix"], 5), ("hip", ["-m", "not matrix"], 2), ("hip", [], 8)],
 )
-def test_cases_outside_sample_are_not_run(backend: str, sample: list[str], count: int, tmp_path: Path) -> None:
+def test_cases_outside_sample_are_deselected_as_matrix(
+    backend: str, sample: list[str], count: int, tmp_path: Path
+) -> None:
     (tmp_path / "test_it.py").write_text(PROGRAM)
     (tmp_path / "conftest.py").write_text(CONFTEST.replace("BACKEND", backend))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", f"pythonpath={ROOT}/tests/helpers"]

@@ -57,7 +57,8 @@ fn cuda_backend_is_default_if_its_driver_has_devices() {
     assert!(text.contains(&format!("cuda usable, {}, 12080, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
 }
 
-/// Tests that with an unusable driver the CPU is the default backend, and the report and the error contain `reason`.
+/// Tests that the CPU is the default backend if CUDA's driver is unusable, and that the report about the backends and
+/// the error for `PYGPU_BACKEND=cuda` contain `reason`.
 fn refused(name: &str, options: &[&str], reason: &str) {
     let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
     let text = run("child::prints_default_backend_and_report", Some(&driver), None);
@@ -80,7 +81,7 @@ fn cuda_driver_without_devices_is_rejected_with_driver_error() {
 }
 
 #[test]
-fn toolkit_stub_and_incomplete_cuda_driver_are_rejected() {
+fn stub_of_toolkit_and_incomplete_cuda_driver_are_rejected() {
     refused("stub", &["-DSTUB"], "is the stub of a CUDA toolkit");
     refused("incomplete", &["-DINCOMPLETE"], "says CUDA 12.8 but lacks cuMemAlloc_v2");
 }
@@ -267,8 +268,8 @@ mod child {
         assert_eq!(cuda.current_device().unwrap(), 0);
     }
 
-    /// Tests that memory can be allocated after a reset. The fake driver fails every call in a context that was reset
-    /// and not retained again.
+    /// Tests that memory can be allocated after a reset of the device. The fake driver fails every call in a context
+    /// that was reset and not retained again.
     fn reset(cuda: &dyn Backend) {
         for device in [0, 1] {
             cuda.set_current_device(device).unwrap();

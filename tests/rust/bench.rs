@@ -17,7 +17,7 @@ use crate::recording::{Call, Recording};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Recording driver and its device; holds the lock that excludes other tests.
+/// Recording driver and its device. The value holds the lock that excludes other tests.
 pub struct Bench {
     pub driver: &'static Recording,
     pub device: Device,

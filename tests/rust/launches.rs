@@ -61,7 +61,7 @@ fn run(function: &Function, stream: &Stream, uses: &[BlockUse<'_>]) {
 }
 
 #[test]
-fn launch_on_allocation_stream_makes_one_call() {
+fn launch_on_allocation_stream_makes_one_driver_call() {
     let bench = bench();
     let (kernel, stream) = (bench.kernel(), bench.stream());
     let (read, written) = (bench.block(&stream), bench.block(&stream));
@@ -130,7 +130,7 @@ fn module_is_unloaded_at_next_device_synchronization() {
 }
 
 #[test]
-fn rejects_stream_of_other_device() {
+fn launch_rejects_stream_of_other_device() {
     let bench = bench();
     let kernel = bench.kernel();
     let stream = Stream::default_of(Device::new(bench.driver, 1).unwrap());

@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_view_has_elements_of_model(chain in chain(12)) {
+    fn view_of_layout_has_same_elements_as_view_of_model(chain in chain(12)) {
         let allocation = chain.start().0.nbytes();
         chain.run(|layout, model| {
             let found = Model::of(layout);
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn flags_and_extent_match_offsets(chain in chain(8)) {
+    fn layout_flags_and_extent_match_offsets_of_model(chain in chain(8)) {
         chain.run(|layout, model| {
             let itemsize = layout.itemsize();
             assert_eq!(layout.is_c_contiguous(), is_contiguous(model, MemoryOrder::C, itemsize), "{layout:?}");
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn paired_axes_visit_same_elements_and_are_fully_merged(chain in chain(8), kind: u8) {
+    fn paired_axes_visit_elements_of_model_and_cannot_be_merged(chain in chain(8), kind: u8) {
         let (layout, _) = chain.run(|_, _| ());
         let other = partner(&layout, kind);
         let (axes, offsets) = paired(&layout, &other).unwrap();
@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn overlap_has_no_false_negatives(chain in chain(8), second in proptest::collection::vec(step(), 0..8)) {
+    fn overlap_of_layouts_with_common_bytes_is_always_detected(chain in chain(8), second in proptest::collection::vec(step(), 0..8)) {
         let (a, first) = chain.run(|_, _| ());
         let (b, other) = Chain { steps: second, ..chain.clone() }.run(|_, _| ());
         let taken = bytes(&first, a.itemsize());

@@ -145,7 +145,7 @@ fn reduction_of_any_length_matches_sum() {
 }
 
 #[test]
-fn rejects_mismatched_result_before_launch() {
+fn reduction_rejects_result_of_wrong_dtype_or_size_before_launch() {
     let Some(stream) = stream() else { return };
     let (sum, array, device) = (sum(), counted(&[40_000], &stream), stream.device());
     let ready = sum.ready(sum.plan(&[&array]).unwrap(), device).unwrap();
@@ -202,7 +202,7 @@ fn scans_of_any_stride_and_length_match_prefix_sums() {
 }
 
 #[test]
-fn scan_writes_in_place_and_rejects_partial_overlap() {
+fn scan_accepts_input_as_output_but_rejects_partial_overlap() {
     let Some(stream) = stream() else { return };
     let scan = cumulative(None);
     let parts = |length: i64| {

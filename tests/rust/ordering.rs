@@ -90,7 +90,7 @@ fn memory_is_freed_after_its_last_use() {
 }
 
 #[test]
-fn untracked_memory_is_freed_after_whole_device() {
+fn untracked_memory_is_freed_after_all_work_of_device() {
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
@@ -103,7 +103,7 @@ fn untracked_memory_is_freed_after_whole_device() {
 }
 
 #[test]
-fn event_on_foreign_stream_is_recorded_with_use_and_not_later() {
+fn event_of_foreign_stream_is_recorded_with_use_not_with_free() {
     let bench = bench();
     let home = bench.stream();
     let foreign = Stream::foreign(bench.device, StreamHandle(7), None);
@@ -143,7 +143,7 @@ fn stream_lives_as_long_as_blocks_used_on_it() {
 }
 
 #[test]
-fn out_of_memory_synchronizes_trims_and_retries_once() {
+fn failed_allocation_synchronizes_trims_pool_and_retries_once() {
     let bench = bench();
     bench.driver.refuse_allocations.store(1, std::sync::atomic::Ordering::Relaxed);
     let stream = Stream::default_of(bench.device);
@@ -172,7 +172,7 @@ fn free_error_affects_no_other_operation_and_is_reported_once() {
 }
 
 #[test]
-fn end_of_write_keeps_reads_recorded_since_its_begin() {
+fn end_of_write_keeps_reads_recorded_since_begin_of_write() {
     // Regression: the end of a write removed all recorded uses, even those recorded after the begin of the write.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
@@ -188,7 +188,7 @@ fn end_of_write_keeps_reads_recorded_since_its_begin() {
 }
 
 #[test]
-fn free_waits_for_work_of_a_launch_whose_second_driver_call_failed() {
+fn free_waits_for_work_if_only_second_driver_call_of_launch_failed() {
     // Regression: if the second driver call of a launch or copy failed, the work of its first call was not recorded.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
@@ -217,7 +217,8 @@ fn record_stream_keeps_recorded_uses_of_other_streams() {
 
 #[test]
 fn per_thread_default_streams_are_distinct() {
-    // Regression: handle 2, the per-thread default stream, counted as one stream in all threads.
+    // Regression: the handle 2, which means the default stream of the calling thread, counted as one stream in all
+    // threads.
     let bench = bench();
     let home = bench.stream();
     let per_thread = Stream::foreign(bench.device, StreamHandle(2), None);
@@ -232,7 +233,7 @@ fn per_thread_default_streams_are_distinct() {
 }
 
 #[test]
-fn foreign_streams_of_one_handle_without_owner_are_distinct() {
+fn two_foreign_streams_with_equal_handle_and_no_owner_are_distinct() {
     // Regression: two foreign streams of one handle counted as one stream. Without an owner that keeps the stream
     // alive, the stream may have been destroyed between the uses, and its handle reused for another stream.
     let bench = bench();
@@ -254,7 +255,7 @@ fn foreign_streams_of_one_handle_without_owner_are_distinct() {
 }
 
 #[test]
-fn handle_of_live_pygpu_stream_gives_this_stream() {
+fn foreign_stream_with_handle_of_live_pygpu_stream_is_that_stream() {
     let bench = bench();
     let stream = bench.stream();
     let handle = stream.handle();
@@ -285,8 +286,7 @@ fn free_after_export_waits_only_for_consumer_stream() {
     block.order_before(Access::Write, &consumer).unwrap();
     block.export();
     assert_eq!(block.exports(), 1);
-    // A write on the block's allocation stream, which replaces the recorded uses, while the consumer still uses the
-    // block.
+    // This write on the block's allocation stream replaces the recorded uses while the consumer still uses the block.
     use_on(&block, Access::Write, &home);
     bench.driver.take();
     block.end_export(Access::Write, Some(&consumer)).unwrap();
@@ -299,7 +299,7 @@ fn free_after_export_waits_only_for_consumer_stream() {
 }
 
 #[test]
-fn free_after_export_without_reliable_stream_waits_for_device() {
+fn free_after_export_with_unknown_or_foreign_stream_waits_for_device() {
     let bench = bench();
     for consumer in [None, Some(Stream::foreign(bench.device, StreamHandle(7), None))] {
         let home = bench.stream();
@@ -333,7 +333,7 @@ fn block_from_before_reset_is_neither_used_nor_freed() {
 }
 
 #[test]
-fn copy_on_third_stream_waits_for_source_and_target() {
+fn copy_on_third_stream_waits_for_streams_of_source_and_target() {
     let bench = bench();
     let (first, second, third) = (bench.stream(), bench.stream(), bench.stream());
     let source = Array::empty(&[8], DType::new(ScalarType::Int32), MemoryOrder::C, first.clone()).unwrap();

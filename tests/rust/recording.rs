@@ -59,7 +59,7 @@ pub struct Recording {
     pub failing_copy: AtomicUsize,
     /// Whether allocations of pinned memory fail.
     pub refuse_host: AtomicBool,
-    /// Bytes of pinned memory; `pinned_peak` is their maximum so far.
+    /// Bytes of pinned memory that are allocated; `pinned_peak` is the maximum so far.
     pub pinned: AtomicUsize,
     pub pinned_peak: AtomicUsize,
     queue: Mutex<VecDeque<(usize, Work)>>,

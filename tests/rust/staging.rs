@@ -97,7 +97,7 @@ fn chunked_copy_of_any_size_keeps_values() {
 }
 
 #[test]
-fn upload_to_busy_stream_snapshots_source() {
+fn upload_to_busy_stream_copies_source_before_return() {
     let bench = bench(3);
     let stream = bench.stream();
     let (mut values, array) = (numbers(100), bench.array(&[100], &stream));
@@ -109,7 +109,7 @@ fn upload_to_busy_stream_snapshots_source() {
     assert_eq!(download(&array, &stream).unwrap(), wanted);
 }
 
-/// Enqueues a copy that does not run before a caller waits.
+/// Enqueues a copy that runs only when a caller waits for the stream.
 fn keep_busy(bench: &Bench, stream: &Stream) -> Array {
     let work = bench.array(&[4], stream);
     upload(&work, &[1, 2, 3, 4], stream).unwrap();
@@ -117,7 +117,7 @@ fn keep_busy(bench: &Bench, stream: &Stream) -> Array {
 }
 
 #[test]
-fn upload_within_half_the_limit_does_not_wait_for_earlier_work() {
+fn upload_waits_for_earlier_work_only_above_half_of_pinned_limit() {
     let bench = bench(2);
     let stream = bench.stream();
     let (values, array) = (numbers(200), bench.array(&[200], &stream));
@@ -137,7 +137,7 @@ fn upload_within_half_the_limit_does_not_wait_for_earlier_work() {
 }
 
 #[test]
-fn async_upload_above_64_kib_is_staged() {
+fn asynchronous_upload_above_64_kib_goes_through_pinned_slots() {
     let bench = bench(2);
     let stream = bench.stream();
     ring::tune(usize::MAX, (64 << 10, 64 << 10), 2).unwrap();
@@ -171,7 +171,7 @@ fn item_larger_than_slot_is_copied_by_driver() {
 }
 
 #[test]
-fn synchronous_upload_uses_only_slots_of_its_threads() {
+fn synchronous_upload_on_busy_stream_uses_at_most_5_slots() {
     let bench = bench(2);
     let stream = bench.stream();
     let (values, array) = (numbers(200), bench.array(&[200], &stream));
@@ -183,7 +183,7 @@ fn synchronous_upload_uses_only_slots_of_its_threads() {
 }
 
 #[test]
-fn small_synchronous_copy_makes_one_copy_and_one_wait() {
+fn small_synchronous_copy_makes_one_copy_call_and_one_wait_call() {
     let bench = bench(2);
     let stream = bench.stream();
     ring::tune(usize::MAX, (SLOT, SLOT), 2).unwrap();
@@ -216,7 +216,7 @@ fn failed_copy_returns_error_and_next_copy_succeeds() {
 }
 
 #[test]
-fn failed_pinning_is_reported_and_driver_copies_until_limit_is_set() {
+fn driver_copies_after_failed_pinning_until_limit_is_set() {
     let bench = bench(4);
     let stream = bench.stream();
     bench.driver.refuse_host.store(true, Relaxed);
@@ -252,7 +252,7 @@ fn copy_with_fewer_slots_than_threads_keeps_values() {
 }
 
 #[test]
-fn trim_releases_unused_slots() {
+fn trim_of_ring_releases_slots_except_slots_of_pending_copies() {
     let bench = bench(2);
     let stream = bench.stream();
     let (values, array) = (numbers(200), bench.array(&[200], &stream));
@@ -269,7 +269,7 @@ fn trim_releases_unused_slots() {
 }
 
 #[test]
-fn reset_removes_destroyed_slots() {
+fn device_reset_removes_slots_from_ring() {
     let bench = bench(2);
     let array = bench.array(&[200], &bench.stream());
     upload(&array, &numbers(200), &Stream::default_of(bench.device)).unwrap();

@@ -50,7 +50,7 @@ def test_at_applies_function_once_per_repeated_index(name: str) -> None:
     assert_same(target, wanted)
 
 
-def test_at_adds_in_index_order_bit_for_bit() -> None:
+def test_add_at_in_index_order_equals_numpy_bitwise() -> None:
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     index, values = rng.integers(0, 7, 1000), rng.standard_normal(1000).astype("float32")

@@ -39,7 +39,7 @@ def both(name: str, *arguments: Any, **keywords: Any) -> None:
 
 
 def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
-    """Compare functions that write their first argument; an error must leave this argument unchanged."""
+    """Compare NumPy's and PyGPU's function that writes its first argument; an error must leave it unchanged."""
     target, wanted = PyGPU.to_gpu(host), host.copy("K")
     numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))
@@ -63,7 +63,7 @@ def test_take_along_any_axis_matches_numpy(axis: int | None) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_out_of_range_index_raises_wraps_or_clips(mode: str) -> None:
+def test_take_and_put_with_out_of_range_index_match_numpy_in_each_mode(mode: str) -> None:
     host = np.arange(15.0).reshape(5, 3)
     index = np.array([[-7, 4], [9, -1]])
     both("take", host, index, 0, mode=mode)
@@ -106,7 +106,7 @@ def test_take_matches_numpy_for_any_layout() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 9])
-def test_put_repeats_values_and_last_write_wins(count: int) -> None:
+def test_put_repeats_values_and_keeps_last_write(count: int) -> None:
     rng = generator()
     host = rng.integers(0, 100, (3, 4)).astype("float64")
     values = np.arange(count) + 0.5
@@ -124,7 +124,7 @@ def test_put_repeats_values_and_last_write_wins(count: int) -> None:
         PyGPU.broadcast_to(PyGPU.zeros(1), (4,)).put([0], 1)
 
 
-def test_row_assignment_by_index_last_write_wins() -> None:
+def test_row_assignment_by_repeated_index_keeps_last_write() -> None:
     rng = generator()
     host = rng.integers(0, 100, (50, 64)).astype("float32")
     array, index = PyGPU.to_gpu(host), rng.integers(-50, 50, 80)
@@ -209,13 +209,13 @@ def test_take_and_put_along_axis_match_numpy(axis: int | None) -> None:
 
 
 @pytest.mark.parametrize("dtype", of_few(["int8", "uint16", "int64", "uint64"], ["uint16"]))
-def test_indices_may_have_any_integer_dtype(dtype: str) -> None:
+def test_take_accepts_indices_of_any_integer_dtype(dtype: str) -> None:
     host, device = pair((9, 3))
     index = np.array([[8, 0], [3, 3]], dtype)
     assert_same(device[PyGPU.to_gpu(index)], host[index])
 
 
-def test_wrapped_and_clipped_indices_can_be_captured() -> None:
+def test_take_and_put_with_wrap_or_clip_can_be_captured() -> None:
     host = np.arange(10.0)
     array, index, out = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([3, 12, -1])), PyGPU.zeros(3)
     array.take(index, 0, out, "wrap")

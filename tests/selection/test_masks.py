@@ -1,4 +1,7 @@
-"""Test selection by masks on the device: elements, indices, writes; the host reads the count only."""
+"""Test masks on the device: selected elements, their indices, and masked writes.
+
+The host reads only the number of selected elements.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from support import assert_same, assert_same_refusal, of_few, outcome, told
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
-# Sizes near those of tiles, and more than one block processes.
+# Sizes near the sizes of tiles, and sizes that several thread blocks process.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
 DENSITIES = [0.0, 0.01, 0.5, 1.0]
 
@@ -129,7 +132,7 @@ def test_mask_combines_with_other_items_of_key() -> None:
         assert_same(target, wanted)
 
 
-def test_masked_assignment_matches_numpy_without_wait() -> None:
+def test_masked_assignment_of_scalar_or_row_matches_numpy() -> None:
     rng = generator()
     host = rng.integers(0, 100, (9, 11)).astype("float32")
     mask, rows = mask_of(rng, host.shape), mask_of(rng, 9)
@@ -185,7 +188,7 @@ def test_masked_assignment_rejects_same_masks_and_values_as_numpy() -> None:
         assert_same(array, host)
 
 
-def test_mask_and_values_may_overlap_written_array() -> None:
+def test_masked_assignment_accepts_mask_and_values_that_overlap_array() -> None:
     host = np.array([1, 0, 1, 1, 0, 1], dtype=bool)
     array, twin = PyGPU.to_gpu(host), host.copy()
     array[array] = PyGPU.to_gpu(np.array([False, True, False, True]))
@@ -223,7 +226,7 @@ def test_nonzero_argwhere_and_flatnonzero_match_numpy(shape: tuple[int, ...]) ->
         assert_same(np.flatnonzero(array), np.flatnonzero(twin))
 
 
-def test_nonzero_rejects_0d_array_and_argwhere_accepts_it() -> None:
+def test_nonzero_rejects_and_argwhere_accepts_0d_array() -> None:
     for value in (0, 3):
         array = PyGPU.to_gpu(np.array(value))
         with pytest.raises(ValueError, match="0d arrays"):

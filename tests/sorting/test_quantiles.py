@@ -82,7 +82,7 @@ def test_quantile_dtypes_match_numpy(dtype: str) -> None:
     check(got, np.percentile(host, [10.0, 60.0], 0, keepdims=True))
 
 
-def test_nan_propagates_to_result() -> None:
+def test_median_and_quantile_propagate_nan() -> None:
     host = values((8, 9), "float32", 0.08)
     array = PyGPU.to_gpu(host)
     with warnings.catch_warnings():
@@ -128,7 +128,7 @@ def test_quantiles_write_to_out() -> None:
     check(kept, np.nanmedian(host, 1, keepdims=True))
 
 
-def test_median_of_empty_is_nan_and_of_one_element_itself() -> None:
+def test_median_of_no_element_is_nan_and_of_one_element_is_element() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(PyGPU.median(PyGPU.zeros(0)), np.median(np.zeros(0)))

@@ -39,7 +39,7 @@ def generator() -> np.random.Generator:
 
 
 def values(rng: np.random.Generator, shape: Any, dtype: str, most: int = 50) -> np.ndarray:
-    """Return few distinct numbers; floating-point ones include NaN and -0."""
+    """Return an array with few distinct numbers; floating-point arrays contain NaN and -0."""
     kind = np.dtype(dtype)
     whole = rng.integers(0, most, shape)
     if kind.kind in "biu":
@@ -104,7 +104,7 @@ def test_array_api_unique_functions_distinguish_nans(dtype: str) -> None:
     array = PyGPU.to_gpu(host)
     got, wanted = PyGPU.unique_all(array), np.unique_all(host)
     assert got._fields == wanted._fields
-    if host.dtype.kind == "c":  # the order of NaNs is unspecified in NumPy
+    if host.dtype.kind == "c":  # NumPy does not specify the order of complex NaNs
         assert got.counts.sum().item() == host.size
         assert got.values.size == wanted.values.size
         return
@@ -146,7 +146,7 @@ def test_set_operations_match_numpy(dtypes: tuple[str, str]) -> None:
             check(np.isin(a, b, invert=invert), np.isin(x, y, invert=invert))
 
 
-def test_set_operations_accept_one_list_and_reject_two() -> None:
+def test_set_operations_accept_list_as_one_operand_only() -> None:
     a = PyGPU.to_gpu(np.array([[1, 2], [3, 4]]))
     assert_same(PyGPU.isin(a, [4, 1, 9]), np.isin(a.get(), [4, 1, 9]))
     assert PyGPU.union1d([9, 1], a).tolist() == [1, 2, 3, 4, 9]
@@ -163,7 +163,7 @@ def test_unique_rejects_dtype_without_order() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (2, 0, 2)])
-def test_unique_of_empty_parts_matches_numpy(shape: tuple[int, ...]) -> None:
+def test_unique_of_array_with_axis_of_length_0_matches_numpy(shape: tuple[int, ...]) -> None:
     host = np.zeros(shape)
     for axis in range(len(shape)):
         wanted = np.unique(host, True, True, True, axis=axis)

@@ -22,7 +22,7 @@ RNG = np.random.default_rng(5)
 
 
 def values(shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
-    """Return numbers with many equal ones; floating-point ones include NaN, infinities and signed zeros."""
+    """Return an array with many equal numbers; floating-point arrays contain NaN, infinities and signed zeros."""
     kind = np.dtype(dtype)
     if kind.kind == "b":
         return RNG.integers(0, 2, shape).astype(bool)
@@ -92,7 +92,7 @@ def test_descending_argsort_is_stable() -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex64"])
 @pytest.mark.parametrize("length", [100, 5000])
-def test_in_place_sort_keeps_memory(length: int, dtype: str) -> None:
+def test_in_place_sort_keeps_address_of_array(length: int, dtype: str) -> None:
     host = values((2, length), dtype)
     array = PyGPU.to_gpu(host)
     address = array.ptr

@@ -1,8 +1,8 @@
 """Test every path by which a copy from host memory could enter a graph.
 
 A graph accesses the memory of a captured copy at each launch. Pageable memory may belong to another object by then.
-Therefore such a copy is rejected before the driver is called, and the capture stays valid and keeps nothing of it. The
-graph keeps pinned memory alive. The simulated drivers report any copy that is not rejected.
+Therefore PyGPU rejects a copy from pageable memory before it calls the driver; the capture stays valid and contains no
+part of the copy. The graph keeps pinned memory alive. The simulated drivers report any copy that is not rejected.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 @pytest.mark.parametrize("name", DOORS)
 def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
-    # Interop regression A1: a graph reads pageable memory when it is launched.
+    # Interop regression A1: a captured copy read pageable memory at each launch, when the memory had another content.
     bench = Bench()
     PyGPU.synchronize()
     bench.stream.begin_capture()
@@ -136,8 +136,8 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
 def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
-    # The host must wait for the kernel before it copies the arrays back, and the pinned memory would already be in the
-    # graph.
+    # A capture cannot contain these arguments, because the host must wait for the kernel before it copies their arrays
+    # back. The error is raised before pinned memory becomes part of the graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
     given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
@@ -196,7 +196,7 @@ def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) 
         np.testing.assert_array_equal(bench.other.get(), 5.0)
 
 
-def test_kernel_first_used_in_capture_is_loaded_outside_it(tmp_path: Path) -> None:
+def test_kernel_first_used_in_capture_is_loaded_outside_capture(tmp_path: Path) -> None:
     # A driver may forbid loading a module during a capture, and invalidate the capture.
     script = """
 import numpy as np, PyGPU
@@ -220,7 +220,7 @@ np.testing.assert_array_equal(a.get(), expected)
 
 @pytest.mark.starts_processes
 def test_capture_without_compiler_accepts_fill_but_no_scattered_copy() -> None:
-    # Interop regression A1: the fallback of such a copy through the host was captured.
+    # Interop regression A1: the capture contained the copies of the fallback, which moves elements through the host.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

@@ -1,4 +1,4 @@
-"""Test events: recording, waiting, and elapsed time."""
+"""Test events: recording, waits, and elapsed time."""
 
 import gc
 import time
@@ -20,7 +20,7 @@ def test_unrecorded_event_is_complete() -> None:
     assert event.device == PyGPU.Device()
 
 
-def test_record_returns_event() -> None:
+def test_event_record_returns_the_event() -> None:
     event = PyGPU.Event()
     assert event.record() is event
     assert event.record(None) is event
@@ -41,7 +41,7 @@ def test_elapsed_time_is_milliseconds_from_event_to_argument() -> None:
     assert end.elapsed_time(start) == pytest.approx(-elapsed)
 
 
-def test_event_can_be_recorded_again() -> None:
+def test_second_record_of_event_replaces_first() -> None:
     start, end = PyGPU.Event().record(), PyGPU.Event().record()
     end.synchronize()
     first = start.elapsed_time(end)
@@ -64,7 +64,7 @@ def test_unrecorded_events_have_no_elapsed_time() -> None:
     assert caught.value.code == 400
 
 
-def test_shared_event_has_no_timing() -> None:
+def test_creation_of_shared_event_rejects_timing() -> None:
     with pytest.raises(ValueError, match="timing=False"):
         PyGPU.Event(interprocess=True)
 
@@ -74,7 +74,7 @@ def test_events_can_be_shared_with_other_processes() -> None:
     PyGPU.Event(timing=False, interprocess=True).record().synchronize()
 
 
-def test_event_may_use_blocking_wait() -> None:
+def test_event_with_blocking_sync_can_be_waited_for() -> None:
     PyGPU.Event(blocking_sync=True).record().synchronize()
 
 
@@ -95,7 +95,7 @@ def test_failed_event_creation_reports_reason(arguments: dict, error: type) -> N
 
 @pytest.mark.parametrize("other", [None, 0, 1.0, object()])
 @pytest.mark.parametrize("method", ["elapsed_time", "time_since", "time_till"])
-def test_elapsed_time_needs_events(method: str, other: object) -> None:
+def test_elapsed_time_rejects_objects_that_are_no_events(method: str, other: object) -> None:
     with pytest.raises(TypeError):
         getattr(PyGPU.Event(), method)(other)
 

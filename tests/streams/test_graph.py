@@ -14,7 +14,7 @@ from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from support_kernels import needs_kernels
 
-VIEWS = {  # These are six rows of five elements in an array of 60.
+VIEWS = {  # Each function returns a view of six rows of five elements of an array of 60 elements.
     "dense": lambda x: x[:30].reshape(6, 5),
     "parts_of_rows": lambda x: x.reshape(6, 10)[:, :5],
     "every_second_row": lambda x: x.reshape(12, 5)[::2],
@@ -54,7 +54,7 @@ def test_graph_launch_and_other_streams_wait_for_each_other() -> None:
         np.testing.assert_array_equal(b.get(stream=two), float(value))
 
 
-def test_graph_keeps_arrays_it_uses() -> None:
+def test_graph_keeps_captured_arrays_alive() -> None:
     stream = PyGPU.Stream()
     a, b = PyGPU.full(1000, 7.0), PyGPU.zeros(1000)
     stream.begin_capture()
@@ -81,7 +81,7 @@ def test_end_capture_without_begin_raises_value_error() -> None:
         PyGPU.Stream().end_capture()
 
 
-def test_with_block_is_captured() -> None:
+def test_with_block_of_graph_captures_its_work() -> None:
     with PyGPU.Graph() as graph:
         assert PyGPU.current_stream().is_capturing
         zeros = PyGPU.zeros(3)
@@ -96,7 +96,7 @@ def test_empty_graph_cannot_be_launched() -> None:
         PyGPU.Graph().launch()
 
 
-def test_host_wait_is_rejected_and_capture_stays_valid() -> None:
+def test_capture_rejects_host_wait_and_stays_valid() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     a = PyGPU.zeros(10, "float32")
     stream.begin_capture()
@@ -109,7 +109,7 @@ def test_host_wait_is_rejected_and_capture_stays_valid() -> None:
     assert a.tolist() == [2.0] * 10
 
 
-def test_exception_in_block_discards_capture() -> None:
+def test_exception_in_with_block_of_graph_discards_capture() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     graph = PyGPU.Graph(stream)
     with pytest.raises(ZeroDivisionError), graph:
@@ -119,7 +119,7 @@ def test_exception_in_block_discards_capture() -> None:
         graph.launch()
 
 
-def test_memory_created_and_dropped_in_capture_exists_at_each_launch() -> None:
+def test_memory_dropped_in_capture_exists_at_each_launch() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     target = PyGPU.zeros(1000, "float32")
     stream.begin_capture()
@@ -224,7 +224,7 @@ def test_copies_by_raw_address_can_be_captured() -> None:
     _core.raw_free(second)
 
 
-def test_objects_kept_by_graph_are_released_with_it() -> None:
+def test_objects_kept_alive_by_graph_are_released_with_graph() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]

@@ -33,7 +33,7 @@ def number(value: int) -> Any:
 
 
 @on_hip
-def test_hip_rejects_conditions_with_remedy() -> None:
+def test_create_condition_on_hip_raises_error_with_remedy() -> None:
     a = PyGPU.zeros(4)
     with PyGPU.Graph() as graph:
         with pytest.raises(PyGPU.NotSupportedError, match=r"no conditional nodes.*a graph of its own"):
@@ -76,7 +76,7 @@ def test_else_body_runs_for_zero_value(default: int) -> None:
 
 @needs_conditions
 @needs_kernels
-def test_while_body_repeats_until_kernel_ends_it() -> None:
+def test_while_body_repeats_until_kernel_clears_condition() -> None:
     module = PyGPU.Module(SOURCE)
     left, turns, seen = number(5), number(0), PyGPU.zeros(3, "int32")
     with PyGPU.Graph() as graph:
@@ -118,7 +118,7 @@ def test_switch_runs_selected_case_only(cases: int) -> None:
 
 @needs_conditions
 @needs_kernels
-def test_bodies_nest_and_see_outer_conditions() -> None:
+def test_condition_of_outer_body_is_usable_in_nested_body() -> None:
     module = PyGPU.Module(SOURCE)
     left, turns, which, a = number(3), number(0), number(1), PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
@@ -138,7 +138,7 @@ def test_bodies_nest_and_see_outer_conditions() -> None:
 
 
 @needs_conditions
-def test_graph_keeps_objects_of_its_bodies_until_its_end() -> None:
+def test_graph_keeps_memory_of_conditional_bodies_until_graph_is_dropped() -> None:
     target = PyGPU.zeros(1000, "uint8")
     gc.collect()
     PyGPU.synchronize()
@@ -159,7 +159,7 @@ def test_graph_keeps_objects_of_its_bodies_until_its_end() -> None:
 
 
 @needs_conditions
-def test_launches_and_other_streams_wait_for_uses_in_bodies() -> None:
+def test_launch_and_other_streams_wait_for_uses_in_conditional_body() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b = PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -192,7 +192,7 @@ def test_body_is_ordered_with_other_streams_of_capture() -> None:
 
 
 @needs_conditions
-def test_work_outside_open_body_raises_error_and_changes_nothing() -> None:
+def test_work_on_outer_stream_during_body_raises_and_changes_nothing() -> None:
     a = PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
         origin, condition = PyGPU.current_stream(), graph.create_condition(1)

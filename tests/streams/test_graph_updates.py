@@ -26,7 +26,7 @@ def captured(*calls: Any) -> PyGPU.Graph:
     return graph
 
 
-def test_nodes_are_listed_in_order_with_kinds() -> None:
+def test_graph_nodes_are_listed_in_capture_order_with_kind() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8")
     graph = captured(lambda: a.fill(3), lambda: b.__setitem__(..., a))
     assert [(node.index, node.kind, node.name) for node in graph.nodes] == [(0, "memset", None), (1, "memcpy", None)]
@@ -87,7 +87,7 @@ def test_kernel_node_accepts_other_arguments_and_shape() -> None:
     graph.launch()
     assert not x.get().any()
     np.testing.assert_array_equal(y.get(), 10)
-    graph.update(node, grid=1, block=(100, 1))  # The node keeps its present arguments.
+    graph.update(node, grid=1, block=(100, 1))  # The update keeps the present arguments of the node.
     graph.launch()
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 100, 20, 10))
     graph.update(node, lambda: kernel[2, 100](x, 5, 150))
@@ -140,7 +140,7 @@ def test_update_with_other_operation_raises_error() -> None:
     np.testing.assert_array_equal(b.get(), 9)
 
 
-def test_host_node_has_no_parameters() -> None:
+def test_update_of_host_function_node_is_not_supported() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     stream.begin_capture()
     stream.launch_host_function(list)
@@ -161,7 +161,7 @@ def test_graph_update_accepts_graph_with_same_operations() -> None:
     assert (c.get() == 2).all()
     assert (a.get() == 2).all()
     assert not b.get().any()
-    graph.update(graph.nodes[0], c, 5)  # The nodes can be updated afterwards.
+    graph.update(graph.nodes[0], c, 5)  # Single nodes can be updated after an update of the whole graph.
     graph.launch()
     assert (a.get() == 5).all()
 
@@ -177,7 +177,7 @@ def test_update_with_graph_of_other_operations_raises_error_910() -> None:
     np.testing.assert_array_equal(b.get(), 1)
 
 
-def test_launch_order_covers_updated_arrays() -> None:
+def test_launch_waits_for_work_on_arrays_of_updated_node() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b, c = PyGPU.zeros(1000), PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -213,7 +213,7 @@ def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
 
 
 @needs_kernels
-def test_replaced_array_used_by_another_node_is_kept() -> None:
+def test_update_keeps_replaced_array_that_another_node_uses() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     with PyGPU.Graph() as graph:
@@ -244,7 +244,7 @@ def test_active_launches_keep_old_parameters() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="a driver takes an update at any time")
-def test_running_graph_is_not_updated_on_cpu() -> None:
+def test_update_of_running_graph_on_cpu_raises_value_error() -> None:
     a = PyGPU.zeros(100, "uint8")
     stream = PyGPU.Stream(non_blocking=True)
     stream.begin_capture()

@@ -1,7 +1,6 @@
-"""Test work on many streams: values match NumPy for any execution order, without races.
+"""Test work on several streams: results match NumPy for any order in which the device runs unordered work.
 
-The values are compared with NumPy on every backend. The simulated driver also reports two uses without an order between
-them, even if the values are correct.
+On the simulated driver a test also fails for two conflicting uses without an order, even if the results are right.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 @pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Delay work at random if the driver can, so that a wrong order gives wrong values."""
+    """Delay work at random if the driver is simulated; then missing waits give wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(request.param):
         yield
@@ -147,7 +146,7 @@ def test_write_waits_for_reads_of_other_streams() -> None:
 
 @gpu_only
 @pytest.mark.usefixtures("unrest")
-def test_pinned_memory_is_not_reused_while_copy_reads_it() -> None:
+def test_pinned_memory_is_not_reused_while_pending_copy_reads_it() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     device = [PyGPU.zeros(1000, "int32") for _ in range(20)]
     for number, array in enumerate(device):
@@ -159,7 +158,7 @@ def test_pinned_memory_is_not_reused_while_copy_reads_it() -> None:
         assert (array.get() == number).all()
 
 
-def test_exported_memory_is_freed_after_unreported_work() -> None:
+def test_exported_memory_is_freed_after_work_of_consumer() -> None:
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None:
@@ -174,7 +173,7 @@ def test_exported_memory_is_freed_after_unreported_work() -> None:
 
 
 class Lender:
-    """An array of another library, on the default stream, that shows its memory by an interface or a tensor."""
+    """Represent another library's array on the default stream, exported by CUDA array interface or DLPack."""
 
     def __init__(self, array: PyGPU.GPUArray, way: str) -> None:
         self.capsule = hostile_peer.library().wrap(array.__dlpack__(stream=0 if HIP else 1, max_version=(1, 0)), 0)
@@ -192,7 +191,7 @@ class Lender:
 @gpu_only
 @pytest.mark.parametrize("way", ["interface", "tensor"])
 @pytest.mark.parametrize("again", ["interface", "tensor"])
-def test_imported_memory_is_freed_after_unreported_work(way: str, again: str) -> None:
+def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again: str) -> None:
     block = PyGPU.zeros(100, "uint8")
     driver = simulated.driver()
     if driver is None:
@@ -211,7 +210,7 @@ def test_imported_memory_is_freed_after_unreported_work(way: str, again: str) ->
     driver.delay(0, foreign)
 
 
-def test_pinned_memory_is_not_reused_while_unreported_copy_reads_it() -> None:
+def test_pinned_memory_is_not_reused_while_copy_of_other_library_reads() -> None:
     a = PyGPU.zeros(100, "uint8")
     PyGPU.synchronize()
     driver = simulated.driver()

@@ -1,4 +1,4 @@
-"""Test host functions on streams: time and thread of the call, errors, and released objects."""
+"""Test host functions on streams: time and thread of their calls, errors, and the release of their objects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(program: str) -> str:
     return result.stdout
 
 
-def test_function_receives_given_arguments() -> None:
+def test_host_function_receives_given_arguments() -> None:
     stream, seen = PyGPU.Stream(), []
     stream.launch_host_function(lambda *arguments: seen.append(arguments), 1, "two")
     assert stream.launch_host_function(seen.append, 3) is None
@@ -49,7 +49,7 @@ def test_function_receives_given_arguments() -> None:
     assert seen == [(1, "two"), 3]
 
 
-def test_function_runs_between_earlier_and_later_work(late: None) -> None:
+def test_host_function_runs_between_earlier_and_later_work(late: None) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     array = PyGPU.zeros(1000, "i4", device=0)
     PyGPU.synchronize()
@@ -64,7 +64,7 @@ def test_function_runs_between_earlier_and_later_work(late: None) -> None:
     assert seen == [(step, step, step) for step in range(8)]
 
 
-def test_later_work_waits_for_function(late: None) -> None:
+def test_later_work_waits_for_host_function(late: None) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     source = PyGPU.zeros_pinned(64, "i4")
     array = PyGPU.zeros(64, "i4")
@@ -92,23 +92,23 @@ def test_another_stream_waits_for_host_function_by_event(late: None) -> None:
     assert seen == [(name, step) for step in range(10) for name in ("first", "second")]
 
 
-def test_default_stream_calls_functions() -> None:
+def test_default_stream_calls_host_functions() -> None:
     seen = []
     PyGPU.default_stream().launch_host_function(seen.append, 1)
     PyGPU.synchronize()
     assert seen == [1]
 
 
-def test_foreign_stream_calls_functions() -> None:
+def test_foreign_stream_calls_host_functions() -> None:
     owner, seen = PyGPU.Stream(), []
     PyGPU.Stream.from_handle(owner.handle, owner=owner).launch_host_function(seen.append, 1)
     owner.synchronize()
     assert seen == [1]
 
 
-def test_many_functions_do_not_block_caller() -> None:
-    # These are more functions than a driver queues. The caller then waits for the driver, and must not hold the GIL
-    # meanwhile.
+def test_launch_of_3000_host_functions_returns() -> None:
+    # A driver's queue cannot hold this number of functions. The caller then waits for the driver, and must not hold the
+    # GIL during this wait.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
         stream.launch_host_function(seen.append, step)
@@ -116,7 +116,7 @@ def test_many_functions_do_not_block_caller() -> None:
     assert seen == list(range(3000))
 
 
-def test_python_threads_continue_while_function_waits_for_them() -> None:
+def test_python_threads_run_while_host_function_waits_for_them() -> None:
     stream, asked, answered = PyGPU.Stream(), threading.Event(), threading.Event()
 
     def answer() -> None:
@@ -136,7 +136,7 @@ def test_python_threads_continue_while_function_waits_for_them() -> None:
     assert answered.is_set()
 
 
-def test_streams_of_several_threads_call_functions() -> None:
+def test_streams_of_several_threads_call_host_functions() -> None:
     def work(seen: list[int]) -> None:
         stream = PyGPU.Stream(non_blocking=True)
         for step in range(100):
@@ -155,7 +155,7 @@ def test_streams_of_several_threads_call_functions() -> None:
 # Errors
 
 
-def test_exception_in_function_is_raised_by_waiter() -> None:
+def test_exception_of_host_function_is_raised_by_synchronize() -> None:
     stream = PyGPU.Stream()
     stream.launch_host_function(lambda: {}["missing"])
     with pytest.raises(KeyError, match="missing") as raised:
@@ -164,7 +164,7 @@ def test_exception_in_function_is_raised_by_waiter() -> None:
     stream.synchronize()
 
 
-def test_work_after_error_still_runs() -> None:
+def test_work_after_failed_host_function_still_runs() -> None:
     stream, array = PyGPU.Stream(), PyGPU.zeros(4)
     PyGPU.synchronize()
     with stream:
@@ -176,7 +176,7 @@ def test_work_after_error_still_runs() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_second_error_goes_to_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_error_of_host_functions_goes_to_unraisablehook(monkeypatch: pytest.MonkeyPatch) -> None:
     told = []
     monkeypatch.setattr(sys, "unraisablehook", lambda argument: told.append((argument.exc_type, argument.object)))
     stream = PyGPU.Stream()
@@ -214,7 +214,7 @@ def test_host_function_that_uses_gpu_raises_error() -> None:
 
 @pytest.mark.skipif(simulated.driver() is None, reason="needs a driver that refuses on demand")
 @pytest.mark.provokes_errors
-def test_rejected_call_releases_function() -> None:
+def test_failed_launch_releases_host_function() -> None:
     driver = simulated.driver()
     assert driver is not None
     function = Callback()
@@ -229,10 +229,10 @@ def test_rejected_call_releases_function() -> None:
     assert alive() is None
 
 
-# What functions hold
+# Lifetime of functions and their arguments
 
 
-def test_function_and_its_arguments_are_released_once() -> None:
+def test_host_function_and_arguments_are_released_once() -> None:
     function, argument = Callback(), Callback()
     counts = sys.getrefcount(function), sys.getrefcount(argument)
     stream = PyGPU.Stream()
@@ -248,8 +248,8 @@ def test_function_and_its_arguments_are_released_once() -> None:
     assert function.calls == 50
 
 
-def test_arrays_may_be_dropped_in_function() -> None:
-    # Dropping the objects would return their memory to the driver, which waits for the function.
+def test_host_function_may_drop_arrays() -> None:
+    # If the drop freed the memory immediately, the driver would wait for the host function, which waits for the drop.
     held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -266,7 +266,7 @@ def test_arrays_may_be_dropped_in_function() -> None:
 # Graphs
 
 
-def test_graph_calls_function_at_each_launch() -> None:
+def test_graph_calls_host_function_at_each_launch() -> None:
     seen, array = [], PyGPU.zeros(4)
     host = PyGPU.zeros_pinned(4)
     graph = PyGPU.Graph()
@@ -282,7 +282,7 @@ def test_graph_calls_function_at_each_launch() -> None:
     assert seen == [4, 8, 12]
 
 
-def test_graph_keeps_functions_while_it_lives() -> None:
+def test_host_function_lives_as_long_as_graph() -> None:
     function = Callback()
     alive = weakref.ref(function)
     graph = PyGPU.Graph()
@@ -308,7 +308,7 @@ def test_graph_keeps_functions_while_it_lives() -> None:
 
 @gpu_only
 def test_host_function_is_rejected_in_capture_of_another_library() -> None:
-    # The driver's own call begins the capture, so PyGPU does not observe it.
+    # The driver's own function begins the capture, so PyGPU does not observe the begin.
     driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
     begin, end = (
         (driver.hipStreamBeginCapture, driver.hipStreamEndCapture)
@@ -326,7 +326,7 @@ def test_host_function_is_rejected_in_capture_of_another_library() -> None:
     assert function.calls == 0
 
 
-def test_exception_in_graph_is_raised_by_waiter() -> None:
+def test_exception_of_host_function_in_graph_is_raised_by_synchronize() -> None:
     graph = PyGPU.Graph()
     with graph:
         PyGPU.current_stream().launch_host_function(lambda: 1 / 0)
@@ -336,11 +336,11 @@ def test_exception_in_graph_is_raised_by_waiter() -> None:
             PyGPU.synchronize()
 
 
-# The end of the process
+# Process exit
 
 
 @pytest.mark.starts_processes
-def test_process_exits_while_functions_are_active() -> None:
+def test_process_exits_while_host_functions_are_pending() -> None:
     program = """
 import time, PyGPU
 stream = PyGPU.Stream()
@@ -352,9 +352,9 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_process_exit_waits_for_running_function() -> None:
-    # The wait is longer than for callbacks of libraries, because the interpreter would end a thread inside the
-    # function, which would terminate the process.
+def test_process_exit_waits_for_running_host_function() -> None:
+    # At exit PyGPU waits longer for a host function than for a callback of a library. If the function still ran, the
+    # interpreter would end the function's thread, and thereby terminate the process.
     program = """
 import time, threading, PyGPU
 begun = threading.Event()
@@ -372,7 +372,7 @@ begun.wait()
 
 
 @pytest.mark.starts_processes
-def test_unraised_error_is_reported_at_exit() -> None:
+def test_error_of_host_function_is_reported_at_exit_if_not_raised() -> None:
     program = """
 import sys, time, PyGPU
 stream = PyGPU.Stream()
@@ -384,10 +384,10 @@ sys.unraisablehook = lambda told: print(told.exc_type.__name__)
     assert run(program) == "ZeroDivisionError\n"
 
 
-# In PybindGPU's style
+# Calls of PyGPU.runtime (PybindGPU's interface)
 
 
-def test_runtime_call_returns_status() -> None:
+def test_cuda_launch_host_func_returns_status() -> None:
     stream, seen = PyGPU.cudaStream_t(), []
     assert PyGPU.cudaLaunchHostFunc(stream, seen.append, 1) == 0
     assert PyGPU.cudaLaunchHostFunc(None, seen.append) == 0
@@ -411,7 +411,7 @@ def test_exception_of_user_function_is_not_converted_to_status(error: type[Excep
     assert PyGPU.cudaDeviceSynchronize() == 0
 
 
-def test_numpy_works_in_function() -> None:
+def test_host_function_can_use_numpy() -> None:
     stream, host = PyGPU.Stream(), PyGPU.zeros_pinned(1000, "f4")
     stream.launch_host_function(lambda: np.add(host, 1, out=host))
     stream.launch_host_function(lambda: np.sort(np.random.default_rng(0).random(10_000)))

@@ -1,4 +1,4 @@
-"""Test streams: creation, import from other libraries, waits, and `with` for the current stream of a thread."""
+"""Test streams: creation, import from other libraries, waits, and `with` blocks, which set the current stream."""
 
 import gc
 import threading
@@ -33,7 +33,7 @@ class Deprecated:
         self.__cuda_stream__ = pair
 
 
-def test_new_stream_is_idle_and_not_default() -> None:
+def test_new_stream_is_idle_and_no_default_stream() -> None:
     stream = PyGPU.Stream()
     assert stream.query() is True
     assert stream.synchronize() is None
@@ -88,7 +88,7 @@ def test_handle_two_is_per_thread_default_stream() -> None:
     stream.synchronize()
 
 
-def test_stream_is_found_by_its_handle() -> None:
+def test_from_handle_of_existing_stream_equals_that_stream() -> None:
     stream = PyGPU.Stream()
     again = PyGPU.Stream.from_handle(stream.handle, owner=stream)
     assert again == stream
@@ -100,7 +100,7 @@ def test_stream_is_found_by_its_handle() -> None:
 
 
 @two_devices
-def test_device_is_found_by_handle() -> None:
+def test_from_handle_detects_device_of_stream() -> None:
     stream = PyGPU.Stream(device=1)
     assert PyGPU.Stream.from_handle(stream.handle).device == PyGPU.Device(1)
     with pytest.raises(ValueError, match="stream of"):
@@ -116,7 +116,7 @@ def test_from_handle_rejects_values_that_are_no_handles(handle: object, error: t
         PyGPU.Stream.from_handle(handle)
 
 
-def test_owner_lives_as_long_as_stream() -> None:
+def test_owner_of_imported_stream_lives_as_long_as_stream() -> None:
     class Owner:
         pass
 
@@ -132,14 +132,14 @@ def test_owner_lives_as_long_as_stream() -> None:
     assert alive() is None
 
 
-def test_protocol_returns_version_zero_and_unambiguous_handle() -> None:
+def test_cuda_stream_protocol_returns_version_0_and_nonzero_handle_on_cuda() -> None:
     stream = PyGPU.Stream()
     assert stream.__cuda_stream__() == (0, stream.handle)
     assert PyGPU.default_stream().__cuda_stream__() == (0, 1 if BACKEND == "cuda" else 0)
 
 
 @pytest.mark.parametrize("kind", [Foreign, Deprecated])
-def test_foreign_streams_are_accepted_by_protocol(kind: type) -> None:
+def test_object_with_cuda_stream_protocol_is_accepted_as_stream(kind: type) -> None:
     stream = PyGPU.Stream()
     event = PyGPU.Event()
     assert event.record(kind((0, stream.handle))) is event
@@ -148,7 +148,7 @@ def test_foreign_streams_are_accepted_by_protocol(kind: type) -> None:
     PyGPU.Stream().wait_stream(kind((0, 0)))
 
 
-def test_protocol_of_foreign_stream_precedes_its_integer() -> None:
+def test_cuda_stream_protocol_precedes_integer_value_of_object() -> None:
     class Both(int):
         def __cuda_stream__(self) -> tuple[int, int]:
             return (0, 0)
@@ -195,7 +195,7 @@ def test_stream_parameters_reject_objects_that_are_no_streams(stream: object, er
     assert not block.any()
 
 
-def test_protocol_error_is_raised() -> None:
+def test_error_of_cuda_stream_protocol_is_raised() -> None:
     class Broken:
         def __cuda_stream__(self) -> tuple[int, int]:
             raise KeyError("broken")
@@ -210,7 +210,7 @@ def test_event_record_rejects_stream_of_another_device() -> None:
         PyGPU.Event(device=0).record(PyGPU.Stream(device=1))
 
 
-def test_streams_wait_for_events_and_each_other() -> None:
+def test_stream_waits_for_events_and_other_streams() -> None:
     first, second = PyGPU.Stream(), PyGPU.Stream(non_blocking=True)
     event = first.record()
     assert second.wait_event(event) is None
@@ -223,7 +223,7 @@ def test_streams_wait_for_events_and_each_other() -> None:
 
 
 @two_devices
-def test_stream_waits_for_one_of_another_device() -> None:
+def test_stream_waits_for_stream_of_another_device() -> None:
     PyGPU.Stream(device=0).wait_stream(PyGPU.Stream(device=1))
     PyGPU.Stream(device=0).wait_event(PyGPU.Stream(device=1).record())
 
@@ -247,7 +247,7 @@ def test_stream_wait_and_record_reject_non_events(event: object) -> None:
             PyGPU.Stream().record(event)
 
 
-def test_record_returns_given_event_or_creates_one() -> None:
+def test_stream_record_returns_given_or_new_event() -> None:
     stream, event = PyGPU.Stream(), PyGPU.Event()
     assert stream.record(event) is event
     start, end = stream.record(), stream.record()
@@ -255,7 +255,7 @@ def test_record_returns_given_event_or_creates_one() -> None:
     assert start.elapsed_time(end) >= 0
 
 
-def test_with_block_makes_stream_current_and_restores_previous() -> None:
+def test_with_block_makes_stream_current_and_restores_previous_stream() -> None:
     outer, inner = PyGPU.Stream(), PyGPU.Stream()
     assert PyGPU.current_stream().is_default
     with outer as entered:
@@ -296,7 +296,7 @@ def test_stream_exit_without_enter_raises() -> None:
 
 
 @two_devices
-def test_each_device_has_its_own_current_stream() -> None:
+def test_current_streams_of_devices_are_independent() -> None:
     with PyGPU.Stream(device=0) as first, PyGPU.Stream(device=1) as second:
         assert PyGPU.current_stream(0) == first
         assert PyGPU.current_stream(1) == second

@@ -54,6 +54,6 @@ def described(device: DeviceLike = None) -> dict[str, int]:
 
 
 def main() -> None:
-    """Run the functions above, as far as a device without a compiler can."""
+    """Run the functions above that need no compiler for kernels."""
     ordered(PyGPU.zeros(32, "float32"))
     described()

@@ -69,7 +69,7 @@ def created() -> GPUArray:
 
 
 def rearranged(x: GPUArray) -> GPUArray:
-    """Call functions of shapes, sorting and selection."""
+    """Call functions for shapes, sorting and selection."""
     assert_type(PyGPU.concatenate((x, x)), GPUArray)
     assert_type(PyGPU.stack([x, x], axis=1), GPUArray)
     assert_type(PyGPU.split(x, 2), list[GPUArray])

@@ -24,7 +24,7 @@ def there_and_back(host: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def shared(array: GPUArray, foreign: SupportsDLPack, on_device: SupportsCudaArrayInterface) -> GPUArray:
-    """Import memory of another library by a protocol; its arrays are operands too."""
+    """Import memory of another library by a protocol; use the library's arrays as operands."""
     lent: SupportsDLPack = array
     described: SupportsCudaArrayInterface = array
     assert_type(PyGPU.from_dlpack(lent), GPUArray)

@@ -62,7 +62,7 @@ def integers(n: GPUArray) -> GPUArray:
 
 
 def comparisons(a: GPUArray, b: GPUArray) -> GPUArray:
-    """Use comparisons, whose boolean results are indices."""
+    """Use comparisons, and their boolean results as indices."""
     assert_type(a < b, GPUArray)
     assert_type(a <= 1, GPUArray)
     assert_type(a > b, GPUArray)

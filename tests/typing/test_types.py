@@ -1,4 +1,4 @@
-"""Test that type checkers accept right programs, which also run, and find each error of wrong ones.
+"""Test that type checkers accept the valid programs of this folder, and find each error of `wrong.py`.
 
 The checkers read the stubs that are generated from the declarations. A line of `wrong.py` that ends in
 ``# error: code`` must have an error, with that code of mypy, and no other line may have one.
@@ -31,7 +31,7 @@ Errors = dict[tuple[str, int], set[str]]
 
 
 def marked(path: Path) -> dict[int, str]:
-    """Return the lines of a program that must have an error, with the code of mypy."""
+    """Return the numbers of the lines that must have an error, each with the error code of mypy."""
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return {number: found[1] for number, line in lines if (found := re.search(r"# error: ([a-z-]+)$", line))}
 
@@ -72,13 +72,13 @@ def pyright() -> Errors:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_right_programs_have_no_error(checker: str, request: pytest.FixtureRequest) -> None:
+def test_type_checker_finds_no_error_in_valid_programs(checker: str, request: pytest.FixtureRequest) -> None:
     errors: Errors = request.getfixturevalue(checker)
     assert {place: codes for place, codes in errors.items() if place[0] != WRONG.name} == {}
 
 
 @pytest.mark.timeout(600)
-def test_mypy_finds_each_error_with_its_code(mypy: Errors) -> None:
+def test_mypy_finds_each_error_of_wrong_program_with_its_code(mypy: Errors) -> None:
     found = {line: codes for (name, line), codes in mypy.items() if name == WRONG.name}
     expected = marked(WRONG)
     assert len(expected) > 30
@@ -87,12 +87,12 @@ def test_mypy_finds_each_error_with_its_code(mypy: Errors) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_pyright_finds_each_error(pyright: Errors) -> None:
+def test_pyright_finds_each_error_of_wrong_program(pyright: Errors) -> None:
     assert sorted(line for name, line in pyright if name == WRONG.name) == sorted(marked(WRONG))
 
 
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
-def test_right_programs_run(path: Path) -> None:
+def test_valid_typed_program_runs(path: Path) -> None:
     spec = importlib.util.spec_from_file_location(f"typed_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -101,7 +101,7 @@ def test_right_programs_run(path: Path) -> None:
     module.main()
 
 
-def test_right_programs_use_at_least_60_functions() -> None:
+def test_valid_typed_programs_use_at_least_60_functions() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in RIGHT)
     used = Counter(re.findall(r"\bPyGPU\.([a-z]\w*)\(", text))
     assert len([name for name in used if callable(getattr(PyGPU, name))]) >= 60

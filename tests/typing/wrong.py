@@ -47,5 +47,5 @@ PyGPU.set_device(None, 3)  # error: call-arg
 
 
 def mean(x: GPUArray) -> float:
-    """Return the result of a reduction as a float, which it is only after a conversion."""
+    """Return the result of a reduction, which is an array, not the declared float."""
     return x.mean()  # error: return-value

@@ -1,1 +1,1 @@
-"""Implementation of `PyGPU.dask`; all modules but `registration` and `import_hook` require Dask."""
+"""Implementation of `PyGPU.dask`; all modules but `registration` require Dask."""

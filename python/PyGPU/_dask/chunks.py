@@ -7,10 +7,17 @@ from typing import Any
 
 import numpy as np
 from dask.array import chunk_types
-from dask.array.dispatch import einsum_lookup, numel_lookup, to_numpy_dispatch
+from dask.array.dispatch import (
+    einsum_lookup,
+    empty_lookup,
+    numel_lookup,
+    percentile_lookup,
+    to_numpy_dispatch,
+)
 from dask.utils import Dispatch
 
 from PyGPU import _core
+from PyGPU._functions import quantiles
 
 __all__: list[str] = []
 
@@ -46,6 +53,11 @@ def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
     return result
 
 
+def percentile(a: _core.GPUArray, q: Any, method: str = "linear") -> tuple[_core.GPUArray | None, int]:
+    """Return percentiles of a chunk and its length, from which Dask combines the percentiles of all chunks."""
+    return (quantiles.percentile(a, q, method=method), len(a)) if len(a) else (None, 0)
+
+
 def to_numpy(data: _core.GPUArray, **kwargs: Any) -> np.ndarray[Any, Any]:
     """Copy the values of a chunk to the host."""
     return data.get(**kwargs)
@@ -55,6 +67,8 @@ def register() -> None:
     """Register the functions of this module with Dask."""
     numel_lookup.register(_core.GPUArray, numel)
     einsum_lookup.register(_core.GPUArray, einsum)
+    empty_lookup.register(_core.GPUArray, _core.empty)
+    percentile_lookup.register(_core.GPUArray, percentile)
     to_numpy_dispatch.register(_core.GPUArray, to_numpy)
     if _core.GPUArray not in chunk_types._HANDLED_CHUNK_TYPES:
         chunk_types.register_chunk_type(_core.GPUArray)

@@ -31,11 +31,30 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     return TypeError(f"{function}: {text}" if function else text)
 
 
+def sequence(argument: Any, function: str | None = None, device: Any = None) -> _core.GPUArray:
+    """Copy a list or tuple of numbers, nested or not, to a device; reject every other object."""
+    if not (isinstance(argument, (list, tuple)) and _is_of_numbers(argument)):
+        raise invalid_array_error(argument, function)
+    return _core.asarray(np.array(argument), device=device)
+
+
+def _is_of_numbers(elements: list[Any] | tuple[Any, ...]) -> bool:
+    """Test whether all elements of a nested sequence are numbers."""
+    return all(
+        _is_of_numbers(element)
+        if isinstance(element, (list, tuple))
+        else isinstance(element, (int, float, complex, np.number, np.bool))
+        for element in elements
+    )
+
+
 def array(argument: Any, function: str) -> _core.GPUArray:
-    """Convert a device array, a number or a 0-dimensional host array to a GPUArray; reject other host arrays."""
+    """Convert a device array, a number, or a list or tuple of numbers to a GPUArray; reject ndarrays with axes."""
     if isinstance(argument, _core.GPUArray):
         return argument
-    if isinstance(argument, (list, tuple)) or (isinstance(argument, np.ndarray) and argument.ndim):
+    if isinstance(argument, (list, tuple)):
+        return sequence(argument, function)
+    if isinstance(argument, np.ndarray) and argument.ndim:
         raise invalid_array_error(argument, function)
     return _core.asarray(argument)
 
@@ -55,16 +74,23 @@ def arrays(arguments: Any, function: str) -> list[_core.GPUArray]:
 
 
 def _converted(arguments: list[Any], function: str) -> list[_core.GPUArray]:
-    """Convert arguments to GPUArrays; a number is copied to the device of the array arguments."""
+    """Convert arguments to GPUArrays; numbers and sequences of numbers are copied to the device of the arrays."""
     converted = [
-        None if isinstance(argument, (int, float, complex, np.generic)) else array(argument, function)
+        None if isinstance(argument, (int, float, complex, np.generic, list, tuple)) else array(argument, function)
         for argument in arguments
     ]
     device = next((argument.device for argument in converted if argument is not None), None)
     return [
-        _core.asarray(number, device=device) if argument is None else argument
-        for argument, number in zip(converted, arguments, strict=True)
+        _on_device(host, function, device) if one is None else one
+        for one, host in zip(converted, arguments, strict=True)
     ]
+
+
+def _on_device(host: Any, function: str, device: Any) -> _core.GPUArray:
+    """Copy a number, or a list or tuple of numbers, to a device."""
+    if isinstance(host, (list, tuple)):
+        return sequence(host, function, device)
+    return _core.asarray(host, device=device)
 
 
 def normalize_axis(axis: Any, ndim: int) -> int:

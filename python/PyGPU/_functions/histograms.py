@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.operands import flat, on_device_of
+from PyGPU._functions.operands import device_array_of, flat, on_device_of
 from PyGPU._names.public import public
 
 
@@ -66,9 +66,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArr
     >>> PyGPU.bincount(PyGPU.to_gpu([0, 2, 2]), [0.5, 1.0, 2.0]).tolist()
     [0.5, 0.0, 3.0]
     """
-    device_array = x if isinstance(x, _core.GPUArray) else weights
-    if not isinstance(device_array, _core.GPUArray):
-        raise TypeError("bincount(): neither operand is an array of PyGPU; copy one, with PyGPU.to_gpu(x)")
+    device_array = device_array_of("bincount", x, weights)
     numpy_result: _core.GPUArray = _core._by_numpy("bincount", device_array, (x, weights, minlength))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -135,7 +133,7 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
     return np.histogram_bin_edges(extremes, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
 
 
-@public("Order")
+@public("Order", host=("bins",))
 def histogram_bin_edges(
     a: _core.GPUArray, bins: Any = 10, range: tuple[float, float] | None = None, weights: Any = None
 ) -> _core.GPUArray:
@@ -164,7 +162,7 @@ def histogram_bin_edges(
     return on_device_of(values, _edges(values, bins, range))
 
 
-@public("Order")
+@public("Order", host=("bins",))
 def histogram(
     a: Any,
     bins: Any = 10,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -200,6 +201,38 @@ def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
     """
     parts = [shapes.atleast_2d(part) for part in _operands(tup, "vstack")]
     return concatenate(parts, 0, dtype=dtype, casting=casting)
+
+
+@public("Joining and splitting")
+def row_stack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
+    """Concatenate arrays along the first axis, as `vstack`; NumPy deprecates this name.
+
+    Parameters
+    ----------
+    tup : sequence of GPUArray
+        Arrays of equal shape except along the first axis.
+    dtype, casting : optional
+        As in `concatenate`.
+
+    Returns
+    -------
+    GPUArray
+
+    Warns
+    -----
+    DeprecationWarning
+        Always, as NumPy's function.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import PyGPU
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     PyGPU.row_stack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
+    [[0, 1], [1, 1]]
+    """
+    warnings.warn("`row_stack` is deprecated; use `PyGPU.vstack`.", DeprecationWarning, stacklevel=2)
+    return vstack(tup, dtype=dtype, casting=casting)
 
 
 @public("Joining and splitting")

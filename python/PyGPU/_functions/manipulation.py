@@ -202,7 +202,7 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     return result
 
 
-@public("Moving and repeating elements")
+@public("Moving and repeating elements", host=("reps",))
 def tile(A: Any, reps: Any) -> _core.GPUArray:
     """Repeat a whole array along axes.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.array_arguments import sequence
 
 
 def flat(a: _core.GPUArray) -> _core.GPUArray:
@@ -33,6 +34,17 @@ def check_indices(dtype: np.dtype[Any]) -> None:
     """Raise an error for an object that cannot be used as indices."""
     if dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
+
+
+def device_array_of(function: str, *operands: Any) -> _core.GPUArray:
+    """Return the first operand that is a GPUArray; if there is none, copy the first sequence of numbers."""
+    for operand in operands:
+        if isinstance(operand, _core.GPUArray):
+            return operand
+    for operand in operands:
+        if isinstance(operand, (list, tuple)):
+            return sequence(operand, function)
+    raise TypeError(f"{function}(): no operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
 
 
 def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPUArray:

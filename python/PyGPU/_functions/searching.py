@@ -9,7 +9,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, normalize_axis
-from PyGPU._functions.operands import on_device_of
+from PyGPU._functions.operands import device_array_of, on_device_of
 from PyGPU._functions.selection import take_along_axis
 from PyGPU._names.public import public
 
@@ -49,9 +49,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> _cor
     >>> PyGPU.searchsorted(PyGPU.to_gpu([1, 3, 5]), [3, 4], side="right").tolist()
     [2, 2]
     """
-    device_array = a if isinstance(a, _core.GPUArray) else v
-    if not isinstance(device_array, _core.GPUArray):
-        raise TypeError("searchsorted(): neither operand is an array of PyGPU; copy one, with PyGPU.to_gpu(x)")
+    device_array = device_array_of("searchsorted", a, v)
     numpy_result: _core.GPUArray = _core._by_numpy("searchsorted", device_array, (a, v, side, sorter))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -76,7 +74,7 @@ def _as_dtype(a: _core.GPUArray, dtype: Any) -> _core.GPUArray:
     return a if a.dtype == dtype else a.astype(dtype)
 
 
-@public("Order")
+@public("Order", host=("bins",))
 def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     """Return the index of the bin that contains each value.
 
@@ -105,9 +103,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     >>> PyGPU.digitize(PyGPU.to_gpu([0.5, 1.0, 9.0]), [0, 1, 2]).tolist()
     [1, 2, 3]
     """
-    device_array = x if isinstance(x, _core.GPUArray) else bins
-    if not isinstance(device_array, _core.GPUArray):
-        raise TypeError("digitize(): neither operand is an array of PyGPU; copy one, with PyGPU.to_gpu(x)")
+    device_array = device_array_of("digitize", x, bins)
     numpy_result: _core.GPUArray = _core._by_numpy("digitize", device_array, (x, bins, right))
     if numpy_result is not NotImplemented:
         return numpy_result

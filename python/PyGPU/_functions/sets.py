@@ -11,7 +11,7 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import normalize_axis
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
-from PyGPU._functions.operands import flat, on_device_of
+from PyGPU._functions.operands import device_array_of, flat, on_device_of
 from PyGPU._functions.searching import lexsort
 from PyGPU._names.public import public
 
@@ -258,9 +258,7 @@ def unique_values(x: _core.GPUArray) -> _core.GPUArray:
 
 def _device_operands(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Return both operands as arrays, on the device of the operand that is a GPUArray."""
-    device_array = x if isinstance(x, _core.GPUArray) else y
-    if not isinstance(device_array, _core.GPUArray):
-        raise TypeError(f"{name}(): neither operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
+    device_array = device_array_of(name, x, y)
     return on_device_of(device_array, x), on_device_of(device_array, y)
 
 

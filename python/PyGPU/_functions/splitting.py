@@ -9,7 +9,7 @@ from PyGPU._functions.array_arguments import along, array, normalize_axis
 from PyGPU._names.public import public
 
 
-@public("Joining and splitting")
+@public("Joining and splitting", host=("indices_or_sections",))
 def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
     """Split an array along an axis into parts whose lengths may differ by one.
 
@@ -53,7 +53,7 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     return [ary[along(axis_index, slice(begin, end))] for begin, end in zip(begins, ends, strict=True)]
 
 
-@public("Joining and splitting")
+@public("Joining and splitting", host=("indices_or_sections",))
 def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
     """Split an array along an axis into parts of equal length.
 
@@ -93,7 +93,7 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     return array_split(ary, indices_or_sections, axis)
 
 
-@public("Joining and splitting")
+@public("Joining and splitting", host=("indices_or_sections",))
 def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
     """Split an array along its first axis.
 
@@ -121,7 +121,7 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     return split(ary, indices_or_sections, 0)
 
 
-@public("Joining and splitting")
+@public("Joining and splitting", host=("indices_or_sections",))
 def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
     """Split an array along its second axis, or along its only axis.
 
@@ -149,7 +149,7 @@ def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     return split(ary, indices_or_sections, min(ary.ndim - 1, 1))
 
 
-@public("Joining and splitting")
+@public("Joining and splitting", host=("indices_or_sections",))
 def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
     """Split an array along its third axis.
 

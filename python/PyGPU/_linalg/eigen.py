@@ -105,7 +105,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     dtype = np.result_type(common_type(matrices), np.complex64)
     numpy_result: Any = library.by_numpy(function, matrices)
     if numpy_result is not NotImplemented:
-        # NumPy returns real arrays if all imaginary parts are 0; here the dtype does not depend on the values.
+        # NumPy 2.4 returns real arrays if all imaginary parts are 0; here the dtype does not depend on the values.
         values, vectors_by_column = (
             result.astype(dtype) for result in (numpy_result if vectors else (numpy_result, numpy_result))
         )
@@ -131,8 +131,8 @@ def eig(a: Any) -> EigResult:
     Returns
     -------
     EigResult
-        Named tuple of `eigenvalues`, unordered, and `eigenvectors`, in columns. Both are complex; NumPy returns real
-        arrays if no eigenvalue has an imaginary part.
+        Named tuple of `eigenvalues`, unordered, and `eigenvectors`, in columns. Both are complex, as in NumPy 2.5 and
+        the array API. NumPy 2.4 returns real arrays if no eigenvalue has an imaginary part, for which the host waits.
 
     Raises
     ------

@@ -31,10 +31,11 @@ def signature_of(function: _Function) -> inspect.Signature | None:
 class ArgumentAdapter:
     """Callable with the signature of a NumPy function that calls a PyGPU function; it compares both signatures once."""
 
-    __slots__ = ("_aligned_count", "_function", "_keyword_names", "_numpy_signature", "_path")
+    __slots__ = ("_aligned_count", "_first_name", "_function", "_keyword_names", "_numpy_signature", "_path")
 
     def __init__(self, path: str, func: _Function, function: _Function) -> None:
         self._path, self._function, self._numpy_signature = path, function, signature_of(func)
+        self._first_name = next(iter(self._numpy_signature.parameters), "") if self._numpy_signature else ""
         positional_only, keyword_only = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
         try:
             parameters = inspect.signature(function).parameters
@@ -65,6 +66,8 @@ class ArgumentAdapter:
         """Call PyGPU's function with its own parameter names; omit arguments that equal NumPy's default values."""
         numpy_signature = self._numpy_signature
         if numpy_signature is None or (len(args) <= self._aligned_count and self._keyword_names.issuperset(kwargs)):
+            if numpy_signature is None and not args and self._first_name in kwargs:  # np.sum(a=x)
+                args, kwargs = (kwargs[self._first_name],), _without(kwargs, self._first_name)
             return self._function(*args, **kwargs)
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
@@ -83,6 +86,28 @@ class ArgumentAdapter:
                     "take the values to the host by .get()"
                 )
         return self._function(*positional, **keywords)
+
+
+class ClipAdapter(ArgumentAdapter):
+    """Adapter of `clip`, for which NumPy requires both positional limits; the array API does not."""
+
+    __slots__ = ()
+
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Raise NumPy's errors for missing and repeated limits, and call PyGPU's function."""
+        given = {"a_min", "a_max"} & {*kwargs, *("a", "a_min", "a_max")[: len(args)]}
+        if len(given) == 1:
+            missing = "a_max" if "a_min" in given else "a_min"
+            raise TypeError(f"clip() missing 1 required positional argument: {missing!r}")
+        if given and not {"min", "max"}.isdisjoint(kwargs):
+            raise ValueError(
+                "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+            )
+        return super().__call__(args, kwargs)
+
+
+def _without(arguments: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {other: value for other, value in arguments.items() if other != name}
 
 
 def _is_default(default: Any, value: Any) -> bool:

@@ -13,7 +13,7 @@ from PyGPU import _core
 from PyGPU._functions.array_arguments import invalid_array_error
 from PyGPU._names import index
 from PyGPU._protocols import function_table as table
-from PyGPU._protocols.argument_adapter import ArgumentAdapter, signature_of
+from PyGPU._protocols.argument_adapter import ArgumentAdapter, ClipAdapter, signature_of
 from PyGPU._protocols.like import with_like
 
 __all__: list[str] = []
@@ -57,10 +57,11 @@ def _find_function(func: _Function) -> tuple[str, ArgumentAdapter | _Function | 
     if not module and not table.is_dispatched(func) and table.has(name):
         return path, with_like(name)
     if module in table.SUBMODULES:
-        function = getattr(getattr(importlib.import_module("PyGPU"), module, None), name, None)
+        function = getattr(importlib.import_module(f"PyGPU.{module}"), name, None)
     else:
         function = getattr(importlib.import_module("PyGPU"), name) if not module and table.has(name) else None
-    return path, None if function is None else ArgumentAdapter(path, func, function)
+    adapter = ClipAdapter if path == "clip" else ArgumentAdapter
+    return path, None if function is None else adapter(path, func, function)
 
 
 def _on_host(argument: Any) -> Any:

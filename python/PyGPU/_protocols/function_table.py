@@ -20,7 +20,7 @@ ON_HOST = frozenset({
 WITH_HOST_ARRAYS = frozenset({"array_equal"})
 """Functions that also accept host arrays, because their result is read on the host: NumPy's function runs there."""
 
-SUBMODULES = frozenset({"fft", "linalg"})
+SUBMODULES = frozenset({"fft", "lib.scimath", "lib.stride_tricks", "linalg"})
 """NumPy's modules whose functions are looked up in PyGPU's module of the same name."""
 
 OTHER_NAMES = {"a_max": "max", "a_min": "min"}

@@ -22,8 +22,10 @@ MODULES = (
     "device_array",
     "driver",
     "elementwise",
+    "emath",
     "fft",
     "gpuarray",
+    "lib",
     "linalg",
     "nvml",
     "profile",
@@ -31,6 +33,7 @@ MODULES = (
     "reduction",
     "runtime",
     "scan",
+    "testing",
     "tools",
     "typing",
 )
@@ -60,7 +63,6 @@ _HINTS = {
     "cuda": "devices, streams and events are PyGPU.Device, PyGPU.Stream and PyGPU.Event; PyCUDA's are in PyGPU.driver",
     "cudaGetDeviceProperties": "PyGPU.device_properties(device) has them",
     "is_available": "PyGPU.backend_name() tells on what PyGPU computes",
-    "testing": "numpy.testing takes the values, a.get()",
 }
 
 
@@ -73,6 +75,10 @@ def _hint(name: str) -> str:
     for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
+    from PyGPU._protocols.not_planned import replacement
+
+    if text := replacement(name):
+        return f"; NumPy's {name} is not planned: {text.replace('`', '')}"
     # `dir` does not access NumPy's names; access to some of them emits a warning.
     return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
 

@@ -1,12 +1,16 @@
 """NumPy's own objects that `PyGPU` exports as well: types, formatting functions, index helpers, settings.
 
 None of them computes on array elements. `array2string`, `array_repr` and `array_str` dispatch to PyGPU by
-``__array_function__``, which copies the array's values to the host.
+``__array_function__``, which copies the array's values to the host. `errstate`, `seterr` and `setbufsize` are settings
+of NumPy's computations on the host; kernels emit no warnings.
 """
 
 from __future__ import annotations
 
 from numpy import (
+    False_ as False_,
+    ScalarType as ScalarType,
+    True_ as True_,
     array2string as array2string,
     array_repr as array_repr,
     array_str as array_str,
@@ -14,20 +18,29 @@ from numpy import (
     binary_repr as binary_repr,
     bool_ as bool_,
     byte as byte,
+    bytes_ as bytes_,
     cdouble as cdouble,
+    character as character,
     complexfloating as complexfloating,
     csingle as csingle,
     double as double,
+    dtypes as dtypes,
     errstate as errstate,
     euler_gamma as euler_gamma,
+    exceptions as exceptions,
+    flexible as flexible,
     floating as floating,
     format_float_positional as format_float_positional,
     format_float_scientific as format_float_scientific,
     generic as generic,
     get_printoptions as get_printoptions,
+    getbufsize as getbufsize,
+    geterr as geterr,
+    geterrcall as geterrcall,
     half as half,
     index_exp as index_exp,
     inexact as inexact,
+    info as info,
     int_ as int_,
     intc as intc,
     integer as integer,
@@ -35,33 +48,49 @@ from numpy import (
     isscalar as isscalar,
     issubdtype as issubdtype,
     iterable as iterable,
+    little_endian as little_endian,
+    long as long,
     longlong as longlong,
+    mintypecode as mintypecode,
     ndindex as ndindex,
     number as number,
+    object_ as object_,
     printoptions as printoptions,
     promote_types as promote_types,
     s_ as s_,
+    sctypeDict as sctypeDict,
     set_printoptions as set_printoptions,
+    setbufsize as setbufsize,
+    seterr as seterr,
+    seterrcall as seterrcall,
     short as short,
     signedinteger as signedinteger,
     single as single,
+    str_ as str_,
+    typecodes as typecodes,
+    typename as typename,
     ubyte as ubyte,
     uint as uint,
     uintc as uintc,
     uintp as uintp,
+    ulong as ulong,
     ulonglong as ulonglong,
     unsignedinteger as unsignedinteger,
     ushort as ushort,
+    void as void,
 )
 
 from PyGPU._names.public import public_values
 
 public_values(
     "NumPy's own",
-    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "bool_", "byte", "cdouble",
-    "complexfloating", "csingle", "double", "errstate", "euler_gamma", "floating", "format_float_positional",
-    "format_float_scientific", "generic", "get_printoptions", "half", "index_exp", "inexact", "int_", "intc", "integer",
-    "intp", "isscalar", "issubdtype", "iterable", "longlong", "ndindex", "number", "printoptions", "promote_types",
-    "s_", "set_printoptions", "short", "signedinteger", "single", "ubyte", "uint", "uintc", "uintp", "ulonglong",
-    "unsignedinteger", "ushort",
+    "False_", "ScalarType", "True_", "array2string", "array_repr", "array_str", "base_repr", "binary_repr",
+    "bool_", "byte", "bytes_", "cdouble", "character", "complexfloating", "csingle", "double", "dtypes",
+    "errstate", "euler_gamma", "exceptions", "flexible", "floating", "format_float_positional",
+    "format_float_scientific", "generic", "get_printoptions", "getbufsize", "geterr", "geterrcall", "half",
+    "index_exp", "inexact", "info", "int_", "intc", "integer", "intp", "isscalar", "issubdtype", "iterable",
+    "little_endian", "long", "longlong", "mintypecode", "ndindex", "number", "object_", "printoptions",
+    "promote_types", "s_", "sctypeDict", "set_printoptions", "setbufsize", "seterr", "seterrcall", "short",
+    "signedinteger", "single", "str_", "typecodes", "typename", "ubyte", "uint", "uintc", "uintp", "ulong",
+    "ulonglong", "unsignedinteger", "ushort", "void",
 )  # fmt: skip

@@ -69,7 +69,8 @@ fn take(stream: &Stream) -> Option<CaptureSession> {
     Some(open.remove(place))
 }
 
-/// A graph that the driver captured, from which executable graphs are instantiated. Its drop destroys the graph.
+/// A graph that the driver captured, from which executable graphs are instantiated. The graph is destroyed when this
+/// value is dropped.
 pub(super) struct Template {
     pub device: Device,
     pub epoch: u32,

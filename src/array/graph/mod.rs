@@ -5,7 +5,7 @@
 //!
 //! - `capture` begins and ends captures of streams, [`conditional`] captures of the bodies of conditional nodes.
 //! - `resources` lists the resources of a graph; `update` changes the parameters of operations in the executable graph,
-//!   and replaces the resources accordingly.
+//!   and replaces the resources of these operations.
 
 mod capture;
 pub mod conditional;
@@ -132,8 +132,8 @@ impl Graph {
         self.check_ends(&held)
     }
 
-    /// Checks the red zone after each block that the graph writes. Runs on the CPU only, where a launch of a kernel is
-    /// checked likewise.
+    /// Checks the red zone after each block that the graph writes. Runs on the CPU only, where launches of single
+    /// kernels are checked in the same way.
     fn check_ends(&self, held: &GraphResources) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {

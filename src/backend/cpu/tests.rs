@@ -42,7 +42,7 @@ fn memory_is_aligned_to_cache_line_and_small_blocks_to_16_bytes() {
 }
 
 #[test]
-fn impossible_sizes_raise_out_of_memory() {
+fn allocation_of_impossible_size_raises_out_of_memory() {
     for bytes in [usize::MAX, isize::MAX as usize, 1 << 60] {
         match CPU.allocate(0, bytes) {
             Err(Error::OutOfMemory(error)) => {
@@ -79,7 +79,7 @@ fn pitched_copy_skips_gaps_between_rows() {
 }
 
 #[test]
-fn pitched_copy_of_whole_planes() {
+fn pitched_copy_skips_gaps_between_planes() {
     let mut source: Vec<u8> = (0..24).collect();
     let mut target = vec![0u8; 16];
     let from = Pitched { address: address(&mut source), row_pitch: 4, plane_pitch: 12 };
@@ -164,7 +164,7 @@ fn event_without_timing_has_no_time_and_interprocess_event_is_rejected() {
 }
 
 #[test]
-fn only_device_0_exists() {
+fn cpu_backend_has_device_0_only() {
     assert_eq!(CPU.current_device().unwrap(), 0);
     CPU.set_current_device(0).unwrap();
     for device in [1, -1, i32::MAX] {
@@ -190,7 +190,7 @@ fn host_properties_are_reported() {
 }
 
 #[test]
-fn pools_and_peers_do_not_exist() {
+fn cpu_backend_has_no_pools_and_no_peers() {
     assert_eq!(CPU.create_pool(0, 0).unwrap(), None);
     assert_eq!(code(CPU.pool_statistics(PoolHandle(1))), INVALID_HANDLE);
     assert!(!CPU.can_access_peer(0, 0).unwrap());

@@ -245,7 +245,7 @@ impl Blas {
         Ok(made)
     }
 
-    /// Destroys a handle. Its device must be current.
+    /// Destroys a handle, whose device must be current.
     pub fn destroy(&self, handle: BlasHandle) {
         if let Some(destroy) = self.functions.destroy {
             // SAFETY: the caller removed the handle from the pool, so nothing else uses it. An error could not be

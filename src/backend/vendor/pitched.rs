@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_planes_without_gaps_are_one_line() {
+    fn rows_and_planes_without_gaps_are_copied_as_one_line() {
         assert_eq!(planned((8, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::Line(40));
         assert_eq!(planned((8, 40), (8, 40), (8, 5, 3)), PitchedCopyKind::Line(120));
         assert_eq!(planned((1, 1), (99, 99), (8, 1, 1)), PitchedCopyKind::Line(8));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn box_with_one_gap_is_one_plane() {
+    fn box_with_one_gap_is_copied_as_one_plane() {
         let PitchedCopyKind::Plane(rows) = planned((16, 0), (8, 0), (8, 5, 1)) else { panic!() };
         assert_eq!(rows.extent, Extent { width: 8, height: 5, depth: 1 });
         let PitchedCopyKind::Plane(merged) = planned((16, 80), (12, 60), (8, 5, 3)) else { panic!() };

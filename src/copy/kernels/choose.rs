@@ -7,13 +7,13 @@ use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
-/// Upper bound of the numbers that kernels divide by a multiplication and a shift.
+/// Upper bound of the numbers for which kernels replace a division by a multiplication and a shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// Maximum size of a unit in bytes.
 pub(super) const LARGEST: i64 = 16;
 
-/// Number of units in a row from which on the row is divided among blocks, each of which processes a part of one row.
+/// Minimum length in units of a row that is divided among blocks. Each of these blocks processes a part of one row.
 const LONG_LINE: i64 = 1024;
 
 /// Number of units in a plane below which the plane fits into the caches, so that the order of accesses hardly matters.
@@ -23,8 +23,8 @@ const SMALL_PLANE: i64 = 1024;
 /// gains nothing.
 const SECTOR: u64 = 32;
 
-/// Length in bytes of a row, a full cache line, from which on rows that repeat the same source are written
-/// consecutively.
+/// Minimum length in bytes, a full cache line, of rows that are written consecutively because they repeat the same row
+/// of the source.
 const SHORT_LINE: i64 = 128;
 
 /// Number of threads in a block, and maximum length of a tile's side in units.
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_source_is_reread_immediately() {
+    fn rows_with_same_source_are_copied_consecutively() {
         let repeated = dense(&[1, 300, 1, 4096], 4).broadcast_to(&[3, 300, 2, 4096]).unwrap();
         let (units, class) = chosen(&repeated, 1 << 20, 1 << 21);
         assert_eq!(class, CopyKernel::Lines { again: true });
@@ -267,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn more_than_2_to_the_31_units_use_wide_numbers() {
+    fn more_than_2_to_the_31_units_need_64_bit_indices() {
         let many = dense(&[1 << 26, 33, 2], 1).index(&[slice(0, 1 << 26), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: false });
-        // Kernels for rows and tiles number their blocks, not their units, so that 32 bits suffice.
+        // The kernels for rows and tiles compute with the indices of blocks, not of units, so that 32 bits suffice.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, CopyKernel::Squares { vector: 16 });

@@ -7,7 +7,7 @@ use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
 use pygpu_kernel::{Function, KernelSource};
 
-/// Which kernel, without its compile-time definitions.
+/// Identifies a kernel, without its compile-time definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernelId {
     Lines,

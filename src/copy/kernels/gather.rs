@@ -1,10 +1,10 @@
 //! `a[indices]` and `a[indices] = b` on a device: a copy in which a table contains the offsets along one axis.
 //!
-//! Index arrays are converted to a table of byte offsets, one for each combination of indices, and bounds-checked by
-//! the same kernel, which reports through a readback. The host waits for that kernel only. New arrays are filled before
-//! the check completes, because out-of-range indices read element 0; existing arrays are not written before it. If a
-//! position is assigned several times, the last value is stored, as in NumPy: a kernel first determines the highest
-//! source index for each position.
+//! Index arrays are converted to a table of byte offsets, one for each combination of indices. The same kernel checks
+//! the bounds of the indices, and reports the result through a readback. The host waits for that kernel only. A new
+//! array is filled before the check completes, because an index that is out of range reads element 0. An existing array
+//! is written only after the check. If a position is assigned several times, the last value is stored, as in NumPy: a
+//! kernel first determines the highest source index for each position.
 
 use super::choose::{DIVISIBLE, Units};
 use super::compile::{self, CopyKernelId, CopyVariant};
@@ -22,7 +22,7 @@ use pygpu_layout::{ContiguousRuns, Dims, Layout, LoopNest, MemoryOrder, SharedAx
 use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, capture};
 
-/// What happens for an out-of-range index.
+/// Treatment of an index that is out of range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bounds {
     /// The index is an error.
@@ -309,7 +309,7 @@ impl OffsetTable {
         if is_checked {
             check_capture(stream)?;
         }
-        // An axis of length 0 has no element 0 that could be read instead.
+        // An axis of length 0 lacks element 0, which the kernel would read for an index that is out of range.
         if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
             return Err(refusal());
         }

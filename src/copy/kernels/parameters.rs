@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rank_has_a_kernel() {
+    fn arrays_of_every_rank_have_a_copy_kernel() {
         assert_eq!([0, 1, 3, 5, 9, 17, 64].map(rank_for), [1, 1, 3, 8, 16, 64, 64]);
     }
 }

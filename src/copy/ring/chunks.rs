@@ -13,7 +13,7 @@ pub(super) enum ChunkPlan {
 
 /// A copy of contiguous bytes, divided at host addresses that are multiples of the chunk size.
 ///
-/// This way each new page is first touched by a single thread. Two threads in one huge page would both clear it.
+/// Each new huge page is then first accessed by one thread. Two threads that access the page first would both clear it.
 pub(super) struct ContiguousRun {
     pub(super) device: i64,
     pub(super) host: i64,
@@ -23,8 +23,8 @@ pub(super) struct ContiguousRun {
 }
 
 impl ContiguousRun {
-    /// Creates the division. `device` and `host` are the offsets of the first byte, and `host_address` is the address
-    /// from which host offsets count.
+    /// Divides a copy of `bytes` contiguous bytes. `device` and `host` are the offsets of the first byte, and
+    /// `host_address` is the address from which host offsets count.
     pub(super) fn new(device: i64, host: i64, bytes: i64, host_address: usize, step: usize) -> Self {
         let step = step as i64;
         let past = (host_address as i64).wrapping_add(host).rem_euclid(step);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn short_run_is_one_piece() {
+    fn short_contiguous_run_is_one_chunk() {
         for (bytes, address) in [(1, 0), (16, 0), (11, 5), (3, 15)] {
             let run = ContiguousRun::new(0, 0, bytes, address, 16);
             assert_eq!(run.piece(0), (0, bytes.min(16 - address as i64)));

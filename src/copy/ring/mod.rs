@@ -102,7 +102,7 @@ impl Ring<'_> {
             ready.event().synchronize()?;
         }
         let plan = self.plan(target, source, run, self.chunk(target))?;
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees that the source is readable wherever its layout reaches.
         unsafe { self.relay(direction, target, source, plan, stream, false) }
     }
 

@@ -175,8 +175,8 @@ fn pin(device: Device, bytes: usize) -> Result<Address> {
     registered.map(|()| address)
 }
 
-/// Returns the memory of a slot that is no longer registered to the host block cache. Memory that the driver allocated
-/// is ignored.
+/// Passes the memory of a slot back to the host block cache, after the driver has unregistered the memory. Memory that
+/// the driver allocated is ignored.
 fn forget(address: Address) {
     if host_block_cache::size(address) > 0 {
         host_block_cache::set_inherited(address, true);

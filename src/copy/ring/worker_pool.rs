@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn concurrent_callers_all_finish() {
+    fn concurrent_jobs_of_worker_pool_all_finish() {
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {

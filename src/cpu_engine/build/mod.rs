@@ -109,8 +109,9 @@ impl BuildJob<'_> {
         headers.map_err(machine("the headers cannot be written"))?;
         self.write(place).map_err(machine("the source cannot be written"))?;
         let run = CompilerRun { compiler: self.compiler, place, options: self.options };
-        // The scheduler and the search folders do not depend on the source. Their probes therefore run concurrently
-        // with the compilation of the source, and the probes' outputs are cached for the process.
+        // The object file of the scheduler (`runtime.cpp`) and the compiler's header folders do not depend on the
+        // source. The probes that determine them therefore run concurrently with the compilation of the source, and
+        // their outputs are cached for the process.
         let scheduler = match (ready, &making) {
             (None, None) => Some(compiler_probe::probe(Probe::Scheduler, &run)?),
             _ => None,

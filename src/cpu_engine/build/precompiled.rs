@@ -99,7 +99,7 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     })
 }
 
-/// State of the precompiled parts for one compiler and its options.
+/// Whether the precompiled header and the scheduler exist for one compiler and its options.
 pub enum PreparedHeader {
     /// The folder is complete, and the files from which it was built are unchanged.
     Ready(PathBuf),
@@ -109,7 +109,7 @@ pub enum PreparedHeader {
     Useless,
 }
 
-/// Returns the state of the precompiled parts for a compiler and options.
+/// Finds the precompiled header and the scheduler for a compiler and options.
 pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
     let Some(folder) = place(compiler, options) else { return PreparedHeader::Useless };
     match read(&folder) {

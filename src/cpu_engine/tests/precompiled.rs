@@ -59,7 +59,7 @@ fn headers_are_precompiled_once_and_kept_after_compile_errors() {
 }
 
 #[test]
-fn damaged_outdated_or_writable_parts_are_rebuilt() {
+fn damaged_outdated_or_writable_precompiled_parts_are_rebuilt() {
     let spoil: [fn(&Path); 4] = [
         |own| fs::File::options().write(true).open(own.join("include/pygpu_cpu.h.gch")).unwrap().set_len(5000).unwrap(),
         |own| fs::remove_file(own.join("runtime.o")).unwrap(),
@@ -86,7 +86,7 @@ fn corrupt_precompiled_header_is_removed() {
 }
 
 #[test]
-fn user_folder_with_header_of_same_name_precedes() {
+fn user_folder_with_header_of_same_name_takes_precedence() {
     let Some((kept, own)) = filled() else { return };
     let user = tempfile::tempdir().unwrap();
     fs::write(user.path().join("math.h"), "#define SEEN 1\n#include_next <math.h>\n").unwrap();

@@ -7,7 +7,7 @@ fn rewritten(source: &str) -> String {
 }
 
 #[test]
-fn device_keywords_become_cxx() {
+fn device_keywords_are_rewritten_to_cxx() {
     let text = rewritten(
         "__device__ int f(); __global__ void __launch_bounds__(N * (2), 1) k(int *o) { __shared__ int s[2]; }",
     );

@@ -67,7 +67,7 @@ fn overloaded_or_waiting_kernels_are_not_converted() {
 }
 
 #[test]
-fn conversion_keeps_line_numbers() {
+fn conversion_to_thread_loops_keeps_line_numbers() {
     let source = "__global__ void k(int *p) {\nint a =\n 1,\n b = 2;\n__syncthreads\n();\np[a] = b;\n}\nint last;";
     let text = split(source).unwrap().source;
     assert_eq!(text.matches('\n').count(), source.matches('\n').count());

@@ -143,7 +143,7 @@ fn free(device: Device, stream: StreamHandle, blocks: Vec<Address>) -> Result<()
     result
 }
 
-/// Returns the cached blocks of a stream that is about to be destroyed to the device's pool.
+/// Returns cached blocks to the device's pool, because their stream is about to be destroyed.
 pub(super) fn free_at_the_end(device: Device, stream: StreamHandle, spare: &mut Mutex<StreamBlockCache>) -> Result<()> {
     let spare = spare.get_mut().unwrap_or_else(PoisonError::into_inner);
     if spare.bytes == 0 { Ok(()) } else { free(device, stream, spare.drain(device.epoch())) }

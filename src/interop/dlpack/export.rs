@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn export_of_20_dimensions_exceeds_inline_capacity_and_succeeds() {
+    fn export_of_20_dimensions_succeeds_beyond_inline_capacity() {
         let array = array(&[1; 20], ScalarType::Int8);
         assert_eq!(exported(&array).0, [1; 20]);
     }

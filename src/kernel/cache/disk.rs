@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn c2_only_complete_files_of_own_user_are_loaded() {
+    fn disk_cache_loads_only_complete_files_of_own_user() {
         let folder = tempfile::tempdir().unwrap();
         let (own, key) = (at(folder.path()), key("a"));
         let file = own.path(&key);
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn c2_rejects_and_replaces_pipes_links_folders_and_shared_files() {
+    fn disk_cache_rejects_and_replaces_pipes_links_folders_and_shared_files() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (own, key) = (at(folder.path()), key("a"));
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn c2_rejects_folder_writable_by_others_and_reports_once() {
+    fn disk_cache_rejects_folder_writable_by_others_and_reports_once() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (mode, at) = (
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn least_recently_used_files_are_evicted() {
+    fn full_disk_cache_evicts_least_recently_used_files() {
         let folder = tempfile::tempdir().unwrap();
         let start = SystemTime::now() - Duration::from_secs(1000);
         for (age, name) in ["a", "b", "c"].into_iter().enumerate() {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_cache_path_that_is_no_folder_with_reason() {
+    fn disk_cache_rejects_path_that_is_no_folder_with_reason() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a file, no folder");
         fs::write(&file, b"").unwrap();
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_store_and_load_concurrently() {
+    fn disk_cache_stores_and_loads_in_concurrent_threads() {
         let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for thread in 0..8 {

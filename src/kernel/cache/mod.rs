@@ -177,7 +177,7 @@ pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> 
     compiled
 }
 
-/// Removes an image that failed to load from the cache.
+/// Removes from the cache an image that failed to load.
 pub fn forget(cache: &Cache, key: &ImageKey) {
     let place = CacheLocation::of(cache, settings::get());
     if let Some(memory) = memory().as_mut()
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_parts_are_separated() {
+    fn cache_key_depends_on_boundaries_of_its_parts() {
         assert_ne!(ImageKey::of([&b"ab"[..], b"c"]), ImageKey::of([&b"a"[..], b"bc"]));
     }
 
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_parsed_with_units() {
+    fn cache_size_is_parsed_with_unit() {
         let cases =
             [("4096", 4096), ("1k", 1024), ("256M", 256 << 20), ("2GiB", 2 << 30), (" 3 mb ", 3 << 20), ("0", 0)];
         for (text, bytes) in cases {

@@ -2,8 +2,9 @@
 // contain `texture<` or `surface<`, for NVRTC, nvcc, hiprtc, hipcc and the CPU engine.
 //
 // Each reference becomes a variable in constant memory that contains the handle of a texture object. The class
-// TextureReference of PyGPU.driver writes the handle, and the fetch functions read the texture through it. The
-// variable's size tells the host the element type: 8 bytes for floats, 16 for integers, 24 for integers read as floats.
+// TextureReference of PyGPU.driver writes the handle, and the fetch functions read the texture through it. The host
+// derives the element type from the variable's size: 8 bytes for floats, 16 for integers, 24 for integers read as
+// floats.
 #ifndef PYGPU_TEXTURE_REFERENCES
 #define PYGPU_TEXTURE_REFERENCES
 

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn fatbins_are_found_with_gaps_between() {
+    fn fatbins_separated_by_gaps_are_found() {
         let mut section = fatbin(24);
         section.extend([0; 16]);
         section.extend(fatbin(8));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn bundles_extend_to_the_next() {
+    fn offload_bundle_extends_to_next_bundle() {
         let mut section = BUNDLE.to_vec();
         section.resize(64, 0);
         section.extend(BUNDLE);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_library_has_no_parts() {
+    fn invalid_host_library_has_no_device_code() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         for image in [&b""[..], b"\x7fELF", b".version 8.0", &own, &own[..own.len() / 2]] {
             assert!(parts(image, BackendKind::Cuda).unwrap().is_empty());

@@ -1,4 +1,5 @@
-//! Results of compiling a module's source a second time: template instances, each compiled on first use, and PTX.
+//! Further compilations of a module's source after the module was loaded: template instances, each compiled when it is
+//! first used, and PTX, compiled when it is requested.
 
 use std::path::PathBuf;
 

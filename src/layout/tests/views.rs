@@ -67,7 +67,7 @@ mod indexing {
     }
 
     #[test]
-    fn errors_match_numpy_messages() {
+    fn indexing_errors_match_numpy_messages() {
         let layout = fresh(&[3, 4]);
         index_error(layout.index(&[Integer(5)]), "index 5 is out of bounds for axis 0 with size 3");
         index_error(layout.index(&[Ellipsis, Integer(-5)]), "index -5 is out of bounds for axis 1 with size 4");
@@ -133,7 +133,7 @@ mod reshaping {
     }
 
     #[test]
-    fn errors_match_numpy_messages() {
+    fn reshape_errors_match_numpy_messages() {
         let huge = 1 << 62;
         for (size, wanted, text) in [
             (6, &[4][..], "(4,)"),

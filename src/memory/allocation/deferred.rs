@@ -82,8 +82,8 @@ impl Allocation {
         }
     }
 
-    /// Returns the error of a failed operation on the block: on every call for a lost block, only once for a block that
-    /// keeps its previous values.
+    /// Returns the error of a failed operation on the block. A block that keeps its previous values returns the error
+    /// once. A lost block, whose values will never be computed, returns the error on every call.
     ///
     /// # Errors
     /// The error of the failed operation.

@@ -34,12 +34,12 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// The policy for a thread of the program.
+    /// Returns the policy of a flush by one of the program's threads, as opposed to the helper thread.
     pub(super) const fn of_owner() -> Self {
         Self { counts: true, is_first: true, waits_for_compiler: true }
     }
 
-    /// The policy for the helper thread, which bounds the age of operations.
+    /// Returns the policy of a flush by the helper thread, which bounds the age of operations.
     pub(super) const fn of_helper() -> Self {
         Self { counts: false, is_first: true, waits_for_compiler: false }
     }
@@ -306,7 +306,8 @@ fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_
 
 /// Launches a single operation by the kernel that an eager operation would use.
 fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
-    // Lost operands are detected before the kernel lookup, because the lookup may have to compile.
+    // An operand is lost if the operation that computes it failed. This is checked before the kernel lookup, because
+    // the lookup may have to compile.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),

@@ -98,7 +98,7 @@ pub fn enter(mode: FusionMode) {
     let _ = MODE.try_with(|own| own.set(Some(mode)));
 }
 
-/// Returns the compile threshold: the number of uses of a structure from which on it is compiled.
+/// Returns the compile threshold: the number of uses from which on a structure of operations is compiled.
 pub(super) fn compile_threshold() -> u64 {
     usual().map_or(MEETINGS, |usual| usual.meetings)
 }

@@ -1,9 +1,9 @@
 //! Kernel body that processes packs: a thread loads several elements, applies the expression to each, and stores them.
 //!
 //! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
-//! This is fastest for short expressions. Expressions with a long compile time are unrolled less: each round of a loop
-//! processes some elements of the pack and then rotates the pack. The remaining elements at the end are then processed
-//! as a pack too.
+//! Full unrolling is fastest for short expressions. Expressions with a long compile time are unrolled less: each round
+//! of a loop processes some elements of the pack and then rotates the pack. The remaining elements at the end are then
+//! processed as a pack too.
 
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};

@@ -1,4 +1,4 @@
-// Products of small matrices: a thread has an element of a result, and reads what it needs.
+// Products of small matrices: a thread computes one element of a result, and reads its operands from global memory.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_small_product(PYGPU_PARAMETERS) {
     const pygpu_number all = (pygpu_number)(batches * m * n), area = (pygpu_number)(m * n);
     const pygpu_number stride = (pygpu_number)gridDim.x * PYGPU_THREADS;

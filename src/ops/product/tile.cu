@@ -1,17 +1,20 @@
-// Products of matrices by the tile: a block has PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by PYGPU_TN of them, in
-// registers. Of both operands PYGPU_BK elements along the inner axis are in shared memory, while the next ones are on their way to
-// registers. Operands lie anyhow: what lies side by side is read side by side, along the inner axis or across it.
+// Tiled matrix products: a block computes PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by PYGPU_TN
+// elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory while the next
+// ones are loaded into registers. Operands may have any strides: threads together read contiguous elements, along the
+// inner axis or across it.
 #define PYGPU_THREADS ((PYGPU_BM / PYGPU_TM) * (PYGPU_BN / PYGPU_TN))
-// Elements that are read from shared memory at once, and by how many rows there are longer, so that they lie evenly.
+// Number of elements of a load from shared memory, and padding of its rows in elements: 16 bytes, which keep rows
+// aligned and distribute them over the banks.
 #define PYGPU_QUAD (16 / PYGPU_BYTES < 4 ? 16 / PYGPU_BYTES : 4)
 #define PYGPU_PAD (16 / PYGPU_BYTES)
-// Blocks for which a multiprocessor has registers.
+// Number of blocks for which a multiprocessor has enough registers.
 #define PYGPU_AT_ONCE (PYGPU_THREADS == 256 ? 2 : 384 / PYGPU_THREADS)
-// Rows of tiles whose blocks follow each other, so that what they read is in the caches.
+// Number of rows of tiles in a band. Consecutive blocks process one band, so that its operands stay in the caches.
 #define PYGPU_BAND 8
 
-// What a thread reads of one operand, of ROWS rows: of the second one the columns are its rows. From one pack to the next it goes APART
-// rows, or so many elements along the inner axis.
+// The elements that a thread reads of one operand's tile, which has ROWS rows; for the second operand, these rows are
+// columns of the matrix. With ALONG, packs extend along the inner axis, and consecutive packs of a thread are APART
+// rows apart. Otherwise packs extend across the inner axis, and are APART elements apart along this axis.
 template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
     enum { ACROSS = ALONG ? PYGPU_BK / V : ROWS / V, APART = PYGPU_THREADS / ACROSS, PACKS = ROWS * PYGPU_BK / V / PYGPU_THREADS };
     Pack held[PACKS];
@@ -30,7 +33,7 @@ template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
         for (int turn = 0; turn < PACKS; turn++) inside |= (unsigned)(row + (ALONG ? turn * APART : 0) < rows) << turn;
     }
 
-    // Of what is left along the inner axis; where there is nothing, nothing is read.
+    // Reads the next packs, if `left` elements remain along the inner axis. Packs outside the operand are not read.
     __device__ void read(int left) {
         present = inside;
 #pragma unroll
@@ -60,7 +63,8 @@ struct pygpu_convert_b {
     __device__ pygpu_type operator()(const pygpu_b &element) const { return pygpu_of_b(element); }
 };
 
-// The elements of a thread among those of a tile: PYGPU_QUAD beside each other, and the next ones as far away as all threads have some.
+// Returns the index in a row of the tile of a thread's element `i`: PYGPU_QUAD elements are contiguous, and the next
+// ones follow after those of all other threads.
 template <int OWN, int ALL> static __device__ inline int pygpu_place(int thread, int i) {
     return i / PYGPU_QUAD * (PYGPU_QUAD * (ALL / OWN)) + thread * PYGPU_QUAD + i % PYGPU_QUAD;
 }
@@ -85,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu
     line_a *held_a = (line_a *)raw_a;
     line_b *held_b = (line_b *)raw_b;
     const int tid = (int)threadIdx.x, tx = tid % (PYGPU_BN / PYGPU_TN), ty = tid / (PYGPU_BN / PYGPU_TN);
-    // Tiles of a band go down first, and then to the right.
+    // Consecutive blocks process a column of tiles in a band, and then the next column to the right.
     const long long high = (m + PYGPU_BM - 1) / PYGPU_BM, wide = (n + PYGPU_BN - 1) / PYGPU_BN;
     const long long batch = blockIdx.x / (high * wide), tile = blockIdx.x - batch * (high * wide);
     const long long band = tile / (PYGPU_BAND * wide), within = tile - band * (PYGPU_BAND * wide);
@@ -126,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu
 #pragma unroll
                 for (int j = 0; j < PYGPU_TN; j++) pygpu_add_product(sum[i][j], x[i], y[j]);
         }
-        // The other half was read before the barrier that has just been passed.
+        // All threads have read the other half before the last barrier, so it may be overwritten.
         half ^= 1;
         if (has_more) {
             of_a.write(held_a + half * PYGPU_BK, pygpu_convert_a());

@@ -1,6 +1,7 @@
-// Products of matrices and vectors: rows of `a` with `b`, which has one column. A block has PYGPU_PLACES threads beside each other, which
-// have PYGPU_ROWS rows each, and for each of them PYGPU_LANES threads, which join what they have as a tree; where there are several rows
-// of blocks, these share the inner axis. What lies side by side is read as packs: PYGPU_PACK elements of the inner axis, or of the rows.
+// Products of matrices and vectors: rows of `a` times `b`, which has one column. A block has PYGPU_PLACES groups of
+// PYGPU_ROWS rows. PYGPU_LANES threads share a group, and add their sums as a tree. If the grid has several blocks
+// along y, these share the inner axis. Contiguous elements are read as packs: PYGPU_PACK elements along the inner axis,
+// or PYGPU_ROWS rows.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_EACH 4
 #define PYGPU_ROWS (PYGPU_ALONG_A ? 1 : PYGPU_VECTOR_A)
@@ -15,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
     pygpu_type sum[PYGPU_ROWS];
 #pragma unroll
     for (int r = 0; r < PYGPU_ROWS; r++) sum[r] = pygpu_type(0);
-    // Rows of a thread are whole packs, so there are all of them or none.
+    // A thread's rows form a whole pack, so all of them exist, or none.
     if (row < m) {
         const char *of_a = a + PYGPU_BATCH(0) + row * a_row, *of_b = b + PYGPU_BATCH(1);
         const long long end = k / PYGPU_PACK, step = (long long)PYGPU_LANES * gridDim.y;
@@ -49,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
             }
         }
 #if PYGPU_PACK > 1
-        // What is left behind the last pack.
+        // The elements along the inner axis after the last whole pack.
         if (blockIdx.y == 0)
             for (long long l = end * PYGPU_PACK + lane; l < k; l += PYGPU_LANES)
                 pygpu_add_product(sum[0], pygpu_of_a(*(const pygpu_a *)(of_a + l * a_step)),

@@ -112,7 +112,7 @@ impl Distribution {
 /// Where the launch takes the stream position from.
 #[derive(Clone, Copy)]
 pub enum PositionSource<'a> {
-    /// This position, known on the host.
+    /// This position, which the host passes to the kernel.
     Here(StreamPosition),
     /// The position that this array in device memory contains when the launch runs.
     There(&'a Array),

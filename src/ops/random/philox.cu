@@ -1,16 +1,17 @@
-// Philox4x64-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), as NumPy counts it: element i of a call is made of
-// number i from a place of the stream on, whichever thread makes it. A thread makes all elements of one block of four numbers.
+// Philox4x64-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with NumPy's numbering: element i
+// of a call is computed from number i after the stream's position, by any thread. A thread computes all elements of one
+// block, which has four numbers.
 typedef unsigned long long pygpu_u64;
 
-// Where a stream is, as a captured launch finds it in memory: the counter, the number within its block, and the half of a
-// number that is left of the last one, if any.
+// Position in a random stream. A captured launch reads it from memory: the counter, the index of the next number in the
+// counter's block, and, if `has_half` is set, the unused half of the last number.
 struct pygpu_place {
     pygpu_u64 counter[4], number, has_half, half, unused;
 };
 
 #if defined(__CUDA_ARCH__)
-// Four products of halves with their carries. The assembler makes more of both halves of a product asked for apart: this writes
-// 4 % more bytes a second (H200, CUDA 13.0).
+// Computes a product from four products of 32-bit halves with carries. Separate requests for the upper and the lower 64
+// bits compile to slower code: this function writes 4 % more bytes per second (H200, CUDA 13.0).
 static __device__ __forceinline__ pygpu_u64 pygpu_product(pygpu_u64 a, pygpu_u64 b, pygpu_u64 &high) {
     pygpu_u64 low;
     asm("{\n\t.reg .u32 a0, a1, b0, b1, u0, u1, u2, w0, w1, v0, v1;\n\t.reg .u64 t;\n\t"
@@ -34,18 +35,18 @@ static __device__ __forceinline__ pygpu_u64 pygpu_product(pygpu_u64 a, pygpu_u64
 #define PYGPU_FACTOR0 0xD2E7470EE14C6C93ull
 #define PYGPU_FACTOR1 0xCA5A826395121157ull
 
-// The keys of all rounds, in halves.
+// The keys of all rounds, in 32-bit halves.
 struct pygpu_keys {
     unsigned of[10][4];
 };
 
-// Of both halves apart: so the key is an operand from the kernel's parameters, which costs nothing.
+// Combines both 32-bit halves separately. The key is thus an operand in the kernel's parameters, which costs nothing.
 static __device__ __forceinline__ pygpu_u64 pygpu_mixed(pygpu_u64 a, pygpu_u64 b, const unsigned *key) {
     const unsigned low = (unsigned)a ^ (unsigned)b ^ key[0], high = (unsigned)(a >> 32) ^ (unsigned)(b >> 32) ^ key[1];
     return (pygpu_u64)high << 32 | low;
 }
 
-// The numbers of a counter, from a round on.
+// Applies the rounds from `first` on to a counter, which becomes the four numbers of its block.
 static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_keys &keys, int first) {
 #pragma unroll
     for (int round = first; round < 10; round++) {
@@ -59,7 +60,8 @@ static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_ke
     }
 }
 
-// What the first two rounds make of all of a counter but its lowest word, which is the same for nearly all blocks of a launch.
+// Results of the first two rounds that depend on all words of a counter except the lowest. They are equal for nearly
+// all blocks of a launch.
 struct pygpu_upper {
     pygpu_u64 high, low, low1, mixed;
 };
@@ -74,7 +76,7 @@ static __device__ __forceinline__ pygpu_upper pygpu_begin(const pygpu_u64 *c, co
     return upper;
 }
 
-// The numbers of a counter with this product of its lowest word.
+// Computes the numbers of a counter from `upper` and the product of the counter's lowest word, `low0` and `high0`.
 static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_upper &upper, pygpu_u64 low0, pygpu_u64 high0,
                                                     const pygpu_keys &keys) {
     pygpu_u64 high1;
@@ -85,7 +87,7 @@ static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_up
     pygpu_rounds(c, keys, 2);
 }
 
-// The counter, so many blocks on.
+// Computes the counter that is `blocks` blocks after `from`.
 static __device__ __forceinline__ void pygpu_later(pygpu_u64 *c, const pygpu_u64 *from, pygpu_u64 blocks) {
     c[0] = from[0] + blocks;
     const pygpu_u64 c1 = from[1] + (c[0] < blocks);
@@ -96,7 +98,7 @@ static __device__ __forceinline__ void pygpu_later(pygpu_u64 *c, const pygpu_u64
 }
 
 #if PYGPU_ADVANCE
-// Moves a place on behind a launch that has read it: so many numbers, or of halves so many.
+// Advances a position by the numbers of a launch that has read it: `count` numbers, or `count` halves of numbers.
 extern "C" __global__ void pygpu_random_advance(pygpu_place *place, pygpu_keys keys, pygpu_u64 count, pygpu_u64 is_halves,
                                                 pygpu_u64 is_even) {
     if (threadIdx.x || blockIdx.x || !count) return;
@@ -125,7 +127,7 @@ extern "C" __global__ void pygpu_random_advance(pygpu_place *place, pygpu_keys k
 }
 #else
 
-// What a kernel is told of the numbers it makes.
+// Parameters that the elements are computed with.
 struct pygpu_task {
     pygpu_keys keys;
     pygpu_u64 range, threshold, base;
@@ -133,13 +135,14 @@ struct pygpu_task {
     float a32, b32;
 };
 
-// Which block of numbers it is.
+// A block of numbers: the position of the launch, and the block's index after that position.
 struct pygpu_block {
     const pygpu_place &place;
     pygpu_u64 number;
 };
 
-// Numbers of an element's own, for those that need any number of them: of a part of the stream that nobody comes to.
+// Computes further numbers for an element, if a distribution needs an unlimited count of them. Their counters are
+// outside the part of the stream that calls use.
 static __device__ inline void pygpu_aside(pygpu_u64 *words, const pygpu_block &block, int lane, pygpu_u64 attempt,
                                           const pygpu_task &task) {
     pygpu_u64 counter[4];
@@ -152,7 +155,7 @@ static __device__ inline void pygpu_aside(pygpu_u64 *words, const pygpu_block &b
 }
 
 static __device__ __forceinline__ double pygpu_unit(pygpu_u64 x) { return (double)(x >> 11) * (1.0 / 9007199254740992.0); }
-// Never 0.
+// Never returns 0.
 static __device__ __forceinline__ double pygpu_open(pygpu_u64 x) {
     return ((double)(x >> 11) + 0.5) * (1.0 / 9007199254740992.0);
 }
@@ -177,7 +180,7 @@ static __device__ inline double pygpu_poisson(double mean, pygpu_u64 x, const py
         }
         return count;
     }
-    // Hoermann's transformed rejection (PTRS), as NumPy does it.
+    // Hoermann's transformed rejection (PTRS), as in NumPy.
     mean = mean < 9e18 ? mean : 9e18;
     const double root = sqrt(mean), logarithm = log(mean);
     const double b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
@@ -195,7 +198,8 @@ static __device__ inline double pygpu_poisson(double mean, pygpu_u64 x, const py
 #endif
 
 #if PYGPU_KIND == PYGPU_BOUNDED
-// Lemire's: the high half of a product; what would make some more likely than others is drawn again.
+// Lemire's method: the upper half of a product. Numbers that would make some results more likely than others are
+// rejected.
 #if PYGPU_HALVES
 static __device__ __forceinline__ unsigned pygpu_bounded(pygpu_u64 x, pygpu_u64 range, unsigned &low) {
     const pygpu_u64 product = x * range;
@@ -210,7 +214,7 @@ static __device__ __forceinline__ pygpu_u64 pygpu_bounded(pygpu_u64 x, pygpu_u64
 }
 #endif
 
-// One that is not refused, of this number or of the element's own.
+// Returns the first result that is not rejected, from number `x` or from further numbers of the element.
 static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, const pygpu_block &block, int lane,
                                                            const pygpu_task &task) {
     pygpu_unit_type low;
@@ -225,14 +229,14 @@ static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, co
 }
 #endif
 
-// One element of one number or half of one.
+// Computes an element from one number, or from half of a number.
 static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, const pygpu_block &block, int lane,
                                                           const pygpu_task &task) {
 #if PYGPU_KIND == PYGPU_RAW
     return (pygpu_out)(task.base + x);
 #elif PYGPU_KIND == PYGPU_UNIFORM
 #if PYGPU_HALVES
-    // The factor is a power of two, so that it does not matter to which one it is applied.
+    // The factor is a power of two, so the order of the multiplications does not change the result.
     return task.a32 + (float)(x >> 8) * (task.b32 * (1.0f / 16777216.0f));
 #else
     return task.a + task.b * pygpu_unit(x);
@@ -251,7 +255,7 @@ static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, con
 }
 
 #if PYGPU_KIND == PYGPU_NORMAL
-// Of numbers that are far from the least one.
+// Approximations that treat subnormal numbers as 0, for arguments far from the smallest normal number.
 #if defined(__CUDA_ARCH__)
 static __device__ __forceinline__ float pygpu_log2(float x) {
     asm("lg2.approx.ftz.f32 %0, %0;" : "+f"(x));
@@ -266,11 +270,12 @@ static __device__ __forceinline__ float pygpu_log2(float x) { return __log2f(x);
 static __device__ __forceinline__ float pygpu_root(float x) { return x * rsqrtf(x); }
 #endif
 
-// Two elements of two numbers (Box and Muller).
+// Computes two elements from two numbers (Box and Muller).
 static __device__ __forceinline__ void pygpu_pair(pygpu_unit_type x, pygpu_unit_type y, const pygpu_task &task, pygpu_out *to) {
     pygpu_out sine, cosine;
 #if PYGPU_HALVES
-    // The quick functions err by 2^-21 at most, so where the logarithm is near 0 it is a series in what u is short of 1.
+    // The fast functions have an error of up to 2^-21. Where the logarithm is near 0, a series in v = 1 - u replaces
+    // it.
     const float u = pygpu_open(~x), v = pygpu_open(x);
     const float near_1 = v * fmaf(v, fmaf(v, 0x1.555556p-1f, 1.0f), 2.0f);
     const float square = v < 0x1p-6f ? near_1 : -1.38629436f * pygpu_log2(u);
@@ -286,9 +291,9 @@ static __device__ __forceinline__ void pygpu_pair(pygpu_unit_type x, pygpu_unit_
 #endif
 
 #define PYGPU_EACH (PYGPU_HALVES ? 8 : 4)
-// Sixteen bytes are one store; a block of numbers makes so many of them.
+// Number of 16-byte stores for the elements of a block of numbers.
 #define PYGPU_VECTORS (PYGPU_EACH * PYGPU_BYTES / 16)
-// What takes its time anyway has the general way alone.
+// Whether the fast loop is compiled. Poisson elements take so long to compute that the general loop suffices.
 #define PYGPU_QUICK (PYGPU_VECTORS > 0 && PYGPU_KIND != PYGPU_POISSON)
 
 struct __align__(16) pygpu_vector {
@@ -311,7 +316,7 @@ union pygpu_block_of_elements {
 #endif
 #endif
 
-// Number i of a block, or half i.
+// Returns number `i` of a block, or half `i`.
 static __device__ __forceinline__ pygpu_unit_type pygpu_unit_of(const pygpu_u64 *c, int i) {
 #if PYGPU_HALVES
     return (unsigned)(c[i / 2] >> i % 2 * 32);
@@ -334,7 +339,7 @@ static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made,
         is_any_refused |= low < (pygpu_unit_type)task.threshold;
     }
     if (!is_any_refused) return;
-    // Seldom, so once in the code for all elements.
+    // Rejections are rare, so one copy of the code serves all elements.
 #pragma unroll 1
     for (int i = 0; i < PYGPU_EACH; i++) {
         pygpu_unit_type x = 0;
@@ -350,7 +355,7 @@ static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made,
 #endif
 }
 
-// Adds a step to a product of 128 bits.
+// Adds a step to a 128-bit product.
 static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high, pygpu_u64 more_low, pygpu_u64 more_high) {
 #if defined(__CUDA_ARCH__)
     asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+&l"(low), "+l"(high) : "l"(more_low), "l"(more_high));
@@ -360,7 +365,7 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 #endif
 }
 
-// So many blocks of threads at a time are worth more than the registers that each of them would take beyond.
+// The second number is the minimum of resident thread blocks. They gain more than the registers that they leave unused.
 #if !defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS)
 #elif PYGPU_KIND == PYGPU_BOUNDED || PYGPU_KIND == PYGPU_POISSON || (PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES)
@@ -376,7 +381,7 @@ extern "C" __global__ void PYGPU_BOUNDS
 #if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
     place.number += place.number % 2;
 #endif
-    // Elements are numbered from the beginning of the first block, and begin at this one of it.
+    // Index of the first element, counted from the beginning of the first block of numbers.
     long long first = (long long)place.number * (PYGPU_EACH / 4);
 #if PYGPU_SHARES
     if (place.has_half) {
@@ -393,20 +398,21 @@ extern "C" __global__ void PYGPU_BOUNDS
     pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS;
     pygpu_upper upper = pygpu_begin(place.counter, task.keys);
 #if PYGPU_QUICK
-    // Blocks for which the upper words of the counter are the same, where the first begins with the memory.
+    // Number of blocks for the fast loop: the upper words of the counter are equal for all of them, and the first block
+    // begins at the start of the memory, which is aligned.
     const bool is_straight = first == 0 && least == 0 && (size_t)out % 16 == 0 && place.counter[0] + blocks >= blocks;
     const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
     if (start + PYGPU_THREADS <= straight) {
         pygpu_u64 high, step_high;
-        // The first product grows by the same amount from one block of a thread to its next.
+        // The first product grows by a constant from one block of a thread to the next.
         const pygpu_u64 step_low = pygpu_product(PYGPU_FACTOR0, step, step_high);
         pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, place.counter[0] + start + threadIdx.x, high);
         pygpu_vector *to = (pygpu_vector *)out + start * PYGPU_VECTORS;
-        // From here on a thread block's begins too late.
+        // Last address at which a whole thread block of the fast loop can begin.
         const pygpu_vector *const end = (pygpu_vector *)out + (straight - PYGPU_THREADS) * PYGPU_VECTORS;
 #if PYGPU_TURNS
-        // Each store of 32 threads is of memory side by side: they turn what they made over within shared memory, whose banks
-        // each quarter of them finds all different.
+        // Each store of 32 threads covers contiguous memory: the threads exchange their elements through shared memory,
+        // in an order in which each quarter of the threads uses different banks.
         const unsigned lane = threadIdx.x % 32, group = (threadIdx.x - lane) * PYGPU_VECTORS;
         const unsigned from = lane * PYGPU_VECTORS, turn = from / 8 % PYGPU_VECTORS;
         pygpu_vector *const own_part = (pygpu_vector *)turned + group;
@@ -461,7 +467,7 @@ extern "C" __global__ void PYGPU_BOUNDS
 #else
         pygpu_make(made, c, pygpu_block{place, own}, task);
 #endif
-        // Elements that begin anywhere are put in their order by shared memory.
+        // Shared memory moves the elements to their positions in the result, because a call may begin within a block.
 #pragma unroll
         for (int i = 0; i < PYGPU_EACH; i++) turned[threadIdx.x * PYGPU_EACH + i] = made.element[i];
         __syncthreads();

@@ -1,7 +1,9 @@
-// One value out of the elements along the reduced axes, for each place along the others. A block has PYGPU_PLACES columns, and for
-// each of them PYGPU_LANES threads, which join theirs as a tree; where there are several rows of blocks, a second launch joins
-// what these have. What lies side by side is read at once, PYGPU_VECTOR elements: of one place, where PYGPU_ABREAST is 1, or of as
-// many places. The order depends on the shape and the device alone.
+// Reduces the elements along the reduced axes to one value for each position along the other axes. A block has
+// PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements to a state, an intermediate value, and the
+// threads of a column join their states as a tree. If the grid has several blocks along y, they share the elements of a
+// position, and a second launch joins their states. PYGPU_VECTOR contiguous elements are read at once: of one position
+// if PYGPU_ABREAST is 1, otherwise of PYGPU_VECTOR positions. The order of joins depends only on the shape and the
+// device.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_VECTOR / PYGPU_ABREAST)
 
@@ -10,7 +12,8 @@ static __device__ inline void pygpu_start(pygpu_state *sum, pygpu_number i) {
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none(i * PYGPU_IN_ROW + (PYGPU_ABREAST > 1 ? 0 : v));
 }
 
-// Takes the first `valid` of E packs, which are `step` apart; `counts` says of each whether it counts.
+// Adds the first `valid` of E packs to the states. The packs are `step` packs apart; those with a false `counts` are
+// skipped.
 template <int E>
 static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_packed *next, const bool *counts, pygpu_number i,
                                                pygpu_number step, int valid) {
@@ -46,7 +49,7 @@ static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_pac
 #endif
 }
 
-// What a thread has of one place, in the first of its states.
+// Joins a thread's states of one position into the first of them.
 static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 #if PYGPU_ABREAST == 1
 #pragma unroll
@@ -57,7 +60,7 @@ static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 }
 
 #if PYGPU_LANES > 1
-// The lanes' states, in the first lane's.
+// Joins the states of a column's threads into that of the first lane.
 static __device__ inline void pygpu_finish_block(pygpu_state &sum, pygpu_state *shared, unsigned tid, unsigned lane) {
     shared[tid] = sum;
     __syncthreads();
@@ -75,7 +78,7 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     pygpu_state sum[PYGPU_VECTOR];
 #if PYGPU_TURNS > 1
-    // One pack is all that a place has: a thread reads those of several places before it looks at them.
+    // Each position has a single pack. A thread reads the packs of several positions before it reduces them.
     const size_t from = (size_t)blockIdx.x * (PYGPU_THREADS * PYGPU_TURNS) + tid;
     pygpu_packed next[PYGPU_TURNS];
 #pragma unroll
@@ -102,7 +105,7 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const pygpu_number end = (pygpu_number)count / PYGPU_IN_ROW;
     const pygpu_number step = (pygpu_number)PYGPU_LANES * gridDim.y;
     pygpu_number i = (pygpu_number)PYGPU_LANES * blockIdx.y + lane;
-    // The number of an element that there is not comes behind all others.
+    // The state of a thread without elements has the highest index, and thus follows all elements.
 #pragma unroll
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none((pygpu_number)-1);
     if (at < places && i < end) {

@@ -47,9 +47,23 @@ fn bound(kind: ScalarType, is_greatest: bool) -> String {
             let greatest = i64::MAX >> (64 - bits);
             if is_greatest { format!("{greatest}LL") } else { format!("-{greatest}LL - 1") }
         }
+        ScalarType::Complex64 | ScalarType::Complex128 => {
+            let sign = if is_greatest { "" } else { "-" };
+            format!("pygpu_type((pygpu_real)({sign}1.0 / 0.0), (pygpu_real)({sign}1.0 / 0.0))")
+        }
         _ => if is_greatest { "1.0 / 0.0" } else { "-1.0 / 0.0" }.to_owned(),
     }
 }
+
+/// Defines the order of complex numbers, which is lexicographic, as in NumPy. A number with a NaN in either part is
+/// neither less than nor equal to another number.
+const COMPLEX_ORDER: &str = "\
+    static __device__ inline bool operator<(const pygpu_type &a, const pygpu_type &b) {\n\
+    \x20   return (a.real() < b.real() && a.imag() == a.imag() && b.imag() == b.imag())\n\
+    \x20       || (a.real() == b.real() && a.imag() < b.imag());\n}\n\
+    static __device__ inline bool operator<=(const pygpu_type &a, const pygpu_type &b) { return a < b || a == b; }\n\
+    static __device__ inline bool operator>(const pygpu_type &a, const pygpu_type &b) { return b < a; }\n\
+    static __device__ inline bool operator>=(const pygpu_type &a, const pygpu_type &b) { return b <= a; }\n";
 
 /// Replaces the placeholders `{T}` and `{R}` by types, and `{square}`, `{squared}` and `{size}` by expressions for real
 /// or complex elements.
@@ -90,9 +104,10 @@ pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &
         take => take.replace("{x}", "x"),
     };
     let (element, result) = (stored_as(input), DType::new(out).c_name());
+    let order = if computed.is_complex() && row.is_of_order() { COMPLEX_ORDER } else { "" };
     format!(
         "typedef {of} pygpu_type;\ntypedef {real} pygpu_real;\ntypedef {number} pygpu_number;\n\
-         typedef {element} pygpu_element;\ntypedef {result} pygpu_result;\n\
+         typedef {element} pygpu_element;\ntypedef {result} pygpu_result;\n{order}\
          struct pygpu_state {{ {first} first; {others} }};\n\
          static __device__ inline pygpu_state pygpu_none(pygpu_number at) {{\n\
          \x20   pygpu_state none = {{({first})({neutral}){more}}};\n    return none;\n}}\n\

@@ -71,9 +71,7 @@ pub struct ReductionEntry {
     pub join: &'static str,
     /// Expression that computes the result from state `a`.
     pub finish: &'static str,
-    /// Whether complex numbers are supported.
-    pub of_complex: bool,
-    /// Whether floats are supported.
+    /// Whether floats and complex numbers are supported.
     pub of_floats: bool,
     /// Whether the result depends on the elements' indices, so that the axes are traversed in C order.
     pub is_numbered: bool,
@@ -92,12 +90,11 @@ const SIMPLE: ReductionEntry = ReductionEntry {
     batch: "",
     join: "",
     finish: "a.first",
-    of_complex: true,
     of_floats: true,
     is_numbered: false,
 };
 
-const OF_BITS: ReductionEntry = ReductionEntry { of_complex: false, of_floats: false, ..SIMPLE };
+const OF_BITS: ReductionEntry = ReductionEntry { of_floats: false, ..SIMPLE };
 const OF_TRUTHS: ReductionEntry =
     ReductionEntry { output: ResultType::Fixed(ScalarType::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
 
@@ -165,8 +162,8 @@ pub static TABLE: &[ReductionEntry] = &[
         join: "a.first = a.first * b.first;",
         ..SIMPLE
     },
-    ReductionEntry { name: "min", neutral: (Neutral::Greatest, ""), join: LESS, of_complex: false, ..SIMPLE },
-    ReductionEntry { name: "max", neutral: (Neutral::Least, ""), join: GREATER, of_complex: false, ..SIMPLE },
+    ReductionEntry { name: "min", neutral: (Neutral::Greatest, ""), join: LESS, ..SIMPLE },
+    ReductionEntry { name: "max", neutral: (Neutral::Least, ""), join: GREATER, ..SIMPLE },
     ReductionEntry { name: "any", join: "a.first = a.first || b.first;", ..OF_TRUTHS },
     ReductionEntry {
         name: "all",
@@ -190,7 +187,6 @@ pub static TABLE: &[ReductionEntry] = &[
         map: "{x}, {x}",
         join: EXTREMES,
         finish: "a.most - a.first",
-        of_complex: false,
         ..SIMPLE
     },
     ReductionEntry {
@@ -254,7 +250,6 @@ pub static TABLE: &[ReductionEntry] = &[
         take: TAKE_LESS,
         join: FIRST_LESS,
         finish: "a.at",
-        of_complex: false,
         is_numbered: true,
         ..SIMPLE
     },
@@ -268,7 +263,6 @@ pub static TABLE: &[ReductionEntry] = &[
         take: TAKE_GREATER,
         join: FIRST_GREATER,
         finish: "a.at",
-        of_complex: false,
         is_numbered: true,
         ..SIMPLE
     },
@@ -295,7 +289,6 @@ pub static TABLE: &[ReductionEntry] = &[
         map: "{x}, {x} == {x}",
         join: NAN_LESS,
         finish: SEEN,
-        of_complex: false,
         ..SIMPLE
     },
     ReductionEntry {
@@ -306,7 +299,6 @@ pub static TABLE: &[ReductionEntry] = &[
         map: "{x}, {x} == {x}",
         join: NAN_GREATER,
         finish: SEEN,
-        of_complex: false,
         ..SIMPLE
     },
     ReductionEntry {
@@ -343,7 +335,6 @@ pub static TABLE: &[ReductionEntry] = &[
         take: NAN_TAKE_LESS,
         join: NAN_FIRST_LESS,
         finish: "a.seen ? (long long)a.at : -1LL",
-        of_complex: false,
         is_numbered: true,
         ..SIMPLE
     },
@@ -357,7 +348,6 @@ pub static TABLE: &[ReductionEntry] = &[
         take: NAN_TAKE_GREATER,
         join: NAN_FIRST_GREATER,
         finish: "a.seen ? (long long)a.at : -1LL",
-        of_complex: false,
         is_numbered: true,
         ..SIMPLE
     },
@@ -398,6 +388,11 @@ impl ReductionEntry {
     /// Whether the reduction of no elements has a result.
     pub fn has_neutral(&self) -> bool {
         matches!(self.neutral.0, Neutral::Text(_))
+    }
+
+    /// Whether elements are compared by their order.
+    pub fn is_of_order(&self) -> bool {
+        !self.has_neutral()
     }
 
     /// Returns the maximum size of a state in bytes.

@@ -1,5 +1,6 @@
-// A function at places that may be named several times: places are sorted, and those who name one keep their order, in which one thread
-// applies them. So the result is that of a loop over the indices, bit for bit.
+// Applies a function in place at positions that may occur repeatedly. Positions are sorted, equal ones keep their
+// order, and one thread applies all values of a position. The result is therefore that of a loop over the indices, bit
+// for bit.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(const long long *places, const long long *order,
                                                                        pygpu_kept *array, const pygpu_value *values,
                                                                        long long step, unsigned long long count) {

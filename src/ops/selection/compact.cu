@@ -1,5 +1,5 @@
-// The true elements of a mask, whose bytes lie side by side from `mask` on. `head` elements before the first make it begin at a
-// multiple of 16 bytes; a tile has 16 bytes for each thread.
+// Processes the true elements of a mask, whose bytes are contiguous from `mask` on. The first tile begins `head` bytes
+// before the mask, at a multiple of 16 bytes; a tile has 16 bytes for each thread.
 #if PYGPU_STEP == 2
 #define PYGPU_THREADS 1024
 #else
@@ -13,13 +13,13 @@ typedef long long pygpu_long;
 
 struct alignas(16) pygpu_marks { unsigned word[4]; };
 
-// Which bytes of a word are not 0, as its lowest four bits.
+// Returns in the lowest four bits which bytes of a word are not 0.
 static __device__ inline unsigned pygpu_some(unsigned word) {
     const unsigned high = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
     return ((high >> 7) * 0x01020408u) >> 24;
 }
 
-// Which of 16 elements are true, the first one as the lowest bit. Beyond the ends nothing is read.
+// Returns which of 16 elements are true; bit 0 is the first element. Elements outside the mask are not read.
 static __device__ inline unsigned pygpu_true(const unsigned char *mask, pygpu_long first, pygpu_long count) {
     unsigned bits = 0;
     if (first >= 0 && first + 16 <= count) {
@@ -34,7 +34,7 @@ static __device__ inline unsigned pygpu_true(const unsigned char *mask, pygpu_lo
 }
 
 #if PYGPU_STEP == 1
-// How many are true in each tile.
+// Counts the true elements of each tile.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
     const unsigned char *mask, pygpu_long count, pygpu_long head, unsigned *counts, pygpu_long tiles) {
     __shared__ unsigned long long sums[PYGPU_THREADS];
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
 #pragma unroll
     for (int turn = 0; turn < PYGPU_TILES; turn++)
         bits[turn] = pygpu_true(mask, (tile + turn) * PYGPU_TILE + tid * 16 - head, count);
-    unsigned long long sum = 0; // 16 bits for each tile, which has fewer elements
+    unsigned long long sum = 0; // 16 bits for the count of each tile, which has fewer elements
 #pragma unroll
     for (int turn = 0; turn < PYGPU_TILES; turn++) sum |= (unsigned long long)__popc(bits[turn]) << (16 * turn);
     sums[tid] = sum;
@@ -58,8 +58,9 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
 }
 #else
 
-// What the threads before this one have, and what all have together. A few threads add up rows of numbers, each adds up the rows
-// before its own: two waits, and no width of a warp.
+// Returns the sum of the numbers of all threads before this one, and the sum of all threads in `all`. A few threads add
+// one row of numbers each, and each thread adds the rows before its own. This takes two barriers, and uses no warp
+// size.
 #define PYGPU_ROW (PYGPU_THREADS > 256 ? 32 : 16)
 #define PYGPU_ROWS (PYGPU_THREADS / PYGPU_ROW)
 template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T *rows, T &all) {
@@ -91,7 +92,8 @@ template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T 
 }
 
 #if PYGPU_STEP == 2
-// Where each tile's elements begin among all that are true, and how many there are, for the host, too.
+// Computes the index of each tile's first true element among all true elements, and their total, which the host reads
+// too.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_start_tiles(
     const unsigned *counts, pygpu_long *starts, pygpu_long tiles, pygpu_long *told) {
     __shared__ pygpu_long numbers[PYGPU_THREADS + PYGPU_ROWS], rows[PYGPU_ROWS];
@@ -134,7 +136,8 @@ typedef unsigned short pygpu_unit;
 typedef unsigned char pygpu_unit;
 #endif
 
-// The places in a tile that are true are in `listed`; its first element has the number `base`, which may be below 0.
+// Moves the elements of one tile. `listed` contains the positions in the tile that are true. `base` is the index of the
+// tile's first element in the mask, and negative if the tile begins before the mask.
 static __device__ inline void pygpu_move(const unsigned short *listed, unsigned listed_count, pygpu_long base, pygpu_long start,
                                          char *array, char *values, pygpu_long step, const pygpu_walk &walk) {
     for (unsigned from = threadIdx.x; from < listed_count; from += PYGPU_THREADS * PYGPU_EACH) {
@@ -177,8 +180,9 @@ static __device__ inline void pygpu_move(const unsigned short *listed, unsigned 
     }
 }
 
-// Task 0 takes the true elements of an array, 1 puts values there, 2 finds their indices. With `starts` a block has one tile; without, one
-// block has them all, and tells how many it met. Values are put only if they are as many as there are places.
+// Task 0 copies the true elements of an array to `values`, task 1 assigns `values` to them, and task 2 computes their
+// indices. With `starts` a block has one tile. Otherwise one block has all tiles, and stores the number of true
+// elements in `told`. Values are assigned only if that number is `expected`.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_move_true(
     const unsigned char *mask, pygpu_long count, pygpu_long head, const pygpu_long *starts, pygpu_long tiles, pygpu_long *told,
     char *array, char *values, pygpu_long step, pygpu_long expected, pygpu_walk walk) {

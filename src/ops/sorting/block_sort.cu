@@ -1,5 +1,5 @@
-// Sorts rows that a block has room for: PYGPU_CAPACITY keys, of one row or of several, each padded to `1 << log` with keys that are
-// behind all others. Batcher's bitonic network (1968); elements with equal keys are told apart by their places, so that the order is
+// Sorts rows that fit into one block: PYGPU_CAPACITY keys of one or several rows, each padded to `1 << log` keys with
+// the greatest key. Uses Batcher's bitonic network (1968). Equal keys are ordered by their positions, so the sort is
 // stable.
 struct pygpu_row_item {
     pygpu_key key;
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
             for (unsigned pair = tid; pair < PYGPU_CAPACITY / 2; pair += PYGPU_THREADS) {
                 const unsigned low = pair & ((1u << reach) - 1), at = 2 * pair - low, other = at + (1u << reach);
                 const pygpu_row_item a = pygpu_item_at(keys, places, at), b = pygpu_item_at(keys, places, other);
-                // Whole rows all run upwards.
+                // In the last stage, all rows are sorted in ascending order.
                 const bool is_up = size == log || !(at >> size & 1);
                 if (is_up ? pygpu_stands_behind(a, b) : pygpu_stands_behind(b, a)) {
                     pygpu_put_item(keys, places, at, b);
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
         const unsigned place = at & last;
         if (row < rows && place < count) {
 #if PYGPU_PLACES
-            // -0 has the key of 0.
+            // The key of -0 is that of 0, so the element itself is read again.
             if (values) values[row * count + place] = from[row * count + places[at]];
             order[row * count + place] = places[at];
 #else

@@ -1,4 +1,4 @@
-// Words of warps, and words by which blocks tell each other what they have counted.
+// Operations of warps, and the words by which blocks publish their counts.
 #if PYGPU_WARP == 64
 typedef unsigned long long pygpu_lanes;
 #define PYGPU_COUNT_LANES(lanes) ((unsigned)__popcll(lanes))
@@ -9,7 +9,7 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_FIRST_LANE(lanes) (__ffs((int)(lanes)) - 1)
 #endif
 
-// HIP's take no mask, whichever of its compilers reads this.
+// HIP's functions take no mask, in all of its compilers.
 #if defined(__HIP__) && !defined(__PYGPU_CPU__)
 #define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot(bit))
 #define PYGPU_SHUFFLE(value, lane) __shfl(value, lane)
@@ -27,14 +27,14 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_PEEK(word) (*(volatile const pygpu_number *)(word))
 #define PYGPU_SAY(word, value) (*(volatile pygpu_number *)(word) = (value))
 #endif
-// On the CPU whoever spins must let the others go on.
+// On the CPU a polling thread must let other threads continue.
 #ifdef __PYGPU_CPU__
 #define PYGPU_YIELD() __threadfence()
 #else
 #define PYGPU_YIELD() ((void)0)
 #endif
 
-// What a tile says: a number, and in the two bits above it what it counts.
+// A word that a tile publishes: a count, and in the two bits above it whether it includes earlier tiles.
 #define PYGPU_SHIFT (8 * sizeof(pygpu_number) - 2)
 #define PYGPU_OF_TILE ((pygpu_number)1 << PYGPU_SHIFT)
 #define PYGPU_UP_TO_TILE ((pygpu_number)2 << PYGPU_SHIFT)

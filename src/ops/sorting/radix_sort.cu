@@ -1,12 +1,14 @@
-// Sorts long rows by their keys' bytes, the lowest first: one sweep over the keys for each (Adinets and Merrill, "Onesweep", 2022).
-// A block has a tile of PYGPU_TILE keys. It counts its digits, and says how many it has of each before it puts its keys in order; what
-// stands before it is the sum of what the tiles before it say. These are whole numbers: the result does not depend on who came first.
+// Sorts long rows by the bytes of their keys, the lowest first, with one pass over the keys for each byte (Adinets and
+// Merrill, "Onesweep", 2022). A block has a tile of PYGPU_TILE keys. It counts the tile's digits, and publishes these
+// counts before it orders its keys. The sum of the counts of all earlier tiles is the offset of the tile. Counts are
+// integers, so the result does not depend on which block comes first.
 #define PYGPU_THREADS 256
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 
 #if PYGPU_IS_COUNT
-// How many keys of a row have each digit, for all passes. A grid has room for more rows along x.
+// Counts the keys of a row with each digit, for all passes. Rows are on the grid's x axis, which permits the most
+// blocks.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,
                                                                              pygpu_number count) {
     __shared__ unsigned own[PYGPU_PASSES * 256];
@@ -35,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(con
         if (own[i]) atomicAdd(&all[i], (pygpu_number)own[i]);
 }
 #else
-// What stands before a thread's number among those of the block.
+// Returns the sum of the numbers of all threads of the block before this one.
 static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_number *shared) {
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     pygpu_number sum = own;
@@ -53,9 +55,9 @@ static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_n
     return sum - own;
 }
 
-// Lanes of the warp whose digit is the same. Those with the first lane's know it at once; the others write themselves down in a word
-// of their digit, which is zero before, and wait for each other there: for long only if they are many, and the many are mostly the
-// first lane's.
+// Returns the lanes of the warp with the same digit. A ballot finds the lanes with the first lane's digit. Each other
+// lane sets its bit in a word of its digit, which is 0 before. These atomic operations are slow only if many lanes have
+// one digit, which then is mostly the first lane's digit.
 static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *written, unsigned lane) {
     const bool is_first = digit == PYGPU_SHUFFLE(digit, 0);
     const pygpu_lanes with_first = PYGPU_BALLOT(is_first);
@@ -64,8 +66,8 @@ static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *wr
     return is_first ? with_first : *(volatile pygpu_lanes *)&written[digit];
 }
 
-// How many keys with a thread's digit stand before the tile. It looks at some tiles at once, as one look takes long; where there are
-// places, the registers for that cost more than it gains.
+// Returns the number of keys with this thread's digit in all earlier tiles. Several tiles are read at once, because
+// each read has a long latency. With positions, the registers for several reads cost more than they gain.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
     enum { at_once = PYGPU_PLACES ? 1 : 4 };
     pygpu_number before = 0;
@@ -90,14 +92,14 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                      unsigned *ticket) {
     __shared__ unsigned digits[PYGPU_WARPS * 256];
     __shared__ pygpu_lanes written[PYGPU_WARPS * 256];
-    // Keys, and then places.
+    // Contains the keys, and later the positions.
     __shared__ unsigned long long shared[PYGPU_TILE_WORDS];
     pygpu_key *const keys = (pygpu_key *)shared;
     __shared__ pygpu_number base[256], sums[PYGPU_WARPS];
     __shared__ unsigned drawn;
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     const bool is_first = pass == 0, is_last = pass == PYGPU_PASSES - 1;
-    // Tiles are begun in their order, so that those that are waited for go on.
+    // Blocks take tiles in the order of their indices, so that a block waits only for blocks that are running.
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
     unsigned *own = digits + warp * 256;
     pygpu_lanes *own_written = written + warp * 256;
@@ -111,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
     const size_t offset = (size_t)row * count;
     elements += offset;
-    // A warp has keys that follow each other, its lanes every so-manieth.
+    // A warp has consecutive keys; a lane has every PYGPU_WARP-th of them.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
     pygpu_key key[PYGPU_EACH];
     if (is_first) {
@@ -128,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     for (int turn = 0; turn < PYGPU_EACH; turn++) atomicAdd(&own[pygpu_digit(key[turn], pass)], 1u);
     __syncthreads();
 
-    // From here on a thread has a digit, too.
+    // From here on, a thread also processes the digit with its index.
     unsigned sum = 0;
 #pragma unroll
     for (int other = 0; other < PYGPU_WARPS; other++) {
@@ -146,7 +148,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     if (tile == 0) before = pygpu_sum_before(counts[((size_t)row * PYGPU_PASSES + pass) * 256 + tid], sums);
     __syncthreads();
 
-    // Each key's place in the tile: behind those of its digit in the warps before, and in the lanes and turns before.
+    // Computes the rank of each key in the tile: after the keys of its digit in earlier warps, and in earlier lanes and
+    // turns.
 #if PYGPU_PLACES
     unsigned rank[PYGPU_EACH];
 #endif
@@ -172,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     base[tid] = before - begin;
     __syncthreads();
 #if PYGPU_PLACES
-    // Read now, so that they come while the keys are written.
+    // Read here, so that the reads overlap with the stores of the keys.
     pygpu_place own_place[PYGPU_EACH];
     pygpu_number target[PYGPU_EACH];
     if (!is_first) places_from += offset + start;
@@ -210,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                 ((pygpu_place *)places_to)[offset + target[turn]] = places[i];
             } else {
                 ((long long *)places_to)[offset + target[turn]] = (long long)places[i];
-                // -0 has the key of 0.
+                // The key of -0 is that of 0, so the element itself is read again.
                 if (to) ((pygpu_element *)to)[offset + target[turn]] = elements[places[i]];
             }
         }

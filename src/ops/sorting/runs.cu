@@ -1,16 +1,17 @@
-// Of elements in order the first of each run of equal ones: its value, where it stands, and for all elements the number of their
-// run; what is not asked for has no address. What stands before a tile is known from what the tiles before it say, as in a sweep.
+// Finds the runs of equal elements in sorted elements: the value and the index of each run's first element, and for
+// each element the index of its run. Outputs that are not requested are null. The number of runs before a tile is the
+// sum of the counts that earlier tiles publish, as in a radix pass.
 #define PYGPU_THREADS 256
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 #define PYGPU_ROUNDS (PYGPU_EACH / PYGPU_PACK)
 
-// What a thread reads at once.
+// The elements that a thread reads at once.
 struct alignas(sizeof(pygpu_element) * PYGPU_PACK) pygpu_pack {
     pygpu_element item[PYGPU_PACK];
 };
 
-// How many runs begin before the tile; a warp looks at as many tiles as it has lanes.
+// Returns the number of runs that begin before the tile. A warp reads the words of as many tiles as it has lanes.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
     const int lane = threadIdx.x;
     pygpu_number before = 0;
@@ -18,7 +19,7 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
         pygpu_number word = PYGPU_UP_TO_TILE;
         while (other >= 0 && (word = PYGPU_PEEK(&said[other])) == 0) PYGPU_YIELD();
         const pygpu_lanes whole = PYGPU_BALLOT(word >= PYGPU_UP_TO_TILE);
-        // The nearest tile that knows what stands before it is the last one that counts.
+        // The nearest tile whose count includes earlier tiles is the last one that is added.
         const bool counts = whole == 0 || lane <= PYGPU_FIRST_LANE(whole);
         pygpu_number sum = counts ? PYGPU_NUMBER_OF(word) : 0;
 #pragma unroll
@@ -28,7 +29,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-// How many runs begin in a round of a warp before a lane's pack; and how many in all of it, which is added.
+// Returns the number of runs that begin before a lane's pack in a round of a warp. Adds that of the whole round to
+// `all`.
 static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
     const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
     unsigned before = 0;
@@ -42,7 +44,8 @@ static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, 
 }
 
 static __device__ inline bool pygpu_is_first(pygpu_element before, pygpu_element own) {
-    // NaNs stand together at the end; those of complex numbers differ in their other parts.
+    // NaNs are at the end. Complex NaNs are equal even if their other parts differ. With PYGPU_NAN_APART each NaN is a
+    // run.
     return pygpu_has_nan(own) ? PYGPU_NAN_APART || !pygpu_has_nan(before) : pygpu_differ(pygpu_encode(before), pygpu_encode(own));
 }
 
@@ -51,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
                     long long *inverse, long long *total, pygpu_number count, pygpu_number *said, unsigned *ticket) {
     __shared__ unsigned sums[PYGPU_WARPS], drawn;
     __shared__ pygpu_number before_tile;
-    // The values of the tile side by side, so that neighbours write neighbours.
+    // The values of the tile's runs, contiguous so that adjacent threads write adjacent elements.
     __shared__ pygpu_element firsts[PYGPU_TILE];
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
@@ -59,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
     const unsigned tile = drawn;
     const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
-    // A warp has elements that follow each other, its lanes every so-manieth pack.
+    // A warp has consecutive elements; a lane has every PYGPU_WARP-th pack of them.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane * PYGPU_PACK;
     sorted += start;
     pygpu_element own[PYGPU_EACH];
@@ -77,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
             if (i < valid) own[turn] = sorted[i];
         }
     }
-    // A bit for each element. The one before a pack was read by a neighbour, and is near.
+    // One bit for each element. The element before a pack was read by an adjacent lane, so it is in the cache.
     unsigned begins = 0;
 #pragma unroll
     for (int round = 0; round < PYGPU_ROUNDS; round++) {

@@ -1,8 +1,8 @@
-// Where values belong among sorted elements, and how many belong to each place.
+// Finds the positions of values among sorted elements, and counts the values of each bin.
 typedef unsigned long long pygpu_number;
 
 #if PYGPU_SEARCHES
-// Keys that a block holds in shared memory; more are read from where they are.
+// Number of keys that fit into shared memory. A larger number of keys is read from global memory.
 #if PYGPU_HELD
 #define PYGPU_KEY_AT(place) held[place]
 #define PYGPU_SORTED const pygpu_key *held
@@ -18,7 +18,7 @@ typedef unsigned long long pygpu_number;
 #define PYGPU_HAND sorted
 #endif
 
-// How many of the sorted elements stand before a value; with `right` also those that are equal to it.
+// Returns the number of sorted elements before a value; with `right`, including those equal to the value.
 static __device__ inline pygpu_number pygpu_place(PYGPU_SORTED, pygpu_number length, pygpu_key key, int right) {
     pygpu_number first = 0;
     while (length) {
@@ -42,7 +42,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
         places[at] = (long long)pygpu_place(PYGPU_HAND, length, pygpu_encode(values[at]), right);
 }
 #else
-// The bin of a value; one that is in none has the number of bins. The last bin has both of its edges.
+// Returns the bin of a value, or the number of bins if no bin contains the value. The last bin includes both of its
+// edges.
 #if PYGPU_SEARCHES
 static __device__ inline pygpu_number pygpu_bin(PYGPU_SORTED, pygpu_number length, pygpu_element value) {
     const pygpu_key key = pygpu_encode(value);

@@ -154,9 +154,9 @@ fn source(task: SearchVariant, name: &str, kind: ScalarType) -> KernelSource {
     elementwise_kernel::source(name, text, &[])
 }
 
-/// Sums the weights of each run in float64. A run consists of the weights at the indices in `places` from the run's
-/// start to the next run's start. The result has one row per run. A row contains partial sums, which the caller adds
-/// up.
+/// Computes, in float64, sums of parts of each run of weights. Run `r` consists of the weights `weights[places[k]]` for
+/// `k` from `starts[r]` to below `starts[r + 1]`. Row `r` of the result contains the sums of the parts of run `r`,
+/// which the caller adds up.
 ///
 /// # Errors
 /// As [`search`].

@@ -1,5 +1,5 @@
-// The sum of each run of weights, which are read by their places. A block has one part of a run; in which order it adds depends on
-// how long the run is and on nothing else.
+// Sums each run of weights, which are read at the positions in `places`. A block has one part of a run. The order of
+// the additions depends only on the length of the run.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
     pygpu_sum_runs(const double *weights, const long long *places, const long long *starts, double *sums, long long runs) {
     __shared__ double held[PYGPU_THREADS];

@@ -1,7 +1,7 @@
 // Functions of the table of operations that C lacks or defines differently than NumPy. Includes nothing, like access.h.
 namespace pygpu_op {
 
-// Integers: division by 0 gives 0; the minimum divided by -1 gives itself.
+// Integer division: a divisor of 0 gives 0; the minimum divided by -1 gives itself.
 template <class T> __device__ inline T floor_divide(T a, T b) {
     if (b == 0) return 0;
     if (b == -1) return (T)(0 - (unsigned long long)a);
@@ -30,7 +30,7 @@ template <class T> __device__ inline T floor_quotient(T a, T b) {
     return quotient - whole > (T)0.5 ? whole + 1 : whole;
 }
 
-// A negative exponent truncates the quotient: 0, or a power of 1 or -1.
+// Integer power. For a negative exponent the exact result is truncated: it is 0, unless the base is 1 or -1.
 template <class T> __device__ inline T power(T a, T b) {
     if (b < 0) return a == 1 ? 1 : a == (T)-1 ? (b & 1 ? (T)-1 : 1) : 0;
     unsigned long long square = (unsigned long long)a, result = 1;
@@ -46,7 +46,7 @@ template <class T> __device__ inline T right_shift(T a, T b) {
     return (unsigned long long)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0);
 }
 
-// Unsigned types: the minimum of a signed type has no positive counterpart in it.
+// The unsigned type for a magnitude, because that of a signed type's minimum does not fit into the signed type.
 template <int BYTES> struct unsigned_of { typedef unsigned type; };
 template <> struct unsigned_of<8> { typedef unsigned long long type; };
 template <class T> __device__ inline typename unsigned_of<sizeof(T)>::type size_of(T a) {
@@ -78,8 +78,9 @@ template <class T> __device__ inline T logaddexp2(T a, T b) {
     return apart <= 0 ? b + (T)1.4426950408889634 * log1p(exp2(apart)) : apart;
 }
 
-// Most code of a float sine is the argument reduction for large angles. It is placed in a function that is not inlined.
-// At the other call site the compiler can deduce the comparison in its sine, and removes the code.
+// Most code of a float sine is the argument reduction for large angles. The following functions contain this code, and
+// are not inlined. In the functions that call them, the compiler deduces from the comparison that the other angles are
+// small, and omits the reduction.
 __device__ __noinline__ float sine_of_large(float a) { return sin(a); }
 __device__ __noinline__ float cosine_of_large(float a) { return cos(a); }
 __device__ __noinline__ float tangent_of_large(float a) { return tan(a); }
@@ -99,6 +100,19 @@ template <class T> __device__ inline T angle(T a) {
 }
 template <class T> __device__ inline T finite(T a, T nan, T above, T below) {
     return a != a ? nan : a - a == 0 ? a : a > 0 ? above : below;
+}
+
+// The logarithm to the base 2. Exact for powers of two, for which CUDA's function of double has an error of one ulp.
+__device__ inline float binary_logarithm(float a) { return log2(a); }
+__device__ inline double binary_logarithm(double a) {
+    if (!(a > 0) || a - a != 0) return log2(a);
+    int exponent;
+    double mantissa = frexp(a, &exponent);
+    if (mantissa < 0.7071067811865476) {
+        mantissa *= 2;
+        exponent -= 1;
+    }
+    return exponent + log2(mantissa);
 }
 
 // Complex numbers: lexicographic order; NaN if a part is NaN.
@@ -131,7 +145,7 @@ template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
 template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
-// Magnitude and NaN of a complex number that is not finite.
+// Magnitude, NaN and signed zero for a complex number that is not finite.
 template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
 template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
 template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }
@@ -173,9 +187,25 @@ template <class Z> __device__ inline Z complex_exp2(Z z) {
     typedef decltype(z.real()) T;
     return complex_exp(Z(z.real() * (T)0.6931471805599453, z.imag() * (T)0.6931471805599453));
 }
+// The logarithm of the absolute value of a finite number. Near the unit circle it is computed from the distance to the
+// circle, because the rounded absolute value would be 1.
+template <class T> __device__ inline T log_of_size(T x, T y) {
+    T size = hypot(x, y);
+    if (!(size > (T)0.5 && size < (T)1.5)) return log(size);
+    T large = fabs(x) > fabs(y) ? fabs(x) : fabs(y), small = fabs(x) > fabs(y) ? fabs(y) : fabs(x);
+    return (T)0.5 * log1p((large - 1) * (large + 1) + small * small);
+}
+template <class Z> __device__ inline Z complex_log(Z z) {
+    if (!is_finite_number(z)) return log(z);
+    return Z(log_of_size(z.real(), z.imag()), atan2(z.imag(), z.real()));
+}
 template <class Z> __device__ inline Z complex_log2(Z z) {
     typedef decltype(z.real()) T;
-    return log(z) * (T)1.4426950408889634;
+    return complex_log(z) * (T)1.4426950408889634;
+}
+template <class Z> __device__ inline Z complex_log10(Z z) {
+    typedef decltype(z.real()) T;
+    return is_finite_number(z) ? complex_log(z) * (T)0.4342944819032518 : log10(z);
 }
 template <class Z> __device__ inline Z complex_expm1(Z z) {
     typedef decltype(z.real()) T;
@@ -190,9 +220,12 @@ template <class Z> __device__ inline Z complex_log1p(Z z) {
     typedef decltype(z.real()) T;
     T x = z.real(), y = z.imag();
     if (is_far(z)) return Z(size_of(x, y), atan2(y, x + 1));
-    return Z((T)0.5 * log1p(x * (2 + x) + y * y), atan2(y, x + 1));
+    // Far from 1 the argument of `log1p` would cancel: of -1 + 1e-5j it would be -1.
+    T size = hypot(1 + x, y);
+    T real = size > (T)0.5 && size < (T)1.5 ? (T)0.5 * log1p(x * (2 + x) + y * y) : log(size);
+    return Z(real, atan2(y, x + 1));
 }
-// The angle of a number that is not finite, in the upper half-plane.
+// The angle, in the upper half-plane, of a complex number that is not finite.
 template <class Z> __device__ inline auto far_angle(Z z) -> decltype(z.real()) {
     typedef decltype(z.real()) T;
     return is_nan(z) && z.real() == 0 ? (T)1.5707963267948966 : atan2(fabs(z.imag()), z.real());
@@ -234,7 +267,11 @@ template <class Z> __device__ inline Z complex_arctanh(Z z) {
         T none = no_number(x, y), right = (T)1.5707963267948966;
         return Z(is_far(z) || x == 0 ? copysign((T)0, x) : none, is_far(z) && y == y ? copysign(right, y) : none);
     }
-    return Z((T)0.25 * log1p(4 * x / ((1 - x) * (1 - x) + y * y)), (T)0.5 * atan2(2 * y, (1 - x) * (1 + x) - y * y));
+    // An odd function: near -1 the argument of `log1p` would cancel. At 1 the square of a small part would underflow.
+    T size = fabs(x), apart = 1 - size;
+    T real = apart == 0 ? (T)0.5 * log(hypot((T)2, y) / fabs(y))
+                        : (T)0.25 * log1p(4 * size / (apart * apart + y * y));
+    return Z(copysign(real, x), (T)0.5 * atan2(2 * y, (1 - x) * (1 + x) - y * y));
 }
 template <class Z> __device__ inline Z complex_arcsinh(Z z) { return turned_back(complex_arcsin(turned(z))); }
 template <class Z> __device__ inline Z complex_arctan(Z z) { return turned_back(complex_arctanh(turned(z))); }

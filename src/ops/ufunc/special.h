@@ -1,7 +1,7 @@
 // Functions that C lacks. Includes nothing, like access.h.
 namespace pygpu_op {
 
-// Exactly 0 for integers, unlike the sine of a product with rounded pi.
+// The sine of pi times a number: exactly 0 for integers, unlike the sine of a product with rounded pi.
 template <class T> __device__ inline T sine_of_pi_times(T a) {
     T rest = a - 2 * rint(a / 2), size = fabs(rest), sine;
     sine = size > (T)0.25 && size < (T)0.75 ? cos((size - (T)0.5) * (T)3.141592653589793)

@@ -10,19 +10,22 @@ use crate::finalization;
 use crate::py_once::intern;
 use pygpu_array::Array;
 
-/// A parameter that must be a PyGPU array.
-pub(crate) struct ArrayArg<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
+/// A parameter that must be a PyGPU array, or a list or tuple of numbers, which is copied to the current device.
+pub(crate) struct ArrayArg<'py>(Bound<'py, GpuArray>);
 
-impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'a, 'py> {
+impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'py> {
     type Error = PyErr;
 
     #[inline(never)] // two dozen functions call it, and would each contain a copy
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        object.cast::<GpuArray>().map(Self).map_err(|_| type_error(&object))
+        match object.cast::<GpuArray>() {
+            Ok(array) => Ok(Self(array.to_owned())),
+            Err(_) => sequence_or_error(&object).map(Self),
+        }
     }
 }
 
-impl<'py> Deref for ArrayArg<'_, 'py> {
+impl<'py> Deref for ArrayArg<'py> {
     type Target = Bound<'py, GpuArray>;
 
     #[inline]
@@ -41,6 +44,21 @@ pub(crate) fn array_if_gpu<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Opti
         Ok(array) => value_of(array).array(object.py()).map(Some),
         Err(_) => Ok(None),
     }
+}
+
+/// Copies a list or tuple of numbers, nested or not, to the current device.
+///
+/// # Errors
+/// `TypeError` for any other object, and for a list that contains an array; `ValueError` for rows of different lengths;
+/// driver errors.
+#[cold]
+pub(crate) fn sequence_or_error<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+    let py = object.py();
+    let array = finalization::run_python(py, || {
+        let module = py.import(intern!(py, "PyGPU._functions.array_arguments"))?;
+        module.call_method1(intern!(py, "sequence"), (object,))
+    })?;
+    Ok(array.cast_into()?)
 }
 
 /// Returns the error for an object that is not a PyGPU array. The message describes the object and its conversion to an

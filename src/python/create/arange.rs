@@ -2,9 +2,9 @@
 //! computes.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyTuple, PyType};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple, PyType};
 
 use super::filled::target_device;
 use crate::array::attributes::is_scalar;
@@ -227,8 +227,8 @@ fn convert_numbers<const N: usize>(
 ///
 /// Parameters
 /// ----------
-/// start, stop : number
-///     The first value, and the last value or the value after the last one.
+/// start, stop : number or GPUArray
+///     The first value, and the last value or the value after the last one. Arrays and sequences are broadcast.
 /// num : int, optional
 ///     Number of values.
 /// endpoint : bool, optional
@@ -237,8 +237,10 @@ fn convert_numbers<const N: usize>(
 ///     Whether to return the step, too.
 /// dtype : data-type, optional
 ///     Defaults to the floating or complex type of the numbers. Values of integer types are rounded down.
+/// axis : int, optional
+///     Axis of the result along which the values vary, between arrays.
 /// device : Device, str or int, optional
-///     Device of the result; the thread's current device by default.
+///     Device of the result; that of the arrays or the thread's current device by default.
 ///
 /// Returns
 /// -------
@@ -249,14 +251,18 @@ fn convert_numbers<const N: usize>(
 /// ------
 /// ValueError
 ///     For a negative `num`.
+/// AxisError
+///     If the axis is out of range.
 ///
 /// Examples
 /// --------
 /// >>> import PyGPU
 /// >>> PyGPU.linspace(0, 1, 5).tolist()
 /// [0.0, 0.25, 0.5, 0.75, 1.0]
+/// >>> PyGPU.linspace(0, PyGPU.to_gpu([1.0, 2.0]), 3, axis=1).tolist()
+/// [[0.0, 0.5, 1.0], [0.0, 1.0, 2.0]]
 #[pyfunction]
-#[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, *, device=None))]
+#[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, axis=0, *, device=None))]
 #[allow(clippy::too_many_arguments)]
 // stub: @overload
 // stub: def linspace(
@@ -266,6 +272,7 @@ fn convert_numbers<const N: usize>(
 // stub:     endpoint: bool = True,
 // stub:     retstep: Literal[False] = False,
 // stub:     dtype: DTypeLike | None = None,
+// stub:     axis: SupportsIndex = 0,
 // stub:     *,
 // stub:     device: DeviceLike = None,
 // stub: ) -> GPUArray: ...
@@ -278,6 +285,7 @@ fn convert_numbers<const N: usize>(
 // stub:     *,
 // stub:     retstep: Literal[True],
 // stub:     dtype: DTypeLike | None = None,
+// stub:     axis: SupportsIndex = 0,
 // stub:     device: DeviceLike = None,
 // stub: ) -> tuple[GPUArray, Any]: ...
 pub(crate) fn linspace<'py>(
@@ -288,13 +296,17 @@ pub(crate) fn linspace<'py>(
     endpoint: bool,
     retstep: bool,
     dtype: Option<&Bound<'py, PyAny>>,
+    axis: i64,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(invalid) = [start, stop].into_iter().find(|number| !is_scalar(number)) {
-        return Err(PyTypeError::new_err(format!(
-            "linspace: start and stop are numbers, not {}; between arrays write start + (stop - start) * linspace(0, 1, num)",
-            invalid.get_type().fully_qualified_name()?
-        )));
+    if ![start, stop].into_iter().all(is_scalar) {
+        let spaced = py.import(intern!(py, "PyGPU._functions.creation.spaced"))?;
+        let count = num.map_or_else(|| PyInt::new(py, 50).into_any(), Bound::clone);
+        let arguments = (start, stop, count, endpoint, retstep, dtype, axis, device);
+        return spaced.call_method1(intern!(py, "between_arrays"), arguments);
+    }
+    if !(-1..=0).contains(&axis) {
+        return Err(Error::Axis { argument: None, axis, ndim: 1 }.into());
     }
     let num = num.map_or(Ok(50), |num| number::signed(num, "linspace: num"))?;
     if num < 0 {
@@ -399,5 +411,5 @@ impl<'py> LinspaceSpec<'_, 'py> {
 }
 
 names! {
-    functions "Making arrays": arange, linspace;
+    functions "Making arrays": arange, linspace(host = ["start", "stop"]);
 }

@@ -144,7 +144,7 @@ fn defer_or_none<'py>(
     x: "GPUArray", dtype: "DTypeLike | None", /, *, copy: "bool" = true, device: "DeviceLike" = None
 ) -> "GPUArray")]
 pub(crate) fn astype<'py>(
-    x: ArrayArg<'_, 'py>,
+    x: ArrayArg<'py>,
     dtype: &Bound<'py, PyAny>,
     copy: bool,
     device: Option<&Bound<'py, PyAny>>,

@@ -28,7 +28,7 @@ pub(crate) fn eager_reason(array: &DeferredArray) -> Option<EagerReason> {
 /// Returns whether a device can address the elements of an array directly; true for an array whose memory is not
 /// allocated yet.
 #[inline]
-fn is_aligned(array: &DeferredArray) -> bool {
+pub(crate) fn is_aligned(array: &DeferredArray) -> bool {
     let layout = array.layout();
     let first = array.phase();
     let is_multiple = |bits: i64| bits & (layout.itemsize() - 1) == 0;

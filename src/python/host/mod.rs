@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod bytes;
 pub(crate) mod cast;
 pub(crate) mod copies;
 pub(crate) mod cpu_view;

@@ -238,6 +238,15 @@ pub(crate) fn get_on<'py>(
     Ok(target)
 }
 
+/// Returns a new ndarray for the values of an array, in a memory order.
+fn empty_in_order<'py>(slf: &Bound<'py, GpuArray>, order: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    OrderArgument::from_python(order)?;
+    let array = slf.get().array(py)?;
+    let prototype = result_arrays::empty_like(py, array.layout(), array.dtype())?;
+    ndarray::numpy(py)?.getattr(intern!(py, "empty_like"))?.call1((prototype, py.None(), order))
+}
+
 pub(crate) fn stream_or_current(slf: &Bound<'_, GpuArray>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
     stream_argument::from_argument(slf.py(), stream, slf.get().device())
 }
@@ -259,6 +268,10 @@ impl GpuArray {
     ///     The stream of the copy; the thread's current stream by default.
     /// copy : bool, optional
     ///     Accepted for PybindGPU programs; the result is always a copy.
+    /// order : {'C', 'F', 'A', 'K'}, optional
+    ///     Memory order of a new ndarray; 'K', the default, keeps that of the axes.
+    /// out : numpy.ndarray, optional
+    ///     `ary` under CuPy's name.
     ///
     /// Returns
     /// -------
@@ -281,8 +294,10 @@ impl GpuArray {
     /// array([0, 1, 2])
     #[pyo3(signature = (
         ary: "NDArray[Any] | bool | None" = None, pagelocked: "bool" = false, async_: "bool" = false,
-        stream: "StreamLike" = None, *, copy: "bool | None" = None
+        stream: "StreamLike" = None, *, copy: "bool | None" = None, order: "OrderACFK" = None,
+        out: "NDArray[Any] | None" = None
     ) -> "NDArray[Any]")]
+    #[allow(clippy::too_many_arguments)]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         ary: Option<&Bound<'py, PyAny>>,
@@ -290,10 +305,21 @@ impl GpuArray {
         async_: bool,
         stream: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
+        order: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
         let _ = copy;
         let ary = ary.filter(|ary| !ary.is_none() && !ary.is_instance_of::<pyo3::types::PyBool>());
+        let out = out.filter(|out| !out.is_none());
+        if ary.is_some() && out.is_some() {
+            return Err(PyTypeError::new_err("get: ary= and out= name the same target; pass one of them"));
+        }
         let stream = stream_or_current(slf, stream)?;
+        let ordered = match order.filter(|order| !order.is_none()) {
+            Some(order) if ary.is_none() && out.is_none() && !pagelocked => Some(empty_in_order(slf, order)?),
+            _ => None,
+        };
+        let ary = ary.or(out).or(ordered.as_ref());
         if pagelocked && ary.is_none() {
             let array = slf.get().array(slf.py())?;
             let pinned = crate::host::pinned::empty_like_array(slf.py(), array)?;

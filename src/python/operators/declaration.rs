@@ -26,7 +26,7 @@ macro_rules! entry {
         #[pyfunction]
         #[pyo3(signature = (a: "GPUArray", $($signature)*) $($text)*)]
         #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-        fn $name<'py>(a: ArrayArg<'_, 'py>, $($parameter: $type),*) -> PyResult<$result> {
+        fn $name<'py>(a: ArrayArg<'py>, $($parameter: $type),*) -> PyResult<$result> {
             $run($($first,)* &a, $options)
         }
     };

@@ -31,10 +31,11 @@ pub(super) enum UfuncOperand<'a, 'py> {
 pub(super) type OperandValues<'a, 'py> = SmallVec<[UfuncOperand<'a, 'py>; 4]>;
 
 impl<'a, 'py> UfuncOperand<'a, 'py> {
-    /// Classifies an operand that is not a `GPUArray`; `None` for types that NumPy does not compute with.
+    /// Classifies an operand; `None` for types that NumPy does not compute with. A list or tuple of numbers is copied
+    /// to the current device.
     ///
     /// # Errors
-    /// `TypeError` for an ndarray with axes, a list or a tuple, because their values are on the host.
+    /// `TypeError` for an ndarray with axes, because its values are on the host.
     #[inline]
     pub(super) fn read(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = object.cast::<GpuArray>() {
@@ -61,7 +62,10 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
             return number(PromotionOperand::Strong(kind));
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            return Err(array_argument::type_error(object));
+            let copied = array_argument::sequence_or_error(object)?;
+            let array = copied.get().array(object.py())?;
+            let array = Box::new(array.view(array.layout().clone())?);
+            return Ok(Some(Self::Temporary { array, is_foreign: false }));
         }
         if is_numpy_scalar(object) {
             let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();

@@ -30,7 +30,7 @@ fn has_integers(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Computes a function whose operands must be supported.
-fn compute<'py>(
+pub(super) fn compute<'py>(
     entry: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
     keywords: &UfuncKeywords<'py>,
@@ -41,7 +41,7 @@ fn compute<'py>(
     })
 }
 
-fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncKeywords<'py> {
+pub(super) fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncKeywords<'py> {
     out.map_or_else(UfuncKeywords::default, UfuncKeywords::into_array)
 }
 
@@ -74,7 +74,7 @@ fn choose<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (Some(x), Some(y)) = (x, y) else {
         return match x.or(y) {
-            None => condition.extract::<ArrayArg<'_, '_>>()?.call_method0(intern!(condition.py(), "nonzero")),
+            None => condition.extract::<ArrayArg<'_>>()?.call_method0(intern!(condition.py(), "nonzero")),
             Some(_) => Err(PyValueError::new_err("either both or neither of x and y should be given")),
         };
     };
@@ -223,7 +223,7 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
     neginf: "float | None" = None
 ) -> "GPUArray")]
 fn nan_to_num<'py>(
-    x: ArrayArg<'_, 'py>,
+    x: ArrayArg<'py>,
     copy: bool,
     nan: f64,
     posinf: Option<f64>,

@@ -89,7 +89,7 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
 pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind: ScalarType) -> PyResult<()> {
     let is_integral = |kind: ScalarType| kind == ScalarType::Bool || values::is_integer(kind);
     let accepts = |kind: ScalarType| entry.of_floats || is_integral(kind);
-    let has_loop = |kind: ScalarType| has_kernels(kind) && (entry.of_complex || !kind.is_complex()) && accepts(kind);
+    let has_loop = |kind: ScalarType| has_kernels(kind) && accepts(kind);
     if has_loop(compute_kind) && has_kernels(kind) && accepts(kind) {
         return Ok(());
     }

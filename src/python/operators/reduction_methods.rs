@@ -238,7 +238,7 @@ impl PyReductionFunction {
     #[pyo3(signature = (a: "GPUArray", /, *arguments: "Any", **keywords: "Any") -> "GPUArray")]
     fn __call__<'py>(
         &self,
-        a: ArrayArg<'_, 'py>,
+        a: ArrayArg<'py>,
         arguments: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {

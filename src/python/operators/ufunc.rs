@@ -223,7 +223,7 @@ impl Ufunc {
     )]
     fn reduce<'py>(
         &self,
-        array: ArrayArg<'_, 'py>,
+        array: ArrayArg<'py>,
         axis: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
@@ -256,7 +256,7 @@ impl Ufunc {
     // stub: ) -> GPUArray: ...
     fn accumulate<'py>(
         &self,
-        array: ArrayArg<'_, 'py>,
+        array: ArrayArg<'py>,
         positional: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {

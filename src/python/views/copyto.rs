@@ -6,15 +6,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use super::{assign, element_bytes};
-use crate::array::array_argument::ArrayArg;
+use crate::array::array_argument;
+use crate::array::class::GpuArray;
 use crate::convert::{dtype, ndarray, strict};
+use crate::ffi::ndarray::is_numpy_scalar;
 use crate::host::cast::{self, CastValues, cast_into};
 use crate::host::device_arrays;
 use crate::interop::import;
 use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::ScalarType;
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::stream;
 
 /// Returns the mask as an array on the target's device. Returns `None` for `True`, which selects all elements.
@@ -26,7 +28,9 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
     let mask = match import::device_array(object)? {
         Some(mask) => mask,
         None => {
-            let host = ndarray::as_ndarray(object, None)?;
+            // NumPy converts Python objects to bool, and rejects arrays of other types.
+            let is_typed = object.cast::<PyUntypedArray>().is_ok() || is_numpy_scalar(object);
+            let host = ndarray::as_ndarray(object, (!is_typed).then(|| DType::new(ScalarType::Bool)))?;
             let kind = dtype::from_numpy(host.dtype().as_any())?;
             device_arrays::upload_new(py, &host, kind, target.device())?
         }
@@ -77,12 +81,14 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
 #[pyfunction]
 #[pyo3(signature = (dst: "GPUArray", src: "Any", casting: "Casting" = "same_kind", r#where: "Any" = None) -> "None")]
 pub(crate) fn copyto(
-    dst: ArrayArg<'_, '_>,
+    dst: &Bound<'_, PyAny>,
     src: &Bound<'_, PyAny>,
     casting: &str,
     r#where: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let py = dst.py();
+    // Unlike an operand, the target must be an array: a list would be copied, and the copy written.
+    let dst = dst.cast::<GpuArray>().map_err(|_| array_argument::type_error(dst))?;
     let target = dst.get().array(py)?;
     target.check_writable("copyto")?;
     let mask = r#where.map(|object| mask_on_target(target, object)).transpose()?.flatten();

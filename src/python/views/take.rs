@@ -174,7 +174,7 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
 ) -> "Any")]
 fn _by_numpy<'py>(
     name: &str,
-    array: ArrayArg<'_, 'py>,
+    array: ArrayArg<'py>,
     given: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {

@@ -48,6 +48,22 @@ fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<
     }
 }
 
+/// Returns the array whose elements, read in the returned order, are those of the array in the order of the argument.
+/// For the order of memory, 'K', this is a view with permuted axes.
+fn read_in<'py>(
+    slf: &Bound<'py, GpuArray>,
+    order: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, GpuArray>, MemoryOrder)> {
+    let layout = slf.get().layout();
+    if let Some(order) = order.filter(|order| !order.is_none())
+        && matches!(OrderArgument::from_python(order)?, OrderArgument::K)
+    {
+        let axes = layout.axes_in_memory_order();
+        return Ok((new_view(slf, &layout.transpose(Some(&axes))?)?, MemoryOrder::C));
+    }
+    Ok((slf.clone(), reading_order(layout, order)?))
+}
+
 #[pymethods]
 impl GpuArray {
     /// View of the array with its axes reversed.
@@ -89,16 +105,18 @@ impl GpuArray {
     ///     The new lengths. One length may be -1, which is replaced by the matching length.
     /// order : {'C', 'F', 'A'}, optional
     ///     Order in which elements are read and placed.
+    /// copy : bool, optional
+    ///     If true, always copy; if false, never copy.
     ///
     /// Returns
     /// -------
     /// GPUArray
-    ///     A view whenever NumPy returns one, otherwise a copy on the device.
+    ///     By default a view whenever NumPy returns one, otherwise a copy on the device.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     If the numbers of elements differ.
+    ///     If the numbers of elements differ, or if `copy` is false and no view has this shape.
     ///
     /// Examples
     /// --------
@@ -106,11 +124,11 @@ impl GpuArray {
     /// >>> PyGPU.arange(6).reshape(2, -1).tolist()
     /// [[0, 1, 2], [3, 4, 5]]
     #[pyo3(
-        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more, order=None),
-        text_signature = "($self, /, *shape, order=None)"
+        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more, order=None, copy=None),
+        text_signature = "($self, /, *shape, order=None, copy=None)"
     )]
-    #[allow(clippy::many_single_char_names)]
-    // stub: def reshape(self, *shape: ShapeLike, order: OrderACFK = None) -> Self: ...
+    #[allow(clippy::many_single_char_names, clippy::too_many_arguments)]
+    // stub: def reshape(self, *shape: ShapeLike, order: OrderACFK = None, copy: bool | None = None) -> Self: ...
     fn reshape<'a, 'py>(
         slf: &Bound<'py, Self>,
         a: IntegerArgument<'a, 'py>,
@@ -119,21 +137,29 @@ impl GpuArray {
         d: IntegerArgument<'a, 'py>,
         more: &Bound<'py, PyTuple>,
         order: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
     ) -> PyResult<Bound<'py, Self>> {
         let order = reading_order(slf.get().layout(), order)?;
         let mut lengths = Dims::new();
         if !shape::read_arguments(&mut lengths, [a, b, c, d], more)? {
             return Err(PyTypeError::new_err("reshape() takes a shape"));
         }
-        reshaped(slf, &lengths, order)
+        match copy {
+            None => reshaped(slf, &lengths, order),
+            Some(true) => copy_reshaped(slf, &lengths, order),
+            Some(false) => match slf.get().layout().reshape(&lengths, order)? {
+                Some(layout) => new_view(slf, &layout),
+                None => Err(PyValueError::new_err("Unable to avoid creating a copy while reshaping.")),
+            },
+        }
     }
 
     /// Return the elements as one axis: a view if they are contiguous, otherwise a copy on the device.
     ///
     /// Parameters
     /// ----------
-    /// order : {'C', 'F', 'A'}, optional
-    ///     Order in which elements are read.
+    /// order : {'C', 'F', 'A', 'K'}, optional
+    ///     Order in which elements are read; 'K' is the order of memory, in which negative strides are reversed.
     ///
     /// Examples
     /// --------
@@ -142,8 +168,8 @@ impl GpuArray {
     /// [0, 2, 1, 3]
     #[pyo3(signature = (order: "OrderACFK" = None) -> "Self")]
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let order = reading_order(slf.get().layout(), order)?;
-        let layout = slf.get().layout();
+        let (slf, order) = &read_in(slf, order)?;
+        let (layout, order) = (slf.get().layout(), *order);
         // Callers of `ravel` expect contiguous elements. For evenly strided elements only `reshape` returns a view.
         let contiguous = match order {
             MemoryOrder::C => layout.is_c_contiguous(),
@@ -156,8 +182,8 @@ impl GpuArray {
     ///
     /// Parameters
     /// ----------
-    /// order : {'C', 'F', 'A'}, optional
-    ///     Order in which elements are read.
+    /// order : {'C', 'F', 'A', 'K'}, optional
+    ///     Order in which elements are read, as in `ravel`.
     ///
     /// Examples
     /// --------
@@ -166,7 +192,8 @@ impl GpuArray {
     /// [0, 2, 1, 3]
     #[pyo3(signature = (order: "OrderACFK" = None) -> "Self")]
     fn flatten<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        copy_reshaped(slf, &[-1], reading_order(slf.get().layout(), order)?)
+        let (slf, order) = read_in(slf, order)?;
+        copy_reshaped(&slf, &[-1], order)
     }
 
     /// Remove the axes of length 1, or the given ones; returns a view.
@@ -316,7 +343,7 @@ impl GpuArray {
 /// (2, 1, 3)
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", axis: "ShapeLike") -> "GPUArray")]
-pub(crate) fn expand_dims<'py>(a: ArrayArg<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn expand_dims<'py>(a: ArrayArg<'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
 }
@@ -340,7 +367,7 @@ pub(crate) fn expand_dims<'py>(a: ArrayArg<'_, 'py>, axis: &Bound<'py, PyAny>) -
 /// [[0, 1, 2], [0, 1, 2]]
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", shape: "ShapeLike") -> "GPUArray")]
-pub(crate) fn broadcast_to<'py>(a: ArrayArg<'_, 'py>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn broadcast_to<'py>(a: ArrayArg<'py>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
     new_view_of(&a, array.view(layout)?.as_readonly())
@@ -362,7 +389,7 @@ pub(crate) fn broadcast_to<'py>(a: ArrayArg<'_, 'py>, shape: &Bound<'py, PyAny>)
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", source: "ShapeLike", destination: "ShapeLike") -> "GPUArray")]
 pub(crate) fn moveaxis<'py>(
-    a: ArrayArg<'_, 'py>,
+    a: ArrayArg<'py>,
     source: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, GpuArray>> {
@@ -386,7 +413,7 @@ pub(crate) fn moveaxis<'py>(
 /// [2, 1, 0]
 #[pyfunction]
 #[pyo3(signature = (a: "GPUArray", axis: "ShapeLike | None" = None) -> "GPUArray")]
-pub(crate) fn flip<'py>(a: ArrayArg<'_, 'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn flip<'py>(a: ArrayArg<'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().flip(axes(axis)?.as_deref())?)
 }

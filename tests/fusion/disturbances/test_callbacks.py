@@ -182,7 +182,7 @@ def dropped(case: Case) -> None:
 
 
 def dropped_owner(case: Case) -> None:
-    """Drop an array imported from another library whose finalizer runs the action."""
+    """Drop an array imported from another library; the finalizer of the array runs the action."""
 
     class Owner:
         def __init__(self, array: Any) -> None:
@@ -203,7 +203,7 @@ def dropped_owner(case: Case) -> None:
 
 
 def cyclic(case: Case) -> None:
-    """Create a reference cycle whose `__del__` runs the action when the garbage collector runs during the call."""
+    """Create a reference cycle; its `__del__` runs the action when garbage is collected during the tested call."""
 
     class Cycle:
         def __del__(self) -> None:

@@ -24,7 +24,7 @@ from PyGPU import _core
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
 REFUSED = (PyGPU.CudaError, MemoryError)
-# Repetitions of the operands, which give results of at least 64 KiB: these are allocated from the driver's memory pool.
+# Repetitions of the operands, so that results have at least 64 KiB and are allocated from the driver's memory pool.
 REPEATS = 1 << 10
 
 pytestmark = pytest.mark.provokes_errors
@@ -120,7 +120,7 @@ class Run:
         return failed
 
     def check_result(self, array: Any, wanted: np.ndarray) -> bool:
-        """Check that a result has correct values, or raises an error at each use; return whether it raised."""
+        """Check that a result has correct values, or raises an error at each use; return whether the result raised."""
         try:
             got = array.get()
         except REFUSED as error:
@@ -135,7 +135,7 @@ class Run:
     def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
         """Check that an assigned array has its new values, or raises one error and has its old values.
 
-        Return whether it raised.
+        Return whether the array raised.
         """
         try:
             got = array.get()
@@ -149,7 +149,7 @@ class Run:
 
 
 def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
-    """Run a program without faults, and count how often it makes each driver call."""
+    """Run a program without faults, and count how often the program makes each driver call."""
     run.begin()
     before = {name: driver.call_count(name) for name in driver.calls()}
     assert not run.flush(by)
@@ -159,7 +159,7 @@ def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = l
 def check_each_call(
     driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
 ) -> int:
-    """Run a program once for each driver call that it makes, with a fault in that call, and check arrays and memory.
+    """Run a program once for each driver call of its flush, with a fault in that call, and check arrays and memory.
 
     Return the largest number of arrays that raised an error after one fault.
     """

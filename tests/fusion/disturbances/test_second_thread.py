@@ -58,7 +58,7 @@ ACTS: dict[str, Callable[[Operands], Any]] = {
 
 
 class Second:
-    """Run a thread that performs one action during each `with` block of `beside`, starting together with the block."""
+    """Run a thread that performs one action in each `with` block of `beside`; block and action start together."""
 
     def __init__(self) -> None:
         self._barrier = threading.Barrier(2, timeout=30)
@@ -123,7 +123,7 @@ def possible_calls(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Return every eighth public name, beginning with number `part`, with a call and its expected result."""
+    """Return every eighth public name, beginning with number `part`, with a call of the name and its correct result."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
     tried = [(name, functools.partial(possible_calls, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Build the libraries that hand HIP's calls on to CUDA, and run a command on the HIP backend over them:
+# Build the libraries that implement HIP's functions by calls of CUDA, and run a command on the HIP backend with them:
 #
 #   PYTHON=python3 tests/gpu/hip_on_cuda/environment.sh COMMAND...
 #
-# PYTHON finds NVIDIA's libraries, those of wheels too, which the loader does not find. NVCC names the compiler.
+# The Python interpreter PYTHON finds NVIDIA's libraries, including those of wheels, which the loader does not find. NVCC is
+# the path of the compiler.
 set -e
 source=$(dirname "$0")
 build=$PWD/build/hip-on-cuda
@@ -26,7 +27,7 @@ make_library() {
 
 libraries=-lcuda make_library libamdhip64.so.7 hip_on_cuda "$NVCC" -Xcompiler -fPIC,-Wall
 libraries="-lcuda -ldl -lpthread" make_library libhiprtc.so.7 hiprtc_on_nvrtc "$NVCC" -Xcompiler -fPIC,-Wall
-# AMD's libraries of mathematics, each of which hands its calls on to NVIDIA's.
+# Replacements of AMD's mathematical libraries, which call NVIDIA's libraries.
 for names in libhipblas.so.3:hipblas_on_cublas libhipfft.so.0:hipfft_on_cufft libhiprand.so.1:hiprand_on_curand \
     libhipsolver.so.1:hipsolver_on_cusolver; do
     libraries="-ldl -lpthread" make_library "${names%%:*}" "${names##*:}" "${CC:-cc}" -fPIC -Wall

@@ -1,21 +1,20 @@
-/* A HIP runtime on an NVIDIA GPU, for the tests only: every function of the lists in
- * src/backend/hip/sys.rs and src/backend/vendor/symbols.rs, handed on to
- * CUDA's. It shows the HIP backend to real streams, real asynchrony and real refusals. What it cannot show is AMD's own
- * behaviour and code.
+/* A HIP runtime on an NVIDIA GPU, for the tests only. Every function listed in src/backend/hip/sys.rs and
+ * src/backend/vendor/symbols.rs calls the function of CUDA. With this library the HIP backend is tested with real streams,
+ * real asynchronous work and real errors of a driver, but not with the behaviour and the compiled code of AMD's runtime.
  *
- * hipError_t and cudaError_t have the same numbers for the same errors, and so have the kinds of copies, the flags of
- * streams, events and pinned memory, the attributes of pools and, from HIP 6 on, the kinds of memory: all these pass as they
- * are. The attributes of devices do not. HIP's structures are written out here, since AMD's headers and CUDA's cannot be
- * included together. */
+ * These have the same numbers in HIP and CUDA and are passed unchanged: errors, kinds of copies, flags of streams, events and
+ * pinned memory, attributes of pools and, from HIP 6 on, kinds of memory. Attributes of devices have other numbers. HIP's
+ * structures are defined here, because AMD's and CUDA's headers cannot be included together. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
-/* HIP's name, its parameters, and the call of CUDA's runtime that does the same. */
+/* Name in HIP, parameters, and the equivalent call of CUDA's runtime. */
 #define FORWARD(name, parameters, call) EXPORT int name parameters { return (int)call; }
-/* The same for a call of the driver, which wants a context where CUDA's runtime only wants a device. */
+/* Name in HIP, parameters, and the equivalent call of CUDA's driver. The driver requires a current context, CUDA's runtime only
+ * a current device. */
 #define DRIVER(name, parameters, call) EXPORT int name parameters { int code = with_context(); return code ? code : (int)call; }
 
 static int with_context(void) {
@@ -30,7 +29,7 @@ FORWARD(hipInit, (unsigned flags), cuInit(flags))
 EXPORT int hipRuntimeGetVersion(int *version) { *version = 70253211; return 0; }
 FORWARD(hipGetLastError, (void), cudaGetLastError())
 
-/* Where HIP has another name than CUDA's runtime for the same number. */
+/* Errors for which HIP and CUDA's runtime have the same number but different names: number and HIP's name. */
 static const struct { int code; const char *name; } NAMES[] = {
     { 0, "hipSuccess" }, { 2, "hipErrorOutOfMemory" }, { 3, "hipErrorNotInitialized" }, { 200, "hipErrorInvalidImage" },
     { 201, "hipErrorInvalidContext" }, { 209, "hipErrorNoBinaryForGpu" }, { 400, "hipErrorInvalidHandle" }, { 500, "hipErrorNotFound" },
@@ -57,7 +56,7 @@ FORWARD(hipDeviceTotalMem, (size_t *bytes, int device), cuDeviceTotalMem(bytes, 
 FORWARD(hipDeviceCanAccessPeer, (int *can, int device, int peer), cudaDeviceCanAccessPeer(can, device, peer))
 FORWARD(hipDeviceEnablePeerAccess, (int peer, unsigned flags), cudaDeviceEnablePeerAccess(peer, flags))
 
-/* HIP's number of an attribute and CUDA's. */
+/* Device attributes: HIP's number and CUDA's number. */
 static const struct { int hip; CUdevice_attribute cuda; } ATTRIBUTES[] = {
     { 0, CU_DEVICE_ATTRIBUTE_ECC_ENABLED },
     { 2, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT },
@@ -109,7 +108,7 @@ EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
     return cudaErrorInvalidValue;
 }
 
-/* The properties of HIP 6 and 7, of which only what no attribute says is filled in. */
+/* The device properties of HIP 6 and 7. Only the architecture is set, because no attribute contains it. */
 enum { PROPERTIES_SIZE = 1472, ARCHITECTURE_AT = 1160, ARCHITECTURE_SIZE = 256 };
 EXPORT int hipGetDevicePropertiesR0600(char *properties, int device) {
     int major = 0, minor = 0, code = hipDeviceGetAttribute(&major, 23, device);
@@ -118,7 +117,8 @@ EXPORT int hipGetDevicePropertiesR0600(char *properties, int device) {
     snprintf(properties + ARCHITECTURE_AT, ARCHITECTURE_SIZE, "sm_%d%d", major, minor);
     return 0;
 }
-/* The properties of HIP 5 lie otherwise; whoever falls back to them here has not found those above. */
+/* The device properties of HIP 5 have another layout. PyGPU calls this function only if it did not find the function above, so
+ * a call is an error. */
 EXPORT int hipGetDeviceProperties(char *properties, int device) { (void)properties; (void)device; return cudaErrorNotSupported; }
 
 FORWARD(hipMemGetInfo, (size_t *free, size_t *total), cudaMemGetInfo(free, total))
@@ -137,7 +137,7 @@ FORWARD(hipMallocManaged, (void **address, size_t bytes, unsigned flags), cudaMa
 DRIVER(hipStreamAttachMemAsync,
     (void *stream, void *address, size_t bytes, unsigned flags),
     cuStreamAttachMemAsync(stream, (CUdeviceptr)address, bytes, flags))
-/* From CUDA 13 on the names stand for the calls with a structure for the place. */
+/* From CUDA 13 on, these names denote calls that take the location as a structure. */
 #if CUDA_VERSION >= 13000
 static CUmemLocation place_of(int device) {
     CUmemLocation place;
@@ -196,13 +196,14 @@ FORWARD(hipMemcpyPeerAsync,
     (void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream),
     cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream))
 
-/* Arrays, textures and surfaces: the structures are the same, and an array of the driver is one of the runtime. */
+/* Arrays, textures and surfaces. The structures are the same in HIP and CUDA, and the handle of an array is valid for both the
+ * driver and the runtime of CUDA. */
 DRIVER(hipArray3DCreate, (void **array, const void *descriptor), cuArray3DCreate((CUarray *)array, descriptor))
 DRIVER(hipArrayDestroy, (void *array), cuArrayDestroy(array))
 DRIVER(hipTexObjectCreate, (void **texture, const void *resource, const void *sampling, const void *view),
     cuTexObjectCreate((CUtexObject *)texture, resource, sampling, view))
 DRIVER(hipTexObjectDestroy, (void *texture), cuTexObjectDestroy((CUtexObject)texture))
-/* Of an array both runtimes' structure is the kind, 0, and the handle. */
+/* In both runtimes, the resource structure of an array consists of the kind, which is 0, and the handle. */
 FORWARD(hipCreateSurfaceObject, (void **surface, const void *resource),
     cudaCreateSurfaceObject((cudaSurfaceObject_t *)surface, resource))
 FORWARD(hipDestroySurfaceObject, (void *surface), cudaDestroySurfaceObject((cudaSurfaceObject_t)surface))
@@ -216,7 +217,7 @@ FORWARD(hipMemset2DAsync,
 
 FORWARD(hipStreamCreateWithPriority, (void **stream, unsigned flags, int priority), cudaStreamCreateWithPriority((cudaStream_t *)stream, flags, priority))
 FORWARD(hipLaunchHostFunc, (void *stream, void (*function)(void *), void *data), cudaLaunchHostFunc(stream, function, data))
-/* Not called by PyGPU: what the tests do in somebody else's place. */
+/* PyGPU does not call this function; the tests call it as another library would. */
 FORWARD(hipStreamCreateWithFlags, (void **stream, unsigned flags), cudaStreamCreateWithFlags((cudaStream_t *)stream, flags))
 FORWARD(hipStreamDestroy, (void *stream), cudaStreamDestroy(stream))
 FORWARD(hipStreamSynchronize, (void *stream), cudaStreamSynchronize(stream))
@@ -233,7 +234,7 @@ FORWARD(hipEventQuery, (void *event), cudaEventQuery(event))
 FORWARD(hipEventSynchronize, (void *event), cudaEventSynchronize(event))
 FORWARD(hipEventElapsedTime, (float *milliseconds, void *start, void *end), cudaEventElapsedTime(milliseconds, start, end))
 
-/* Graphs. The modes and states of captures have the same numbers in both. */
+/* Graphs. The modes and states of captures have the same numbers in HIP and CUDA. */
 static int capture_info(void *stream, unsigned *status, unsigned long long *id, void **graph, const void **dependencies, size_t *count) {
     CUstreamCaptureStatus *state = (CUstreamCaptureStatus *)status;
     CUgraph *captured = (CUgraph *)graph;
@@ -256,8 +257,8 @@ DRIVER(hipGraphGetNodes, (void *graph, void **nodes, size_t *count), cuGraphGetN
 DRIVER(hipGraphDestroy, (void *graph), cuGraphDestroy(graph))
 DRIVER(hipGraphUpload, (void *executable, void *stream), cuGraphUpload(executable, stream))
 DRIVER(hipGraphLaunch, (void *executable, void *stream), cuGraphLaunch(executable, stream))
-/* Kinds of nodes and reasons have the same numbers in both. The parameters of nodes are only handed on by who asks for them,
-   so they stay CUDA's; the room for them is that of the largest. */
+/* Kinds of nodes and results of graph updates have the same numbers in HIP and CUDA. Node parameters stay in CUDA's format,
+   because PyGPU passes parameters that it has read on unchanged; its buffer has the size of the largest structure. */
 DRIVER(hipGraphNodeGetType, (void *node, unsigned *kind), cuGraphNodeGetType(node, (CUgraphNodeType *)kind))
 DRIVER(hipGraphKernelNodeGetParams, (void *node, void *parameters), cuGraphKernelNodeGetParams(node, parameters))
 DRIVER(hipGraphExecKernelNodeSetParams, (void *executable, void *node, const void *parameters),
@@ -284,7 +285,7 @@ static CUresult exec_update(void *executable, void *graph, void **node, unsigned
 DRIVER(hipGraphExecUpdate, (void *executable, void *graph, void **node, unsigned *result), exec_update(executable, graph, node, result))
 DRIVER(hipGraphExecDestroy, (void *executable), cuGraphExecDestroy(executable))
 
-/* Kernels. The attributes of functions have the same numbers in both. */
+/* Kernels. The attributes of functions have the same numbers in HIP and CUDA. */
 DRIVER(hipModuleLoadDataEx, (void **module, const void *image, unsigned count, void *options, void **values),
     cuModuleLoadDataEx((CUmodule *)module, image, count, options, values))
 DRIVER(hipModuleUnload, (void *module), cuModuleUnload(module))
@@ -297,7 +298,8 @@ EXPORT int hipModuleGetGlobal(void **address, size_t *bytes, void *module, const
     return 0;
 }
 
-/* Of dynamic shared memory a kernel of HIP's may use all there is without asking, so it is asked for here. */
+/* On HIP a kernel may use all dynamic shared memory. On CUDA a launch with more than 48 KiB requires that an attribute of the
+ * function is set, so this library sets it. */
 enum { UNASKED = 48 << 10 };
 static int most_shared(int *bytes, CUfunction function) {
     CUdevice device;
@@ -331,7 +333,7 @@ DRIVER(hipModuleOccupancyMaxPotentialBlockSize,
 EXPORT int hipModuleLaunchKernel(void *function, SHAPE, void *stream, void **arguments, void **extra) {
     LAUNCH(cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra));
 }
-/* The structures and the numbers of the attributes are the same. */
+/* The structures and the numbers of launch attributes are the same in HIP and CUDA. */
 EXPORT int hipDrvLaunchKernelEx(const CUlaunchConfig *config, void *function, void **arguments, void **extra) {
     unsigned shared = config->sharedMemBytes;
     LAUNCH(cuLaunchKernelEx(config, function, arguments, extra));

@@ -1,5 +1,6 @@
-/* hipBLAS on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
- * src/backend/libraries/blas.rs, handed on to cuBLAS, with operations, types of sums, algorithms and codes in cuBLAS' numbers. */
+/* hipBLAS on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
+ * src/backend/libraries/blas.rs calls the function of cuBLAS. Operations, accumulation types, algorithms and result codes are
+ * converted between the numbers of the two libraries. */
 #include "opened.h"
 
 #include <stdint.h>
@@ -21,7 +22,7 @@ static int code_of(int code) {
     }
 }
 
-/* HIP's name, cuBLAS', the parameters with their types, and without. */
+/* Name in hipBLAS, name in cuBLAS, parameters with their types, and parameters without types. */
 #define FORWARD(name, cublas, parameters, arguments) \
     EXPORT int name parameters { \
         int(*call) parameters = (int(*) parameters)function(cublas); \
@@ -36,7 +37,7 @@ FORWARD(hipblasSetWorkspace, "cublasSetWorkspace_v2", (void *handle, void *memor
 FORWARD(hipblasSetMathMode, "cublasSetMathMode", (void *handle, unsigned mode), (handle, mode))
 FORWARD(hipblasSetAtomicsMode, "cublasSetAtomicsMode", (void *handle, unsigned mode), (handle, mode))
 
-/* HIPBLAS_OP_N is 111, HIPBLAS_GEMM_DEFAULT 160; types of data have the same numbers in both. */
+/* HIPBLAS_OP_N is 111, HIPBLAS_GEMM_DEFAULT is 160. Data types have the same numbers in both libraries. */
 static unsigned operation(unsigned of_hip) { return of_hip - 111; }
 static int algorithm(int of_hip) { return of_hip == 160 ? -1 : of_hip; }
 

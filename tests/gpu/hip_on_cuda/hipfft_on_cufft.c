@@ -1,13 +1,13 @@
-// hipFFT's functions by cuFFT, for tests of the HIP backend on NVIDIA's devices: streams and addresses are CUDA's there.
+// hipFFT on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c: streams and addresses are CUDA's.
 //
-// Types, directions and codes are the same numbers in both; a plan is an address in the one and a number in the other.
+// Types, directions and codes have the same numbers in both libraries. A plan is a pointer in hipFFT and an integer in cuFFT.
 #include "opened.h"
 
 #define INTERNAL_ERROR 5
 
 OPENED("cuFFT", "HIPFFT_ON_CUFFT", "libcufft.so.12:libcufft.so.11", NULL)
 
-// A function of hipFFT that is one of cuFFT with a plan first.
+// Name in hipFFT, name in cuFFT, hipFFT's parameters, cuFFT's parameter types, and the arguments for cuFFT.
 #define FORWARD(hip, cuda, parameters, types, ...)                                                                                   \
     int hip parameters                                                                                                               \
     {                                                                                                                                \

@@ -1,13 +1,13 @@
-/* hipRAND on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
- * src/backend/libraries/rand.rs, handed on to cuRAND. The results' numbers and those of direction vectors are the same in both
- * libraries; those of generators are not. */
+/* hipRAND on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
+ * src/backend/libraries/rand.rs calls the function of cuRAND. Result codes and sets of direction vectors have the same numbers
+ * in both libraries; types of generators have not. */
 #include "opened.h"
 
 enum { INITIALIZATION_FAILED = 203 };
 
 OPENED("cuRAND", "HIPRAND_ON_CURAND", "libcurand.so.10:libcurand.so:/usr/local/cuda/lib64/libcurand.so.10", NULL)
 
-/* What both call the same, but for the beginning. */
+/* A function whose name differs between the libraries only in the prefix, `hiprand` or `curand`. */
 #define FORWARD(name, parameters, arguments) \
     EXPORT int hiprand##name parameters { \
         int(*call) parameters = (int(*) parameters)function("curand" #name); \

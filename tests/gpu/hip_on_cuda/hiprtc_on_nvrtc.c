@@ -1,6 +1,6 @@
-/* hiprtc on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
- * src/backend/hip/hiprtc/mod.rs, handed on to NVRTC, with the options in NVRTC's words and a cubin as the code object.
- * The results' numbers are the same in both libraries. */
+/* hiprtc on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
+ * src/backend/hip/hiprtc/mod.rs calls the function of NVRTC. Options are translated to NVRTC's, and the code object is a
+ * cubin. Result codes have the same numbers in both libraries. */
 #include "opened.h"
 
 #include <cuda.h>
@@ -8,7 +8,8 @@
 
 enum { OUT_OF_MEMORY = 1, INTERNAL_ERROR = 11 };
 
-/* NVRTC opens its built-in declarations by their bare name, which finds them if they are open already. */
+/* Opens the library of built-in declarations in the folder of NVRTC. NVRTC opens that library by its name without a folder,
+ * and the loader finds it only if it is already open. */
 static void open_builtins(const char *file) {
     char pattern[4096];
     const char *slash = strrchr(file, '/');
@@ -23,7 +24,7 @@ static void open_builtins(const char *file) {
 static int suits(const char *file) {
     int driver = 0;
     cuDriverGetVersion(&driver);
-    /* What a newer CUDA than the driver's makes may not load. */
+    /* The driver may reject code that a newer version of CUDA has compiled. */
     if (driver < 13000 && strstr(file, "libnvrtc.so.13")) return 0;
     open_builtins(file);
     return 1;
@@ -31,7 +32,7 @@ static int suits(const char *file) {
 
 OPENED("NVRTC", "HIPRTC_ON_NVRTC", "libnvrtc.so.13:libnvrtc.so.12:libnvrtc.so", suits)
 
-/* HIP's name, NVRTC's, the parameters with their types, and without. */
+/* Name in hiprtc, name in NVRTC, parameters with their types, and parameters without types. */
 #define FORWARD(name, nvrtc, parameters, arguments) \
     EXPORT int name parameters { \
         int (*call) parameters = (int (*) parameters)function(nvrtc); \
@@ -51,7 +52,7 @@ FORWARD(hiprtcGetProgramLog, "nvrtcGetProgramLog", (void *program, char *log), (
 FORWARD(hiprtcGetCodeSize, "nvrtcGetCUBINSize", (void *program, size_t *bytes), (program, bytes))
 FORWARD(hiprtcGetCode, "nvrtcGetCUBIN", (void *program, char *image), (program, image))
 
-/* The architecture of the current device, or of the first. */
+/* Writes the NVRTC option for the architecture of the current device, or of device 0 if no device is current. */
 static void architecture(char *text, size_t size) {
     CUdevice device = 0;
     int major = 0, minor = 0;
@@ -69,14 +70,15 @@ static const struct { const char *clang, *nvrtc; } WORDS[] = {
     { "-Rpass-analysis=kernel-resource-usage", "--ptxas-options=-v" },
 };
 
-/* HIP's names of textures and surfaces. */
+/* Definitions of HIP's names for textures and surfaces. */
 static const char *const NAMES[] = {
     "-DhipTextureObject_t=cudaTextureObject_t", "-DhipSurfaceObject_t=cudaSurfaceObject_t",
     "-DhipBoundaryModeZero=cudaBoundaryModeZero", "-DhipBoundaryModeClamp=cudaBoundaryModeClamp",
     "-DhipBoundaryModeTrap=cudaBoundaryModeTrap",
 };
 
-/* An option in NVRTC's words, to be freed; NULL for what it has no word for and does anyway. */
+/* Returns the NVRTC option for an option of hiprtc; the caller frees the string. The result is NULL for optimization levels
+ * (`-O`), for which NVRTC has no option because it always optimizes. */
 static char *spelled(const char *option) {
     char text[4096];
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)

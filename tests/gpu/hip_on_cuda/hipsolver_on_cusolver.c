@@ -1,5 +1,6 @@
-/* hipSOLVER on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the lists in
- * src/backend/libraries/solver, handed on to cuSOLVER, with operations, triangles, modes and codes in cuSOLVER's numbers. */
+/* hipSOLVER on an NVIDIA GPU, for the tests only, used with the runtime of hip_on_cuda.c. Every function listed in
+ * src/backend/libraries/solver calls the function of cuSOLVER. Operations, triangles, modes and result codes are converted
+ * between the numbers of the two libraries. */
 #include "opened.h"
 
 enum { NOT_INITIALIZED = 1 };
@@ -19,12 +20,13 @@ static int code_of(int code) {
     }
 }
 
-/* HIPSOLVER_OP_N is 111, ..._FILL_MODE_UPPER 121 and LOWER 122, ..._EIG_MODE_NOVECTOR 201. */
+/* HIPSOLVER_OP_N is 111, HIPSOLVER_FILL_MODE_UPPER is 121, HIPSOLVER_FILL_MODE_LOWER is 122, HIPSOLVER_EIG_MODE_NOVECTOR is
+ * 201. */
 static unsigned operation(unsigned of_hip) { return of_hip - 111; }
 static unsigned triangle(unsigned of_hip) { return 122 - of_hip; }
 static unsigned mode(unsigned of_hip) { return of_hip - 201; }
 
-/* A name without the vendor's, the parameters with their types, and without. */
+/* Name without the prefix `hip` or `cu`, parameters with their types, and parameters without types. */
 #define FORWARD(name, parameters, arguments) \
     EXPORT int hip##name parameters { \
         int(*call) parameters = (int(*) parameters)function("cu" #name); \

@@ -1,5 +1,5 @@
-/* CUDA's library behind one of HIP's, opened by the first call that needs a function of it. An environment variable names
- * files to try first, separated by colons: those of a wheel lie where the loader does not look. */
+/* Opens the CUDA library that implements a library of HIP, at the first call of one of its functions. An environment variable
+ * lists files to try first, separated by colons: the loader does not search the folders of Python wheels. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,7 +8,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The first file of a list that can be opened, of those that `suits` lets pass; NULL lets all. */
+/* Opens the first file of a list that `suits` accepts and that can be loaded; returns NULL if there is none. Without `suits`,
+ * every file is accepted. */
 static void *opened_of(const char *files, int (*suits)(const char *file)) {
     char *list = files ? strdup(files) : NULL, *rest = NULL;
     void *library = NULL;
@@ -19,8 +20,9 @@ static void *opened_of(const char *files, int (*suits)(const char *file)) {
     return library;
 }
 
-/* Defines `function`, which finds one of the library's by its name: the library as people write it, the variable that names
- * files, the usual ones in their order, and which files suit. */
+/* Defines `function`, which finds a function of the library by its name. The parameters are the title of the library in
+ * messages, the environment variable that lists files, the default files in search order, and the function that accepts a
+ * file. */
 #define OPENED(title, variable, files, suits) \
     static void *library; \
     static pthread_once_t opened = PTHREAD_ONCE_INIT; \

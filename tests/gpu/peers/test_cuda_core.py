@@ -1,4 +1,4 @@
-"""Test cuda.core: its views of PyGPU arrays, streams of each library in the other, and kernels that it compiles."""
+"""Test cuda.core: views of PyGPU arrays, streams of each library in the other, kernels that cuda.core compiles."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-//! Models deferred operations: deferring an operation (push), the escape of an address (publish), the flush, and the
-//! drop of a result. An operation has landed when it was launched and its result has an address. There is one queue per
-//! thread, one lock for all queues, and marks that are read without the lock.
+//! Models deferred operations: deferring an operation (push), making an address visible outside PyGPU (publish; the
+//! address has then escaped), the flush, and the drop of a result. An operation has landed when it was launched and the
+//! address of its result was assigned. There is one queue per thread, one lock for all queues, and marks that are read
+//! without the lock.
 //!
 //! The marks are compiled from the library's file. The functions below repeat the steps of `src/ops/fusion` for a push,
 //! a publication, a flush and a drop, with equal locking. `mutations.py` removes each step of this file, and weakens
@@ -131,7 +132,7 @@ impl Library {
         }
     }
 
-    /// Lets the address of a block escape. Afterwards any code may write to the block.
+    /// Makes the address of a block visible outside PyGPU. Afterwards any code may write to the block.
     fn publish(&self, block: &Block) {
         block.published.escape(|| {
             if !self.usage.is_begun() {
@@ -189,7 +190,7 @@ fn model(scenario: impl Fn() + Sync + Send + 'static) {
 }
 
 #[test]
-fn result_has_its_address_when_another_thread_reads_it() {
+fn address_of_result_is_assigned_before_other_thread_reads_result() {
     model(|| {
         let library = Library::new();
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
@@ -205,7 +206,7 @@ fn result_has_its_address_when_another_thread_reads_it() {
 }
 
 #[test]
-fn result_has_its_address_while_another_queue_is_pending() {
+fn address_of_result_is_assigned_before_read_while_other_queue_is_pending() {
     model(|| {
         let library = Library::new();
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
@@ -223,7 +224,7 @@ fn result_has_its_address_while_another_queue_is_pending() {
 }
 
 #[test]
-fn operand_is_read_before_its_address_is_published() {
+fn deferred_operation_reads_operand_before_address_is_published() {
     model(|| {
         let library = Library::new();
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
@@ -239,7 +240,7 @@ fn operand_is_read_before_its_address_is_published() {
 }
 
 #[test]
-fn operand_is_read_before_publication_while_two_threads_defer() {
+fn deferred_read_by_one_of_two_threads_precedes_publication() {
     model(|| {
         let library = Library::new();
         let (operand, other) = (Arc::new(Block::new(1)), Arc::new(Block::new(1)));
@@ -257,7 +258,7 @@ fn operand_is_read_before_publication_while_two_threads_defer() {
 }
 
 #[test]
-fn operand_is_read_before_either_of_two_threads_publishes_it() {
+fn deferred_operation_reads_operand_before_two_threads_publish_operand() {
     model(|| {
         let library = Library::new();
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
@@ -276,7 +277,7 @@ fn operand_is_read_before_either_of_two_threads_publishes_it() {
 }
 
 #[test]
-fn operand_of_two_threads_is_read_by_both_before_it_is_written() {
+fn operations_of_two_threads_read_operand_before_it_is_written() {
     model(|| {
         let library = Library::new();
         let operand = Arc::new(Block::new(1));
@@ -298,7 +299,7 @@ fn operand_of_two_threads_is_read_by_both_before_it_is_written() {
 }
 
 #[test]
-fn dropped_result_is_launched_once_or_never() {
+fn operation_of_dropped_result_is_launched_once_or_never() {
     model(|| {
         let library = Library::new();
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
@@ -341,7 +342,7 @@ fn discarded_operation_finishes_with_preceding_batch() {
 }
 
 #[test]
-fn operation_discarded_after_launching_batch_finishes_with_it() {
+fn operation_discarded_during_launch_of_batch_finishes_with_batch() {
     model(|| {
         let library = Library::new();
         let operands = [Arc::new(Block::new(1)), Arc::new(Block::new(1))];

@@ -160,7 +160,7 @@ fn most() -> Option<usize> {
 }
 
 #[test]
-fn two_threads_with_one_use_each_are_waited_for_by_later_uses() {
+fn later_uses_wait_for_one_use_of_each_of_two_threads() {
     for (first, second) in BOTH.into_iter().flat_map(|first| BOTH.map(|second| (first, second))) {
         for queues in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)] {
             let threads: [&[Act]; 2] = [&[Use(first, queues.0)], &[Use(second, queues.1)]];
@@ -170,7 +170,7 @@ fn two_threads_with_one_use_each_are_waited_for_by_later_uses() {
 }
 
 #[test]
-fn end_of_write_keeps_reads_recorded_since_its_begin() {
+fn end_of_write_keeps_reads_recorded_since_begin_of_write() {
     // Regression from version 0.1.0: if a read on queue 1 began and ended between the begin and the end of a write on
     // queue 0, the free did not wait for the read.
     for writer in [0, 2] {
@@ -189,7 +189,7 @@ fn use_waits_for_conflicting_uses_that_its_thread_observed() {
 }
 
 #[test]
-fn three_threads_with_one_use_each_are_waited_for_by_free() {
+fn free_waits_for_one_use_of_each_of_three_threads() {
     for accesses in [[Write, Read, Read], [Write, Write, Read], [Read, Read, Read], [Write, Write, Write]] {
         for queues in [[0, 1, 2], [0, 0, 1], [1, 1, 2]] {
             let uses = [0, 1, 2].map(|at| [Use(accesses[at], queues[at])]);
@@ -220,7 +220,7 @@ fn free_waits_for_consumer_of_returned_export() {
 }
 
 #[test]
-fn use_cancelled_before_its_work_leaves_no_recorded_use() {
+fn use_that_fails_before_enqueuing_work_is_not_recorded() {
     for access in BOTH {
         hold(Some(3), true, &[&[Failed(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), true, &[&[Failed(access, 1), Use(Read, 1)], &[Use(Write, 2)]], &[Use(Write, 0)]);

@@ -47,7 +47,7 @@ def make_and_fetch() -> None:
 
 
 def rows() -> None:
-    """Copy rows and planes with gaps between them in each direction."""
+    """Copy rows and planes with gaps: from device to host, within the device, and from host to device."""
     cube = numpy.arange(4 * 6 * 200, dtype=numpy.float32).reshape(4, 6, 200)
     array = PyGPU.to_gpu(cube)
     equal(array[:, 1:-1, 20:-20].get(), cube[:, 1:-1, 20:-20])
@@ -59,7 +59,7 @@ def rows() -> None:
 
 
 def one_matrix_of_rows() -> None:
-    """Copy the rows of one matrix between host and device in both directions."""
+    """Copy a part of the rows of one matrix from device to host and within the device."""
     matrix = numpy.arange(6 * 200, dtype=numpy.float32).reshape(6, 200)
     array = PyGPU.to_gpu(matrix)
     equal(array[1:-1, 20:-20].get(), matrix[1:-1, 20:-20])
@@ -92,7 +92,7 @@ def fills() -> None:
 
 
 def streams() -> None:
-    """Work on a new stream, and wait for it on another stream and on the host."""
+    """Work on a new stream, and wait for the work on another stream and on the host."""
     stream, other = PyGPU.Stream(), PyGPU.Stream(non_blocking=True, priority=-1)
     with stream:
         array = PyGPU.to_gpu(HOST)
@@ -243,7 +243,7 @@ def shared_events() -> None:
 
 
 def lent() -> None:
-    """Export an array and import it again, so that its memory is freed after the consumer."""
+    """Export an array, import it again, and drop the array before the imported arrays."""
     array = PyGPU.to_gpu(HOST)
     shared = PyGPU.from_dlpack(array)
     again = PyGPU.asarray(array[::2])
@@ -292,7 +292,7 @@ def kernels() -> None:
 
 
 def two_devices() -> None:
-    """Copy between two devices, and enable the access of one to the other."""
+    """Copy between two devices, and enable access from one device to the memory of the other."""
     assert PyGPU.can_access_peer(0, 1)
     PyGPU.enable_peer_access(0, 1)
     there = PyGPU.to_gpu(HOST, device=1)

@@ -116,7 +116,7 @@ NOT_CALLED = {
     "load": "reads a file into new memory",
 }
 
-# Every attribute of an array is read. An attribute in this table is also called by the function in its entry.
+# The tests read every attribute of an array. For an attribute in this table, they also call the function in its entry.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),
@@ -174,7 +174,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "__imatmul__": lambda x: x.__imatmul__(x),
 }
 
-# These names neither enqueue work on a device nor query it, so pending operations stay pending.
+# These names neither enqueue work on a device nor query the device, so pending operations stay pending.
 QUIET = listed(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr

@@ -105,7 +105,7 @@ def is_good(value: Any) -> bool:
 
 
 def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
-    """Draw a line at random; it may be invalid for the values."""
+    """Draw a line of code at random, which may be invalid for the values."""
     count = len(values)
 
     def ref() -> Any:

@@ -123,10 +123,10 @@ class Refusals:
 
     @contextlib.contextmanager
     def during(self, step: str) -> Iterator[None]:
-        """Inject one refusal during a step of a single-threaded program.
+        """Make the driver reject one memory request during a step of a single-threaded program.
 
-        A second refusal would affect the request that repeats the first. During a capture the library neither releases
-        memory nor repeats the request.
+        A second rejection would affect the request that repeats the first one. During a capture the library neither
+        releases memory nor repeats the request.
         """
         driver = self.driver
         if driver is None or step == "captured" or self.random.random() > 0.2:

@@ -1,6 +1,6 @@
 """Define calls of streams, events, graphs, devices and raw functions.
 
-The objects that they use are created before any operation is pending.
+The objects that the calls use are created before any operation is pending.
 """
 
 from __future__ import annotations

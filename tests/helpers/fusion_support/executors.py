@@ -24,9 +24,9 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """Execute a program once, and hold its arrays by number and the values that it read.
+    """Execute a program once, and hold its arrays by number and the values that the program read.
 
-    A world is one run of the same steps. This class runs them in NumPy; `Device` runs them in PyGPU.
+    A world is one run of the program's steps. This class runs the steps in NumPy; `Device` runs them in PyGPU.
     """
 
     xp: Any = np

@@ -40,7 +40,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
-    """Return the first call that succeeds, and its result without waiting for it."""
+    """Return the first call that succeeds, and its result in the fusion mode "off"."""
     error: BaseException | None = None
     with mode("off"):
         for call in tried:

@@ -16,7 +16,7 @@ from fusion_support.figures import limits, mode
 from PyGPU import _core
 
 MIB = 1 << 20
-COUNT = MIB // 8  # An operand then has 1 MiB, which is the smallest size that the memory bound counts.
+COUNT = MIB // 8  # An operand then has 1 MiB, the smallest size that counts for the limit of held memory.
 HELD = 4 * MIB
 
 
@@ -138,7 +138,7 @@ def main() -> None:
             with limits(**settings), mode("auto"), Peak() as auto:
                 run(program)
             assert auto.bytes <= eager + bound, (program.__name__, eager, auto.bytes, bound)
-        # This limits memory to the peak of eager mode.
+        # With the memory limited to the peak of eager mode, the deferred program must also succeed.
         PyGPU.synchronize()
         PyGPU.trim_memory()
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + eager)
@@ -150,7 +150,7 @@ def main() -> None:
 
 
 def check_threads() -> None:
-    """Check that the memory bound covers all queues, because threads that leave operations pending share it."""
+    """Check that the limit of held memory applies to the sum of all queues, because all threads share this limit."""
     _core._bound_fusion_age(0)
     kept: list[Any] = []
 

@@ -1,6 +1,6 @@
 """Define programs for tests with injected faults.
 
-Their flushes cover fused and split groups, writes in place, reductions and streams.
+The flushes of the programs cover fused and split groups, writes in place, reductions and streams.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run random programs of deferred operations in NumPy, and in PyGPU without and with deferral.
 
-A program is a list of steps with their random choices, drawn while the program runs in NumPy. PyGPU then runs it twice,
+A program is a list of steps with their random choices, drawn while NumPy runs the program. PyGPU then runs it twice,
 in the fusion modes `"off"` and `"auto"`. The values that both runs read must be equal in all bits, and equal to
 NumPy's.
 
@@ -302,7 +302,7 @@ def do(world: World, step: Step) -> None:
 
 @dataclass
 class Disturbances:
-    """Select disturbances around a program; by default there are none."""
+    """Select disturbances for a program; by default there are none."""
 
     finalisers: Finalisers | None = None
     refusals: Refusals | None = None
@@ -380,7 +380,7 @@ def check(program: Program, disturbances: Disturbances | None = None) -> None:
     Raises
     ------
     Difference
-        If two runs read different values, with the steps up to that point.
+        If two runs read different values. The message contains the steps up to that point.
     """
     with limited(program):
         off, auto = (replay(program, mode, disturbances) for mode in ("off", "auto"))
@@ -394,13 +394,13 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
     Raises
     ------
     Difference
-        As for `check`.
+        If two runs of one program read different values.
     """
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
             # Finalisers may modify the arrays of only one run, so only the first program has them. The other programs
-            # get only the injected refusals of memory.
+            # get only the injected rejections of memory requests.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [
@@ -444,8 +444,8 @@ def run(
 ) -> dict[str, Any]:
     """Run programs from a seed on until the given number of operations was drawn, and return a report.
 
-    With several threads, each turn runs as many programs with equal limits; `next_seed` is the first seed of the next
-    turn.
+    With several threads, each turn runs one program per thread, all with equal limits. `next_seed` is the first seed of
+    the next turn.
     """
     counted, counts = Counted(), Counter[str]()
     disturbances = Disturbances(Finalisers(seed) if has_finalisers else None, Refusals(seed) if is_refusing else None)

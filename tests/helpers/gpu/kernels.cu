@@ -1,6 +1,6 @@
-// Device code that knows nothing of PyGPU: raw pointers and stream handles, called through ctypes.
+// Device code that is independent of PyGPU. Its functions take raw pointers and stream handles, and ctypes calls them.
 //
-// Every function returns a cudaError_t, 0 for success. None waits for the device.
+// Every function returns a cudaError_t, 0 for success. No function waits for the device.
 
 #include <thread>
 
@@ -46,7 +46,7 @@ __global__ void fault_kernel(float *nowhere)
 static const int BLOCKS = 256;
 static const int THREADS = 256;
 
-// Keeps a stream busy for a time.
+// Keeps a stream busy for a number of seconds.
 extern "C" int guest_spin(double seconds, void *stream)
 {
     spin_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((long long)(seconds * 1e9));
@@ -72,14 +72,14 @@ extern "C" int guest_read_strided(void *out, const void *in, long long stride, l
     return (int)cudaGetLastError();
 }
 
-// Writes to an address that no allocation has: the context is of no use afterwards.
+// Writes to an address outside of every allocation, which makes the context unusable.
 extern "C" int guest_fault(void *stream)
 {
     fault_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((float *)16);
     return (int)cudaGetLastError();
 }
 
-// DLPack's unversioned structure, as far as a consumer needs it to end it.
+// DLPack's unversioned structure, with only those members that a consumer needs to release the tensor.
 struct Tensor {
     void *data;
     int device_type;
@@ -99,7 +99,7 @@ struct ManagedTensor {
     void (*deleter)(ManagedTensor *);
 };
 
-// Ends a consumed tensor on a thread that Python has never seen, and waits for that thread.
+// Releases a consumed tensor on a thread that Python did not create, and waits for that thread.
 extern "C" int guest_delete_in_thread(void *managed)
 {
     ManagedTensor *tensor = (ManagedTensor *)managed;

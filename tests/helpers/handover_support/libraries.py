@@ -29,7 +29,7 @@ extern "C" __global__ void fill(float* out, int count, float value) {
     if (i < count) out[i] = value;
 }
 """
-TICKS = 400_000  # This takes a few tenths of a millisecond.
+TICKS = 400_000  # Number of clock cycles for which the kernel runs: a few tenths of a millisecond.
 
 
 class Library:
@@ -48,7 +48,7 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the stream of the current holder current."""
+        """Make the stream on which the holder works the current stream of its library."""
         yield
 
     def stream(self, choices: Random) -> Any:
@@ -56,7 +56,7 @@ class Library:
         return None
 
     def finish(self, baton: Baton) -> None:
-        """Wait for the work of the holder. That of NumPy and numba ends within the call."""
+        """Wait for the work of the holder. Work of NumPy and numba is complete when the call that starts it returns."""
 
 
 @dataclass(eq=False)
@@ -68,8 +68,9 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Whether the owner of the memory is informed of `stream`, so that the holder may be dropped while it works. A
-    # library that imports from another library informs only that one. `hostile` names the default stream.
+    # Whether PyGPU, which owns the memory, is informed of `stream`, so that the holder may be dropped while it works.
+    # An importing library informs only the library from which it imports. The protocol `hostile` passes the default
+    # stream instead of `stream`.
     is_stream_known: bool = True
     # Whether JAX allocated the memory. JAX reuses memory after its last owner without waiting for other libraries.
     is_of_jax: bool = False

@@ -67,7 +67,7 @@ def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export by the exchange table of the holder's type without waiting, wrapped by the hostile peer."""
+    """Export a tensor by the exchange table of the holder's type, without a wait, and wrap it by the hostile peer."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
@@ -104,7 +104,7 @@ def shown(holder: Any, baton: Baton) -> Shown:
 
 
 def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
-    """Import by the array interface. That of JAX is read-only, so that PyGPU copies the memory for later writes."""
+    """Import by the array interface. JAX's interface is read-only, so PyGPU copies the memory to allow later writes."""
     array = PyGPU.asarray(shown(holder, baton), device="cpu" if baton.device == "cpu" else None)
     if array.flags.writeable:
         return array
@@ -130,7 +130,7 @@ def to_pygpu(device: str) -> dict[str, Way]:
 
 
 def synchronized(holder: Any) -> Any:
-    """Return the holder after its work, for a consumer that does not wait by itself."""
+    """Wait for the holder's work and return the holder, for a consumer that does not wait by itself."""
     if hasattr(holder, "block_until_ready"):  # JAX's threads may not have enqueued the work yet.
         holder.block_until_ready()
     PyGPU.synchronize()

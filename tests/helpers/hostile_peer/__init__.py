@@ -1,6 +1,6 @@
-"""Build the hostile peer: a small C extension that calls PyGPU's callbacks in the least convenient states.
+"""Build the hostile peer: a small C extension that calls PyGPU's callbacks without the GIL, nested, and after exit.
 
-``library()`` builds it with the machine's C compiler, once for each source and interpreter, and imports it.
+``library()`` builds the extension with the machine's C compiler, once for each source and interpreter, and imports it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOCK = threading.Lock()
 
 
 def compiler() -> str | None:
-    """Return the machine's C compiler; None if it or Python's headers are missing."""
+    """Return the machine's C compiler; None if the compiler or Python's headers are missing."""
     has_headers = Path(sysconfig.get_path("include"), "Python.h").exists()
     candidates = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
     found = next((path for name in candidates if name and (path := shutil.which(shlex.split(name)[0]))), None)
@@ -54,7 +54,7 @@ def build(folder: Path) -> Path:
 def folder() -> Path:
     """Return the cache folder.
 
-    It belongs to this user, and is outside of the source tree, which may be read-only.
+    The folder belongs to this user, and is outside of the source tree, which may be read-only.
     """
     return Path(tempfile.gettempdir(), f"pygpu-hostile-{os.getuid()}")
 

@@ -1,5 +1,5 @@
-/* A peer that does with tensors what DLPack allows and few do: its deleters release the GIL above ours, call them from threads
- * that Python does not know, inside of each other, and after the interpreter has gone.
+/* A consumer of tensors that uses rare rights of DLPack's consumers. Its deleters release the GIL before they call PyGPU's
+ * deleters, and call these on threads that Python did not create, nested in other deleters, and after the end of Python.
  *
  * Built by tests/helpers/hostile_peer/__init__.py against the running interpreter. */
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* DLPack 1.x, as its header has it. */
+/* The structures of DLPack 1.x, as its header defines them. */
 
 typedef struct { int32_t type, id; } Device;
 typedef struct { uint8_t code, bits; uint16_t lanes; } Type;
@@ -33,7 +33,7 @@ typedef struct {
     int (*current_stream)(int32_t, int32_t, void **);
 } Table;
 
-/* An object that must not end without the GIL: the process is aborted then, at once and not some time later. */
+/* A Python object that aborts the process immediately if it is destroyed without the GIL. */
 
 static long sentinels = 0;
 
@@ -61,7 +61,7 @@ static PyType_Slot sentinel_slots[] = {
     {Py_tp_new, sentinel_new}, {Py_tp_dealloc, sentinel_end}, {0, NULL}};
 static PyType_Spec sentinel_spec = {"hostile.Sentinel", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, sentinel_slots};
 
-/* Tensors around those of others. */
+/* Tensors that wrap tensors of other libraries. */
 
 enum How { KEEP, RELEASE, ENSURE, THREAD, ALLOCATE, HOWS };
 
@@ -119,7 +119,7 @@ static void end_wrapped(Managed *managed) {
 static Managed *around(Managed *inner, enum How how) {
     Wrapped *wrapped = calloc(1, sizeof *wrapped);
     if (!wrapped) return NULL;
-    wrapped->managed = *inner; /* shape and strides stay the inner one's */
+    wrapped->managed = *inner; /* shape and strides are those of the wrapped tensor */
     wrapped->managed.manager_ctx = wrapped;
     wrapped->managed.deleter = end_wrapped;
     wrapped->inner = inner;
@@ -143,7 +143,7 @@ static PyObject *give(Managed *managed) {
     return managed ? PyCapsule_New(managed, NAME, end_capsule) : PyErr_NoMemory();
 }
 
-/* wrap(capsule, how): a tensor around the capsule's. */
+/* wrap(capsule, how): return a tensor that wraps the tensor of the capsule. */
 static PyObject *wrap(PyObject *self, PyObject *args) {
     (void)self;
     PyObject *capsule;
@@ -162,7 +162,7 @@ static Table *table_of(PyObject *type) {
     return table;
 }
 
-/* exported(object): its tensor, through its type's exchange table. */
+/* exported(object): export the object by the exchange table of its type, and return the tensor. */
 static PyObject *exported(PyObject *self, PyObject *object) {
     (void)self;
     Table *table = table_of((PyObject *)Py_TYPE(object));
@@ -171,7 +171,7 @@ static PyObject *exported(PyObject *self, PyObject *object) {
     return give(managed);
 }
 
-/* imported(capsule, type): an object of the type, through its exchange table. */
+/* imported(capsule, type): import a tensor by the exchange table of the type, and return the object. */
 static PyObject *imported(PyObject *self, PyObject *args) {
     (void)self;
     PyObject *capsule, *type;
@@ -183,7 +183,7 @@ static PyObject *imported(PyObject *self, PyObject *args) {
     return made;
 }
 
-/* let_allocate(type): whose exchange table makes memory in deleters. */
+/* let_allocate(type): set the type whose exchange table allocates memory in deleters. */
 static PyObject *let_allocate(PyObject *self, PyObject *type) {
     (void)self;
     allocator_table = table_of(type);
@@ -191,7 +191,7 @@ static PyObject *let_allocate(PyObject *self, PyObject *type) {
     Py_RETURN_NONE;
 }
 
-/* call_table_without_gil(object): every function of the table of its type, as a caller who has forgotten the GIL. */
+/* call_table_without_gil(object): call the functions of the exchange table of the object's type without the GIL. */
 static PyObject *call_table_without_gil(PyObject *self, PyObject *object) {
     (void)self;
     Table *table = table_of((PyObject *)Py_TYPE(object));
@@ -208,7 +208,7 @@ static PyObject *call_table_without_gil(PyObject *self, PyObject *object) {
     return failed ? NULL : made;
 }
 
-/* Ends many tensors from separate threads. */
+/* Deleter calls for many tensors on separate threads. */
 
 typedef struct { Managed **tensors; Py_ssize_t first, count, step; unsigned pause; } Share;
 
@@ -230,7 +230,7 @@ static Managed **take_all(PyObject *list, Py_ssize_t *count) {
     return tensors;
 }
 
-/* end_in_threads(capsules, threads): returns when all have ended; Python runs meanwhile. */
+/* end_in_threads(capsules, threads): delete all tensors in threads and wait for these; other Python threads can run. */
 static PyObject *end_in_threads(PyObject *self, PyObject *args) {
     (void)self;
     PyObject *list;
@@ -251,7 +251,8 @@ static PyObject *end_in_threads(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* end_while_exiting(capsules, pause): a thread ends one every `pause` microseconds, also while and after Python ends. */
+/* end_while_exiting(capsules, pause): start a thread that deletes a tensor every `pause` microseconds, also while and after
+ * Python ends. */
 static PyObject *end_while_exiting(PyObject *self, PyObject *args) {
     (void)self;
     PyObject *list;
@@ -272,7 +273,7 @@ static void end_left(void) {
     while (lefts > 0) end_tensor(left[--lefts]);
 }
 
-/* end_after_python(capsule): when the interpreter has gone (Py_AtExit). */
+/* end_after_python(capsule): delete the tensor after the end of the interpreter (Py_AtExit). */
 static PyObject *end_after_python(PyObject *self, PyObject *capsule) {
     (void)self;
     if (lefts == 64) return PyErr_Format(PyExc_ValueError, "64 are left already");

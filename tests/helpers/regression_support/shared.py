@@ -37,7 +37,7 @@ class Vendor:
         return stream.value
 
     def destroy_stream(self, stream: int) -> None:
-        """Destroy a stream; the driver completes its work first."""
+        """Destroy a stream; the driver completes the work of the stream first."""
         self._call("cuStreamDestroy_v2", "hipStreamDestroy", _HANDLE(stream))
 
     def make_current(self, device: int) -> None:

@@ -72,7 +72,7 @@ def names_of(soak: Soak, table: dict[str, list[str]], dtype: np.dtype) -> list[s
 def agreed(held: Held) -> Held:
     """Compare the values with those of the counterpart, which then gets the device's NaNs.
 
-    The payload of a NaN is unspecified, so the two payloads may differ before.
+    The payload of a NaN is unspecified, so the payloads in both arrays may differ before this call.
     """
     got, twin = held.array.get(), held.twin
     if twin.dtype.kind in "fc":
@@ -85,7 +85,7 @@ def agreed(held: Held) -> Held:
 
 
 def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] | None = None) -> Held:
-    """Return an array of a dtype that broadcasts to the shape of another: a live array, or a new one."""
+    """Return an array of a dtype, of any shape or one that broadcasts to `shape`: a live array, or a new one."""
 
     def fits(other: Held) -> bool:
         if other.twin.dtype != dtype or other.array.device != device or not of_moderate_size(other):

@@ -33,9 +33,9 @@ def axis_of(soak: Soak, held: Held) -> int | None:
 
 
 def result(soak: Soak, ours: PyGPU.GPUArray, twin: Any) -> Held:
-    """Compare a result.
+    """Compare a result with NumPy's, and add both to the live arrays of the soak.
 
-    NumPy's layout depends on its algorithm; a device mostly writes in C order.
+    The layout of NumPy's result depends on NumPy's algorithm; a device mostly writes its result in C order.
     """
     twin = np.asarray(twin)
     return agreed(soak.hold(ours, np.array(twin, order="C") if ours.flags.c_contiguous else twin))

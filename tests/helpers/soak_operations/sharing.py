@@ -29,7 +29,7 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
 
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
-    """Import an array from PyGPU itself: by the object, or by a capsule that hides its owner."""
+    """Import an array from PyGPU itself: by the object, or by a capsule that hides the owner of the memory."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if soak.choices.chance(2):
@@ -59,7 +59,7 @@ def own_interface(soak: Soak) -> Held | None:
 
 @operation(3)
 def numpy_dlpack(soak: Soak) -> Held | None:
-    """Let NumPy write into the memory of a CPU array; for another device it gets a copy."""
+    """Let NumPy write into the memory of a CPU array; from another device NumPy gets a copy."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if held.array.device.kind != "cpu":
@@ -91,7 +91,7 @@ def peers() -> list[ModuleType]:
 
 @operation(1)
 def peer(soak: Soak) -> Held | None:
-    """Let PyTorch or CuPy add to the memory and return it; the streams are synchronized explicitly."""
+    """Let PyTorch or CuPy add 1 to the elements, and import the memory again; devices are synchronized explicitly."""
     if not peers():
         return None
     held = soak.pick(lambda held: held.twin.dtype == np.int32 and writeable(held) and held.twin.size > 0)
@@ -163,7 +163,7 @@ def record_stream(soak: Soak) -> Held | None:
 
 @operation(2)
 def pinned(soak: Soak) -> Held | None:
-    """Make asynchronous copies and drop the host memory before they are complete, which is allowed."""
+    """Start asynchronous copies and drop the host memory before the copies are complete, which is allowed."""
     if (held := soak.pick(lambda held: writeable(held) and of_moderate_size(held))) is None:
         return None
     memory = PyGPU.empty_pinned(held.twin.shape, held.twin.dtype)

@@ -1,7 +1,7 @@
 """Register the operations of a soak, and the arrays that they accept.
 
 An operation has the same effect on an array and on its NumPy counterpart. It returns the array that it changed, True if
-it changed none, and None if no live array suits it.
+it changed no array, and None if no live array is a suitable operand.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-//! Tests that the copies and fills of a GPU backend have the results that the CPU backend has, for all driver calls
-//! that the GPU backend uses.
+//! Tests that copies and fills have the same results on a GPU backend as on the CPU backend, for all driver calls that
+//! the GPU backend uses.
 
 use pygpu::backend::*;
 use pygpu::error::Error;

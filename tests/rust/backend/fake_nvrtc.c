@@ -1,6 +1,6 @@
-/* A fake NVRTC, written from NVRTC's documentation. The "image" of a source is the text after "//!" in its lines, in
- * the format of fake_cuda_programs.c. A source that contains "bad" does not compile; a source with "odd" has a
- * warning. */
+/* A fake NVRTC, written from NVRTC's documentation. The "image" of a source is the text after "//!" in the lines of the
+ * source, in the format of fake_cuda_programs.c. The compilation of a source that contains "bad" fails; the compilation
+ * of a source that contains "odd" prints a warning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

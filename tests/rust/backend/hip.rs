@@ -27,7 +27,8 @@ fn hip_backend_is_default_if_its_runtime_has_devices() {
     assert!(text.contains(&format!("hip usable, {}, 60443483, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
 }
 
-/// Tests that with an unusable runtime HIP is not the default backend, and the report and the error contain `reason`.
+/// Tests that HIP is not the default backend if its runtime is unusable, and that the report about the backends and the
+/// error for `PYGPU_BACKEND=hip` contain `reason`.
 fn refused(name: &str, options: &[&str], reason: &str) {
     let Some(driver) = fake_driver(Fake::Hip, name, options) else { return };
     let text = run("child::prints_default_backend_and_report", Some(&driver), None);

@@ -138,6 +138,50 @@ def polymul(a1: Any, a2: Any) -> _core.GPUArray:
 
 
 @public("Slopes, areas, filters, polynomials")
+def polydiv(u: Any, v: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Divide a polynomial by another.
+
+    The host waits for the number of leading zeros of the remainder, which are removed.
+
+    Parameters
+    ----------
+    u, v : array_like
+        Coefficients of the dividend and the divisor, highest power first; at least one of the two is a GPUArray.
+
+    Returns
+    -------
+    tuple of two GPUArrays
+        Coefficients of the quotient and of the remainder.
+
+    Raises
+    ------
+    IndexError
+        If `u` or `v` has no coefficients.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> quotient, remainder = PyGPU.polydiv(PyGPU.to_gpu([3.0, 5.0, 2.0]), [2.0, 1.0])
+    >>> quotient.tolist(), remainder.tolist()
+    ([1.5, 1.75], [0.25])
+    """
+    dividend, divisor = (polynomial + 0.0 for polynomial in arrays(_coefficients(u, v), "polydiv"))
+    if dividend.size == 0 or divisor.size == 0:
+        raise IndexError(f"polydiv: coefficients of shapes {dividend.shape} and {divisor.shape}; one or more is needed")
+    steps = dividend.size - divisor.size + 1
+    remainder = dividend.astype(np.result_type(dividend.dtype, divisor.dtype))
+    quotient = _core.zeros(max(steps, 1), remainder.dtype, device=remainder.device)
+    scale = 1.0 / divisor[:1]
+    for step in range(steps):
+        quotient[step : step + 1] = scale * remainder[step : step + 1]
+        remainder[step : step + divisor.size] -= quotient[step : step + 1] * divisor
+    # NumPy removes leading coefficients within its default absolute tolerance.
+    is_large = ~(_core.abs(remainder) <= 1e-8)
+    is_large[-1:] = True
+    return quotient, remainder[int(is_large.argmax().item()) :]
+
+
+@public("Slopes, areas, filters, polynomials")
 def polyder(p: Any, m: int = 1) -> _core.GPUArray:
     """Return the derivative of a polynomial.
 

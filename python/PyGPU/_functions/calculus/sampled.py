@@ -24,6 +24,8 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
         raise ValueError("distances must be either scalars or 1d")
     if len(distances) != f.shape[axis]:
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if (distances if isinstance(distances, _core.GPUArray) else np.asarray(distances)).dtype == bool:
+        return _bool_step(distances)
     if not isinstance(distances, _core.GPUArray):
         spacings = np.diff(np.asarray(distances) + 0.0)
         if (spacings == spacings[0]).all():
@@ -31,6 +33,14 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
         distances = _core.asarray(distances, device=f.device)
     coordinates = distances.astype(np.float64) if distances.dtype.kind in "biu" else distances
     return diff(coordinates).reshape((-1,) + (1,) * (f.ndim - axis - 1))
+
+
+def _bool_step(distances: Any) -> np.float64:
+    """Return the spacing of coordinates of type bool, whose difference is exclusive or; NumPy requires one spacing."""
+    spacings = np.diff(distances.get() if isinstance(distances, _core.GPUArray) else np.asarray(distances))
+    if not (spacings == spacings[0]).all():
+        raise TypeError(f"gradient: the coordinates of shape {np.shape(distances)} are bool, and unevenly spaced")
+    return np.float64(spacings[0])
 
 
 def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GPUArray) -> None:
@@ -96,7 +106,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     Raises
     ------
     TypeError
-        For values of type bool.
+        For values of type bool, and for unevenly spaced coordinates of type bool. The host waits for coordinates of
+        type bool.
     ValueError
         If an axis has too few elements: fewer than ``edge_order + 1``.
 

@@ -217,7 +217,7 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _co
 
 
 @public("Files")
-def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
+def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     """Write an array to a file in NumPy's format; the host waits for the values.
 
     Parameters
@@ -226,15 +226,15 @@ def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
         File to write.
     arr : GPUArray
         The array.
-    *args, **kwargs
-        Further arguments of `numpy.save`.
+    allow_pickle : bool, optional
+        Accepted for compatibility with NumPy; device arrays contain no Python objects.
 
     Examples
     --------
     >>> import io, PyGPU
     >>> PyGPU.save(io.BytesIO(), PyGPU.arange(3))
     """
-    np.save(file, _on_host(arr), *args, **kwargs)
+    np.save(file, _on_host(arr), allow_pickle)
 
 
 @public("Files")

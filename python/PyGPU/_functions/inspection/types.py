@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._names.public import public
+from PyGPU._names.public import public, public_values
+
+ufunc = _core.Ufunc
+"""NumPy's name of the class of elementwise functions."""
+
+public_values("Functions of each element", "ufunc")
 
 
 @public("Types and constants")

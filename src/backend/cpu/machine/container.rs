@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn smaller_memory_limit_applies() {
+    fn container_limit_below_machine_memory_applies() {
         let machine = MemoryInfo { free: 50, total: 100 };
         assert_eq!(bound(machine, usize::MAX, 10), machine);
         assert_eq!(bound(machine, 40, 10), MemoryInfo { free: 30, total: 40 });

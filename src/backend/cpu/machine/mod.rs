@@ -120,7 +120,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn both_sources_report_same_total() {
+    fn meminfo_and_sysconf_report_same_total_memory() {
         assert_eq!(memory().unwrap().total, container::within(from_system().unwrap()).total);
     }
 }

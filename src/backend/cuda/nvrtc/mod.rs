@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn host_options_are_dropped_and_nvcc_options_translated() {
+    fn nvrtc_drops_host_options_and_translates_nvcc_options() {
         assert_eq!(spelled(&CompileOption::Optimize(3)).unwrap(), None);
         assert_eq!(spelled(&CompileOption::Define("N".into(), Some("3".into()))).unwrap().unwrap(), "-DN=3");
         let said = |text: &str| spelled(&CompileOption::Own(text.into())).unwrap();

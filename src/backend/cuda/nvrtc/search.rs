@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_file_has_other_identity() {
+    fn nvrtc_identity_changes_with_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libnvrtc.so.12");
         let without = identity(12080, std::slice::from_ref(&file), &Settings::default());

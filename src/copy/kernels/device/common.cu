@@ -1,5 +1,5 @@
-// One unit that is moved: UNIT bytes as an unsigned integer, or four of them. No header, no width of a warp: NVRTC, hiprtc
-// and the CPU's compiler take it.
+// A unit is UNIT bytes that one load and one store move: an unsigned integer, or four of them. This code includes no
+// header and uses no warp size, so that NVRTC, hiprtc and the CPU's compiler accept it.
 typedef unsigned int move_u32;
 typedef unsigned long long move_u64;
 typedef long long move_i64;
@@ -17,8 +17,9 @@ struct alignas(16) Unit { unsigned int a, b, c, d; };
 
 #define THREADS 256
 
-// FILL are the bytes of a fill's value: of one unit, or of room for a period of several. Nothing is read then, and `number`, that
-// of a unit along the last axis, says which one of the period it is. A copy reads its unit at `from`.
+// In a fill, FILL is the size in bytes of the value: one unit, or space for a period, the units after which the value
+// repeats. A fill reads no memory: `number`, the index of a unit along the last axis, selects a unit of the period. A
+// copy reads its unit at `from`.
 #if FILL
 struct Value {
     pygpu::divisor period;
@@ -40,7 +41,7 @@ struct Value {
 #define UNIT_FROM(move, number, from) (*(const Unit *)(from))
 #endif
 
-// The arrays of a walk.
+// Indices of the target and the source in the steps of `Axes`.
 enum { TO, FROM };
 
 #if WIDE
@@ -49,7 +50,7 @@ typedef pygpu::wide_walk<DIMS, 2> Axes;
 typedef pygpu::far_walk<DIMS, 2> Axes;
 #endif
 
-// Moves places to where a number is.
+// Advances both pointers to the unit with the index `number`.
 __device__ inline void find(const Axes &axes, Axes::number number, char *&to, const char *&from) {
 #pragma unroll
     for (int d = DIMS - 1; d >= 0; d--) {

@@ -1,17 +1,18 @@
-// Any layout: each unit's place is found from its number. WIDE where there are 2^31 units or more.
+// Copies or fills any layout: the address of each unit is computed from its index. With WIDE, indices have 64 bits, for
+// 2^31 units or more.
 #define EACH 4
 
 typedef Axes::number Number;
 
 struct Move {
-    char *to;                  // pointers, so that compilers know the memory as global
+    char *to;                  // a pointer, so that compilers infer global memory
     const char *from;
     move_u64 units;
     Axes axes;
     VALUE
 };
 
-// Where a unit is along the last axis.
+// Returns the index of a unit along the last axis.
 __device__ inline move_u64 along_last(const Move &move, Number number) { return move.axes.index(number, DIMS - 1); }
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_flat(Move move) {

@@ -1,5 +1,6 @@
-// Indices, and what they mean along an axis: the place, or one that there is and a note that it was refused. Nothing is written here,
-// so that many indices are read at once.
+// Converts an element of an index array to a position on the indexed axis. BOUNDS 1 wraps an index that is out of
+// range, 2 clips it; otherwise the position is 0, and `is_refused` is set. The function writes no memory, so that many
+// indices are read concurrently.
 #if INDEX_SIGNED
 #define INDEX_SIGN signed
 #else

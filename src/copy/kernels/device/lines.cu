@@ -1,15 +1,15 @@
-// Long lines: a block moves THREADS * EACH units of one line, and finds the line once. With AGAIN the same part of all lines comes
-// before the next part: lines that repeat what is read find it in the caches.
+// Long rows: a block copies THREADS * EACH units of one row, and computes the row's address once. With AGAIN, blocks
+// process the same part of all rows before the next part, so that rows with the same source find it in the caches.
 #define EACH (UNIT < 16 ? 8 : 4)
 
 struct Move {
-    char *to;                  // pointers, so that compilers know the memory as global
+    char *to;                  // a pointer, so that compilers infer global memory
     const char *from;
-    move_i64 length;           // units of a line
+    move_i64 length;           // number of units in a row
     move_i64 to_step, from_step;
     move_u64 blocks;
-    pygpu::divisor within;     // blocks of a line; with AGAIN lines
-    Axes axes;                 // of lines
+    pygpu::divisor within;     // number of blocks in a row, or with AGAIN number of rows
+    Axes axes;                 // the axes along which rows repeat
     VALUE
 };
 

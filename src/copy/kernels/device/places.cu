@@ -1,16 +1,16 @@
-// From index arrays to places: what each index means in bytes, who writes a place last, and which indices are out of range.
+// Converts index arrays to byte offsets, finds the last assignment to each position, and reports indices out of range.
 
 #define SKIPPED ((move_i64)1 << 63)
 struct Move {
     move_i64 *table;
     const char *from;  // the index array
-    move_u64 *refused; // the host reads it
+    move_u64 *refused; // set to 1 if an index is out of range; the host reads it
     move_u64 count;
-    move_i64 length, stride;  // of the axis that is indexed
+    move_i64 length, stride;  // of the indexed axis
     pygpu::wide_walk<DIMS, 1> axes; // of the index array
 };
 
-// Adds to the table, or begins it.
+// Computes the byte offset of each index. With BEGUN, the offset is added to that of other indexed axes in the table.
 extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
     const move_u64 stride = (move_u64)gridDim.x * THREADS;
     for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < move.count; number += stride) {
@@ -30,7 +30,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
     }
 }
 
-// Of those who write one place the last stays: `owners` has the highest number for each place of the indexed axes.
+// Only the last assignment to a position is stored. `owners` receives, for each position, the highest number of an
+// assignment to it.
 extern "C" __global__ void __launch_bounds__(THREADS) move_claim(const move_i64 *places, int *owners, move_u64 count) {
     const move_u64 stride = (move_u64)gridDim.x * THREADS;
     for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < count; number += stride)

@@ -1,6 +1,6 @@
-// As flat.cu, where along one axis the places come from a table of distances in bytes: where it is read (`a[indices]`), or
-// where it is written (`a[indices] = b`), and then SKIPPED means that another value goes there. DIRECT: the table is the index
-// array itself, of an axis of its own.
+// Copies like flat.cu, but along one axis a table contains byte offsets: in the source (`a[indices]`), or with WRITTEN
+// in the target (`a[indices] = b`). In the latter, SKIPPED marks an assignment that a later one to the same position
+// replaces. With DIRECT the table is the contiguous index array of a single axis.
 #define EACH 4
 #define SKIPPED ((move_i64)1 << 63)
 
@@ -12,13 +12,13 @@ struct Move {
 #if DIRECT
     const Index *table;
     move_u64 units;
-    move_u64 *refused;       // the host reads it
-    move_i64 length, stride; // of the axis that is indexed
+    move_u64 *refused;       // set to 1 if an index is out of range; the host reads it
+    move_i64 length, stride; // of the indexed axis
 #else
     const move_i64 *table;
     move_u64 units;
 #endif
-    Axes axes; // the one of the table has no step on the table's side
+    Axes axes; // the step along the table's axis is 0 in the array that the table addresses
 };
 
 __device__ inline bool select(const Move &move, Number number, char *&to, const char *&from, bool &is_refused) {

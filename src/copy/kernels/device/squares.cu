@@ -1,27 +1,28 @@
-// A transposition in registers: a thread reads V vectors of V units along y and writes V vectors of V units along x.
-// Neighbours along y read and neighbours along x write whole sectors, so that no shared memory is needed.
-// A thread turns TURNS squares, so that enough reads are under way.
-// Wants: units adjacent along y where read and along x where written, everything aligned to VECTOR bytes, lengths that V divides.
+// Transposes in registers: a thread reads V vectors of V units along y, and writes V vectors of V units along x.
+// Threads adjacent along y read whole sectors, and threads adjacent along x write whole sectors, so no shared memory is
+// needed. A thread transposes TURNS squares, so that enough reads are in flight. Requires units that are contiguous
+// along y in the source and along x in the target, addresses and strides that are multiples of VECTOR, and lengths that
+// V divides.
 #define V (VECTOR / UNIT)
 #define WORDS (VECTOR / 4)
-#define LANES_X (32 / LANES_Y)      // of 32 threads that read and write together, if the device has them
+#define LANES_X (32 / LANES_Y)      // 32 threads access memory together on a device with warps
 #define TILE_Y (16 * V)
 #define TILE_X (16 * V * TURNS)
 
 struct alignas(VECTOR) Vector { move_u32 word[WORDS]; };
 
 struct Move {
-    char *to;                  // pointers, so that compilers know the memory as global
+    char *to;                  // a pointer, so that compilers infer global memory
     const char *from;
     move_u64 length_x, length_y;
-    move_i64 to_step, from_step; // along y where written, along x where read
+    move_i64 to_step, from_step; // along y in the target, along x in the source
     move_u64 tiles_x, tiles_y, blocks;
-    pygpu::divisor tiles;      // of a plane
-    pygpu::divisor strip;      // tiles of GROUP rows of tiles
-    Axes axes;                 // of planes
+    pygpu::divisor tiles;      // number of tiles in a plane
+    pygpu::divisor strip;      // number of tiles in a strip, which has GROUP rows of tiles
+    Axes axes;                 // the axes along which planes repeat
 };
 
-// Word `w` of row `j` of the turned square; everything but `read` is known when this is compiled.
+// Returns word `w` of row `j` of the transposed square. Both indices are known at compile time.
 __device__ inline move_u32 turned(const Vector *read, int j, int w) {
 #if UNIT >= 4
     return read[w / (UNIT / 4)].word[j * (UNIT / 4) + w % (UNIT / 4)];
@@ -42,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_squares(Move move) {
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
         move_u32 plane = move.tiles.quotient(block);
         move_u32 tile = block - plane * move.tiles.length;
-        // Blocks that run at once lie in a square of tiles: long runs of memory on both sides.
+        // Blocks that run concurrently process a square of tiles, and thus long contiguous ranges of source and target.
         move_u32 strip = move.strip.quotient(tile), place = tile - strip * move.strip.length;
         move_u32 left = (move_u32)move.tiles_y - strip * GROUP, rows = left < GROUP ? left : GROUP;
         move_u32 tile_y = strip * GROUP + place % rows, tile_x = place / rows;

@@ -1,19 +1,20 @@
-// A transposition through shared memory, unit by unit, of any strides and lengths: where `squares` cannot be used.
+// Transposes through shared memory, unit by unit, with any strides and lengths, if the kernel of squares.cu cannot be
+// used.
 #define AREA (TILE_X * TILE_Y)
 #define EACH (AREA / THREADS)
 #define READ_STEP (THREADS / TILE_Y)
 #define WRITE_STEP (THREADS / TILE_X)
-#define PAD (UNIT < 4 ? 4 / UNIT : 1)  // neighbours along y lie in different banks
+#define PAD (UNIT < 4 ? 4 / UNIT : 1)  // units adjacent along y are then in different banks
 
 struct Move {
-    char *to;                  // pointers, so that compilers know the memory as global
+    char *to;                  // a pointer, so that compilers infer global memory
     const char *from;
     move_u64 length_x, length_y;
     move_i64 to_x, to_y, from_x, from_y;
     move_u64 tiles_x, tiles_y, blocks;
-    pygpu::divisor tiles;      // of a plane
-    pygpu::divisor strip;      // tiles of GROUP rows of tiles
-    Axes axes;                 // of planes
+    pygpu::divisor tiles;      // number of tiles in a plane
+    pygpu::divisor strip;      // number of tiles in a strip, which has GROUP rows of tiles
+    Axes axes;                 // the axes along which planes repeat
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_tiles(Move move) {
@@ -32,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_tiles(Move move) {
         const int long_y = move.length_y - first_y < TILE_Y ? (int)(move.length_y - first_y) : TILE_Y;
         to += first_x * move.to_x + first_y * move.to_y;
         from += first_x * move.from_x + first_y * move.from_y;
-        // Sides are powers of two of at most THREADS, so a thread stays in its column.
+        // The sides of a tile are powers of two of at most THREADS, so a thread reads at one y and writes at one x.
         const int read_y = threadIdx.x % TILE_Y, read_x = threadIdx.x / TILE_Y;
         const int write_x = threadIdx.x % TILE_X, write_y = threadIdx.x / TILE_X;
         const char *source = from + read_x * move.from_x + read_y * move.from_y;

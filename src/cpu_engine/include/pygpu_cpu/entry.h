@@ -5,7 +5,7 @@
 
 namespace pygpu_cpu {
 
-// Limit of static shared memory of a block, on devices with this warp width.
+// Limit of static shared memory of a block, on devices with the warp size of this compilation.
 constexpr size_t static_shared_bytes = PYGPU_CPU_WARP_SIZE == 64 ? 65536 : 49152;
 
 template <unsigned... I> struct indices {};

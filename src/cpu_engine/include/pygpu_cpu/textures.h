@@ -161,7 +161,8 @@ inline place placed(const image &of, int axis, float coordinate, long long count
 
 inline place exactly(long long index) { return {index, index, 0.0f}; }
 
-// Interpolates along one to three axes. Axes that the image lacks and layers have exact positions.
+// Interpolates along one to three axes. On an axis that the image lacks, and on the axis of layers, the position is
+// exact.
 template <class T> T sampled(const image &of, const place &x, const place &y, const place &z) {
     if (!of.linear) return as<T>(element(of, x.low, y.low, z.low));
     float sums[4] = {};

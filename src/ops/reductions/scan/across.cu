@@ -1,6 +1,7 @@
-// Columns that lie beside each other: a block has PYGPU_COLUMNS of them, PYGPU_DOWN threads for each, and a thread PYGPU_EACH elements one
-// below the other. It goes down with what it has so far. Where blocks share columns, a launch before, with PYGPU_IS_SUM, says
-// what each part has, and a block joins those of the parts above its own in their order.
+// Scans adjacent columns. A block has PYGPU_COLUMNS columns with PYGPU_DOWN threads each, and a thread has PYGPU_EACH
+// consecutive elements of its column. The block moves down and carries the state of the elements above. If several
+// blocks share a column, an earlier launch with PYGPU_IS_SUM stores the state of each part, and a block joins the
+// states of the parts above its own in order.
 #define PYGPU_THREADS (PYGPU_COLUMNS * PYGPU_DOWN)
 #define PYGPU_TILE (PYGPU_DOWN * PYGPU_EACH)
 
@@ -17,14 +18,15 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
     const size_t place = (size_t)blockIdx.x * PYGPU_COLUMNS + column, start = (size_t)blockIdx.y * part;
     const bool is_place = place < places;
     const size_t end = !is_place ? 0 : start + part < len ? start + part : len;
-    // Whoever has no column goes along with the others, which wait for it.
+    // Threads without a column run the loop too, because the others wait for them at barriers.
     const size_t row_of = is_place ? place : 0, own = start + down * PYGPU_EACH;
     const char *from = PYGPU_FROM(row_of);
     pygpu_state carry;
     bool has_before = false;
 #if PYGPU_IS_SHARED && !PYGPU_IS_SUM
     if (blockIdx.y > 0) {
-        // The parts above are many: each thread of a column joins some of them, and all join what these have.
+        // There are many parts above. Each thread of a column joins some of them, and then joins the results of all
+        // threads.
         const unsigned some = (blockIdx.y + PYGPU_DOWN - 1) / PYGPU_DOWN, first = down * some;
         const unsigned past = first + some < blockIdx.y ? first + some : blockIdx.y;
         if (is_place && first < past) {
@@ -60,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
         bool joins = has_before;
         if (has_before) before = carry;
 #if PYGPU_DOWN > 1
-        // In turns, so that nobody writes where another one still reads.
+        // The two halves of `sums` alternate, so that no thread overwrites a state that another thread still reads.
         pygpu_state *now = sums + turn;
         turn = PYGPU_THREADS - turn;
         now[tid] = x[PYGPU_EACH - 1];

@@ -1,7 +1,8 @@
-// Rows of elements that lie near each other: a block has PYGPU_ROWS of them, PYGPU_LANES threads for each, and a thread PYGPU_EACH
-// elements one behind the other. They are read side by side and change places through shared memory, so that a thread joins its own
-// in registers and the threads join only what each has. A block goes along its rows with what it has so far; where PYGPU_IS_CHAINED, a
-// block has one tile of one row, and gets what comes before it from the others.
+// Scans rows whose elements are close to each other. A block has PYGPU_ROWS rows with PYGPU_LANES threads each, and a
+// thread has PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and exchange them through shared
+// memory. Each thread then joins its own elements in registers, and threads exchange only their totals. A block moves
+// along its rows and carries the state, i.e. the joined value, of the elements before. With PYGPU_IS_CHAINED, a block
+// has one tile of one row, and receives the state of the elements before the tile from other blocks.
 #define PYGPU_THREADS (PYGPU_ROWS * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_LANES * PYGPU_EACH)
 #if PYGPU_ROWS > 1
@@ -10,7 +11,7 @@
 #define PYGPU_ROW_OF(at) 0
 #endif
 
-// The elements of a tile by threads. Behind those of a thread are 16 bytes, so that threads do not meet in one bank.
+// The elements of a tile, grouped by thread. 16 bytes of padding after each thread's elements avoid bank conflicts.
 template <class T> struct pygpu_shelf {
     enum {
         OWN = PYGPU_EACH * sizeof(T),
@@ -27,12 +28,12 @@ template <class T> struct pygpu_shelf {
 typedef pygpu_shelf<pygpu_element> pygpu_elements;
 typedef pygpu_shelf<pygpu_result> pygpu_results;
 
-// Some of a thread's elements.
+// Reads a chunk of a thread's elements.
 static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned tid, unsigned at) {
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
 
-// What there is up to an element: what there is before it, if anything, and itself.
+// Computes the state up to an element: the state before the element, if there is one, joined with the element.
 static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_state *before, const pygpu_element &element) {
     const pygpu_state own = pygpu_only(pygpu_convert(element));
     if (before) {
@@ -44,7 +45,7 @@ static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_st
 }
 
 #if PYGPU_IS_AS_LARGE
-// All elements of a thread, joined.
+// Joins all elements of a thread.
 static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, unsigned tid) {
 #pragma unroll
     for (int at = 0; at < PYGPU_EACH; at += pygpu_elements::CHUNK) {
@@ -58,7 +59,7 @@ static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, u
 }
 #endif
 
-// Joins what the threads of a row have up to each of them. Where it begins nobody may be reading `sums` any more.
+// Scans the threads' states along each row. No thread may still read `sums` when this function is called.
 static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, const pygpu_state &own, unsigned tid) {
     const unsigned lane = tid % PYGPU_LANES;
     unsigned now = 0;
@@ -80,14 +81,14 @@ static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, 
 }
 
 #if PYGPU_IS_CHAINED
-// What blocks tell each other: words of a state, each in the lower half of 64 bits that are read and written at once, and in the
-// upper half that it is there. So no word is taken for another one, and nothing has to be in order.
+// Blocks exchange states word by word. Each word is the lower half of 64 bits, which are read and written at once; the
+// upper half marks the word as present. The words thus need no ordering.
 #define PYGPU_WORDS ((sizeof(pygpu_state) + 3) / 4)
 typedef unsigned long long pygpu_word;
 
 static __device__ inline pygpu_word pygpu_look(pygpu_word *place) {
 #if defined(__PYGPU_CPU__)
-    return atomicAdd(place, 0ull); // lets others go on
+    return atomicAdd(place, 0ull); // lets other threads continue
 #elif defined(__HIPCC_RTC__) || defined(__HIP__)
     return __hip_atomic_load(place, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 #else
@@ -120,7 +121,7 @@ static __device__ inline void pygpu_publish(pygpu_word *board, size_t number, co
     for (int at = 0; at < (int)PYGPU_WORDS; at++) pygpu_tell(board + number * PYGPU_WORDS + at, 1ull << 32 | message.word[at]);
 }
 
-// Waits until a state is there.
+// Waits until a state is published, and reads it.
 static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board, size_t number) {
     pygpu_message message;
 #pragma unroll
@@ -133,7 +134,7 @@ static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board,
     PYGPU_COPY(state, message)
 }
 
-// Joins the first states of each half of `sums`, as a tree whose form depends on how many there are.
+// Joins the first states of each half of `sums`, as a tree whose form depends only on their number.
 static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned count, unsigned count_of_other, unsigned tid) {
     __syncthreads();
 #pragma unroll
@@ -148,11 +149,12 @@ static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned coun
     }
 }
 
-// What comes before a tile, joined, in the same order whoever comes first: PYGPU_THREADS tiles are a group, as many groups a league.
-// A block joins what comes before the league, what the groups of the league have but for the last one before its own, and what the
-// tiles of that and of its own have. So only leagues wait for each other in a row; what a group has is told by its last
-// block, and nobody wants it before the next group but one. A tile waits for those only that began before it, so somebody
-// can always go on.
+// Joins the states of all tiles before a tile, in an order that does not depend on which block comes first.
+// PYGPU_THREADS tiles form a group, and PYGPU_THREADS groups form a league. A block joins four parts: the leagues
+// before its own; the groups of its league, except the one directly before its own group; the tiles of that group; and
+// the earlier tiles of its own group. Only leagues wait for each other in sequence: the last block of a group publishes
+// the group's state, which is first needed two groups later. A tile waits only for tiles that began before it, so at
+// least one block can always continue.
 static __device__ inline void pygpu_before(pygpu_state &before, pygpu_state *sums, pygpu_state *shared, pygpu_word *tiles,
                                            pygpu_word *groups, pygpu_word *leagues, size_t number, size_t group, size_t league,
                                            size_t tile, bool is_last, const pygpu_state &total, unsigned tid) {
@@ -228,7 +230,7 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     pygpu_state carry;
     for (size_t start = 0; start < len; start += PYGPU_IN_ROW) {
 #endif
-        // Without a question where all is there, so that all reads are under way at once.
+        // If all elements exist, they are read without a condition, so that all reads are in flight at once.
         const bool is_whole = start + PYGPU_IN_ROW <= len && PYGPU_IS_ROW(first_row + PYGPU_ROWS - 1);
         pygpu_in next[PYGPU_EACH / PYGPU_IN_VECTOR];
         if (is_whole) {
@@ -258,8 +260,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
         for (int turn = 0; turn < PYGPU_EACH / PYGPU_IN_VECTOR; turn++)
             *(pygpu_in *)pygpu_elements::place(shelf, (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR) = next[turn];
         __syncthreads();
-        // What is behind the end of a row changes nothing before it. Results as large as the elements take their places in shared
-        // memory, so that no registers hold them meanwhile, and more blocks are under way.
+        // Elements after the end of a row do not affect the results before it. Results as large as the elements replace
+        // these in shared memory, so they occupy no registers, and more blocks are resident.
 #if PYGPU_IS_AS_LARGE
         pygpu_state of_thread;
         pygpu_join_chunks(of_thread, shelf, tid);

@@ -1,49 +1,15 @@
 //! Attributes that PyCUDA's arrays have and NumPy's arrays lack: elementwise methods, and the launch dimensions that
 //! PyCUDA's programs read.
 
-use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyEllipsis, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
-use crate::array::class::{GpuArray, new_like, new_view_of};
-use crate::create::like;
+use crate::array::class::{GpuArray, new_like};
 use crate::host::transfer;
 use crate::operators::parametric_functions;
 use crate::py_once::intern;
 use crate::runtime::current_stream::CurrentStreamGuard;
-use pygpu_array::Array;
-use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
-use pygpu_layout::{Dims, Layout};
-
-/// One component of a complex number.
-#[derive(Clone, Copy)]
-enum ComplexPart {
-    Real,
-    Imaginary,
-}
-
-/// Returns a view of one component of complex numbers; `None` for real numbers.
-fn component_view(array: &Array, part: ComplexPart) -> PyResult<Option<Array>> {
-    let kind = match array.dtype().kind() {
-        ScalarType::Complex64 => ScalarType::Float32,
-        ScalarType::Complex128 => ScalarType::Float64,
-        _ => return Ok(None),
-    };
-    let dtype = DType::new(kind);
-    let source_layout = array.layout();
-    let (shape, strides): (Dims, Dims) = (source_layout.shape().collect(), source_layout.strides().collect());
-    let itemsize = dtype.itemsize() as i64;
-    let byte_offset = match part {
-        ComplexPart::Real => 0,
-        ComplexPart::Imaginary => itemsize,
-    };
-    let layout = match source_layout.is_empty() {
-        true => source_layout.with_itemsize(itemsize)?,
-        false => Layout::strided(&shape, &strides, source_layout.offset() + byte_offset, itemsize)?,
-    };
-    Ok(Some(array.view_as(layout, dtype)?))
-}
 
 /// Calls an elementwise function by its public name.
 fn call<'py>(
@@ -60,45 +26,6 @@ fn call<'py>(
 
 #[pymethods]
 impl GpuArray {
-    /// The real parts, as a new dense array in the same memory order; of real numbers the array itself.
-    ///
-    /// An assignment to the attribute writes the components of the array.
-    #[getter]
-    fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        match component_view(slf.get().array(slf.py())?, ComplexPart::Real)? {
-            Some(component) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &component)?)),
-            None => Ok(slf.clone()),
-        }
-    }
-
-    #[setter(real)]
-    fn set_real(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let target = match component_view(slf.get().array(slf.py())?, ComplexPart::Real)? {
-            Some(component) => new_view_of(slf, component)?,
-            None => slf.clone(),
-        };
-        target.as_any().set_item(PyEllipsis::get(slf.py()), value)
-    }
-
-    /// The imaginary parts, as a new dense array in the same memory order; of real numbers zeros.
-    ///
-    /// An assignment to the attribute writes the components of the array.
-    #[getter]
-    fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        match component_view(slf.get().array(slf.py())?, ComplexPart::Imaginary)? {
-            Some(component) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &component)?)),
-            None => like::zeros_like(slf.py(), slf.as_any(), None, None, None, None),
-        }
-    }
-
-    #[setter(imag)]
-    fn set_imag(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Some(component) = component_view(slf.get().array(slf.py())?, ComplexPart::Imaginary)? else {
-            return Err(PyAttributeError::new_err("array does not have imaginary part to set"));
-        };
-        new_view_of(slf, component)?.as_any().set_item(PyEllipsis::get(slf.py()), value)
-    }
-
     /// Return the complex conjugates; of real numbers the array itself.
     ///
     /// Parameters

@@ -6,9 +6,10 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use super::operand::{self, OperandValues, UfuncOperand};
+use crate::fusion::defer::is_aligned;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
-use pygpu_array::Array;
+use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::Result;
 use pygpu_copy as copy;
@@ -96,9 +97,46 @@ pub(super) fn run(
         // SAFETY: the kernel was compiled for operands of these types, and the plan was made for these arrays.
         unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
-    launched?;
+    if let Err(error) = launched {
+        let is_aligned = arrays.iter().all(|array| is_aligned(DeferredArray::of(array)));
+        drop(arrays);
+        return if is_aligned { Err(error.into()) } else { run_on_aligned_copies(py, ufunc_loop, values, targets) };
+    }
     drop(arrays);
     retain_foreign(py, ufunc_loop.device, values)
+}
+
+/// Does the same as [`run`] for arrays of which some have unaligned elements, as fields of packed structured types do.
+/// Kernels cannot access these, so copies take their place, and the results are copied back.
+#[cold]
+fn run_on_aligned_copies(
+    py: Python<'_>,
+    ufunc_loop: &UfuncLoop<'_>,
+    values: &mut OperandValues<'_, '_>,
+    targets: &Targets<'_>,
+) -> PyResult<()> {
+    for value in values.iter_mut() {
+        if let Some(array) = value.array().filter(|array| !is_aligned(array)) {
+            let array = Box::new(transfer::device_copy_like(py, array.materialized()?)?);
+            *value = UfuncOperand::Temporary { array, is_foreign: false };
+        }
+    }
+    let mut copies: SmallVec<[Option<Array>; 2]> = SmallVec::new();
+    for target in targets {
+        // A mask may exclude elements, which keep their values.
+        let is_aligned = is_aligned(DeferredArray::of(target));
+        copies.push(if is_aligned { None } else { Some(transfer::device_copy_like(py, target)?) });
+    }
+    let aligned: Targets<'_> =
+        copies.iter().zip(targets).map(|(copy, target)| copy.as_ref().unwrap_or(target)).collect();
+    run(py, ufunc_loop, values, &aligned, true)?;
+    let stream = stream::current(ufunc_loop.device);
+    for (copy, target) in copies.iter().zip(targets) {
+        if let Some(copy) = copy {
+            py.without_gil(|| copy::between(target, copy, &stream))?;
+        }
+    }
+    Ok(())
 }
 
 /// Keeps arrays of other libraries alive while the kernel reads them.

@@ -66,7 +66,7 @@ fn copy_one_byte_beyond_block_is_rejected_and_reported() {
 }
 
 #[test]
-fn block_bounds_are_requested_size() {
+fn copy_beyond_requested_size_of_block_is_reported() {
     let driver = driver();
     let block = driver.allocate(0, 10).unwrap();
     assert_eq!(up(&driver, block, &[1; 11], 0), Err(INVALID_VALUE));
@@ -181,7 +181,7 @@ fn boxes_are_copied_row_by_row_between_all_kinds_of_memory() {
 }
 
 #[test]
-fn fills_of_every_width_respect_alignment() {
+fn fill_of_each_width_writes_pattern_and_rejects_wrong_alignment() {
     let driver = driver();
     let block = driver.allocate(0, 64).unwrap();
     let fill = |size, start, pitch, height| Fill { start, pitch, size, value: 0x0403_0201, count: 2, height };

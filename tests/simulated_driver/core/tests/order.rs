@@ -28,7 +28,7 @@ fn said(driver: &Driver, log: &Log) -> Vec<u32> {
 }
 
 #[test]
-fn stream_runs_later_and_in_order() {
+fn stream_runs_operations_asynchronously_and_in_order() {
     let (driver, log) = (driver(), Log::default());
     let stream = slow(&driver, true);
     (0..3).for_each(|number| say(&driver, &log, stream, number));
@@ -99,7 +99,7 @@ fn each_thread_has_its_own_default_stream() {
 }
 
 #[test]
-fn event_wait_refers_to_latest_recording_before_it() {
+fn stream_wait_uses_latest_recording_before_the_wait() {
     let (driver, log) = (driver(), Log::default());
     let (first, second, event) = (slow(&driver, true), stream(&driver), driver.create_event(0, false).unwrap());
     driver.record_event("record", 0, event, second).unwrap();
@@ -116,7 +116,7 @@ fn event_wait_refers_to_latest_recording_before_it() {
 }
 
 #[test]
-fn event_is_complete_after_its_recorded_point() {
+fn event_query_succeeds_after_stream_passes_recorded_point() {
     let driver = driver();
     let (stream, event) = (slow(&driver, true), driver.create_event(0, true).unwrap());
     assert_eq!(driver.query_event("query", event), Ok(()));
@@ -158,14 +158,14 @@ fn device_event_covers_all_streams_of_device() {
 }
 
 #[test]
-fn rejects_event_on_stream_of_other_device() {
+fn event_record_rejects_stream_of_other_device() {
     let driver = driver();
     let event = driver.create_event(1, false).unwrap();
     assert_eq!(driver.record_event("record", 0, event, stream(&driver)), Err(INVALID_HANDLE));
 }
 
 #[test]
-fn destroyed_stream_finishes_its_work_and_handle_is_invalid() {
+fn destroyed_stream_finishes_work_and_its_handle_becomes_invalid() {
     let (driver, log) = (driver(), Log::default());
     let stream = slow(&driver, true);
     say(&driver, &log, stream, 1);
@@ -177,7 +177,7 @@ fn destroyed_stream_finishes_its_work_and_handle_is_invalid() {
 }
 
 #[test]
-fn rejects_invalid_handles() {
+fn synchronize_rejects_invalid_handles() {
     let driver = driver();
     for number in [3, 0xdead_beef, u64::MAX] {
         assert_eq!(driver.synchronize_stream("wait", 0, number), Err(INVALID_HANDLE));
@@ -187,7 +187,7 @@ fn rejects_invalid_handles() {
 }
 
 #[test]
-fn delay_applies_to_one_stream_or_all() {
+fn delay_of_one_stream_overrides_delay_of_all_streams() {
     let driver = driver();
     let log = Log::default();
     driver.delay(0, Delay::of(LONG));
@@ -203,7 +203,7 @@ fn delay_applies_to_one_stream_or_all() {
 }
 
 #[test]
-fn asynchronous_error_is_raised_at_next_wait_and_sticky() {
+fn asynchronous_error_is_returned_by_next_wait_and_later_calls() {
     let (driver, log) = (driver(), Log::default());
     let stream = stream(&driver);
     fail_next(Some(LAUNCH_FAILED));

@@ -82,7 +82,7 @@ fn one_event_or_two_consecutive_events_order_accesses() {
 }
 
 #[test]
-fn event_recorded_too_early_does_not_order() {
+fn event_recorded_before_write_does_not_order_write() {
     let driver = driver();
     let (block, first, second) = (driver.allocate(0, 64).unwrap(), stream(&driver), stream(&driver));
     let event = driver.create_event(0, false).unwrap();
@@ -149,7 +149,7 @@ fn pinned_memory_is_read_when_the_copy_runs() {
 }
 
 #[test]
-fn pageable_memory_is_read_at_the_call() {
+fn pageable_memory_is_read_before_the_copy_call_returns() {
     let driver = driver();
     let (block, slow) = (driver.allocate(0, 64).unwrap(), common::slow(&driver, true));
     let mut bytes = [5_u8; 64];
@@ -168,7 +168,7 @@ fn two_copies_into_one_pinned_block_race() {
 }
 
 #[test]
-fn pool_memory_is_usable_only_in_order_of_its_stream() {
+fn pool_block_used_on_other_stream_is_reported_as_race() {
     let driver = driver();
     let (pool, first) = (driver.create_pool(0).unwrap(), stream(&driver));
     let block = driver.allocate_from_pool("alloc", 0, Some(pool), 64, first).unwrap();

@@ -43,14 +43,14 @@ fn ran(seed: u64, wait: bool) -> Vec<u32> {
 }
 
 #[test]
-fn missing_wait_is_found_within_20_seeds_and_wait_is_always_kept() {
+fn reordering_exposes_missing_wait_within_20_seeds_and_obeys_waits() {
     assert!((0..20).any(|seed| ran(seed, false) == [2]), "the first stream is never overtaken");
     assert!((0..20).any(|seed| ran(seed, false)[0] == 1), "the first stream is always overtaken");
     assert!((0..20).all(|seed| ran(seed, true) == [1, 2]));
 }
 
 #[test]
-fn held_back_operation_runs_without_host_wait() {
+fn held_back_operation_runs_eventually_without_host_wait() {
     for seed in 0..5 {
         let driver = seeded(seed);
         let stream = stream(&driver);
@@ -100,7 +100,7 @@ fn handle_of_destroyed_event_is_reused() {
 }
 
 #[test]
-fn handle_of_reset_device_is_reused() {
+fn stream_handle_is_reused_after_device_reset() {
     let driver = driver();
     let old = stream(&driver);
     driver.retain(0).unwrap();
@@ -139,7 +139,7 @@ fn captured_copy_reads_pageable_memory_at_each_launch() {
 }
 
 #[test]
-fn rejects_graph_that_reads_unmapped_memory() {
+fn graph_launch_rejects_copy_from_unmapped_memory() {
     let driver = driver();
     let (stream, block) = (stream(&driver), driver.allocate(0, 4).unwrap());
     driver.begin_capture("begin", 0, stream, Mode::Global).unwrap();

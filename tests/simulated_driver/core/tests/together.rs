@@ -1,5 +1,5 @@
-//! Tests sources that are compiled as one unit. If the compilation of a unit fails, each of its sources is compiled
-//! individually, as if the source had not been collected.
+//! Tests kernel sources that are compiled together as one translation unit ("unit"). If the compilation of a unit fails,
+//! each of its sources is compiled individually, as if the source had not been collected.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::ffi::CString;
@@ -87,7 +87,7 @@ fn sources_with_same_head_become_one_unit_with_image_per_kernel() {
 }
 
 #[test]
-fn sources_of_failed_unit_are_compiled_individually() {
+fn sources_of_unit_are_compiled_individually_if_unit_does_not_compile() {
     let _alone = alone();
     let right = source("// a fault", "pygpu_right", "out[0] = 1;");
     let wrong = source("// a fault", "pygpu_wrong", "out[0] = nowhere;");
@@ -99,7 +99,7 @@ fn sources_of_failed_unit_are_compiled_individually() {
 }
 
 #[test]
-fn sources_of_unit_with_warnings_are_compiled_individually() {
+fn sources_of_unit_are_compiled_individually_if_compiler_warns() {
     let _alone = alone();
     let [left, right] = ["pygpu_left", "pygpu_right"].map(|name| source("#warning heard", name, "out[0] = 1;"));
     assert_eq!(together(&[("pygpu_left", &left), ("pygpu_right", &right)]), 0);
@@ -110,7 +110,7 @@ fn sources_of_unit_with_warnings_are_compiled_individually() {
 }
 
 #[test]
-fn single_source_with_its_head_forms_no_unit() {
+fn source_with_unique_head_is_compiled_individually() {
     let _alone = alone();
     let alone = source("// alone", "pygpu_alone", "out[0] = 1;");
     let other = source("// other", "pygpu_other", "out[0] = 1;");

@@ -13,7 +13,7 @@ use crate::context;
 
 pub static INITIALIZED: AtomicBool = AtomicBool::new(false);
 
-/// Calls that are allowed before `cuInit`.
+/// Functions that programs may call before `cuInit`.
 const ANYTIME: [&str; 4] = ["cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString"];
 
 /// The call that is being executed.

@@ -1,5 +1,5 @@
-//! Exports kernels of other libraries. These are not functions of CUDA, but functions that a user's library compiled by
-//! `nvcc` would have.
+//! Exports functions that launch kernels of other libraries. They are not functions of CUDA, but functions that a user's
+//! library compiled by `nvcc` would have.
 
 use simulated_core::Outcome;
 

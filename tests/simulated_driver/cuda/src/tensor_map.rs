@@ -1,5 +1,5 @@
-//! Creates tensor maps: the function performs the checks that CUDA's manual requires, and writes a descriptor that
-//! contains the request. Kernels cannot use it for copies.
+//! Creates tensor maps: the function checks its arguments as CUDA's manual requires, and writes a descriptor that
+//! contains the arguments. Kernels cannot use the descriptor for copies.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;

@@ -10,8 +10,8 @@ use simulated_core::{Driver, Outcome, exit};
 
 use crate::{current, error};
 
-/// Calls that have separate results on a machine without devices. AMD's runtime returns the same error for all
-/// other calls.
+/// Functions that have results of their own on a machine without devices. There AMD's runtime returns the same error for
+/// all other functions.
 const WITHOUT_DEVICE: [&str; 6] = [
     "hipInit",
     "hipRuntimeGetVersion",

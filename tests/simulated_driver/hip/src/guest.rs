@@ -1,5 +1,5 @@
-//! Exports kernels of other libraries. These are not functions of HIP, but functions that a user's library compiled by
-//! `hipcc` would have.
+//! Exports functions that launch kernels of other libraries. They are not functions of HIP, but functions that a user's
+//! library compiled by `hipcc` would have.
 
 use crate::entry::{Call, export};
 

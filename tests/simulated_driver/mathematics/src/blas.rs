@@ -30,7 +30,7 @@ pub(crate) fn codes(vendor: Vendor) -> [u32; 3] {
 
 pub(crate) const NOT_INITIALIZED: u32 = 1;
 
-/// Returns the stream of a handle, which must have a workspace.
+/// Returns the stream of a library handle. The handle must have a workspace.
 pub(crate) fn stream_of(handle: *mut c_void, vendor: Vendor) -> Result<u64, u32> {
     match handles().get_or_insert_default().get(&handle.addr()) {
         None => Err(NOT_INITIALIZED),

@@ -1,6 +1,6 @@
 //! Implements the version query and the Sobol tables of cuRAND and hipRAND. The first ten dimensions use Joe and Kuo's
 //! direction numbers, as in the real tables. Further dimensions repeat the numbers of the first ten; in the real tables
-//! they have their own numbers.
+//! each further dimension has numbers of its own.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;

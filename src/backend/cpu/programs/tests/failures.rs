@@ -49,13 +49,13 @@ fn deadlock_error_names_waiting_threads_and_lines() {
 }
 
 #[test]
-fn different_barriers_are_a_deadlock() {
+fn threads_at_different_barriers_are_reported_as_deadlock() {
     let error = failures().refused("two_barriers", 32, &mut [0i32; 32]);
     says(&error, error_codes::LAUNCH_TIMEOUT, &["different barriers", "kernel.cu:7", "kernel.cu:9"]);
 }
 
 #[test]
-fn rejects_lane_outside_its_own_mask() {
+fn warp_operation_rejects_lane_outside_its_own_mask() {
     let error = failures().refused("stranger", 32, &mut [0i32; 32]);
     says(&error, error_codes::LAUNCH_FAILURE, &["lane 9 calls __syncwarp at kernel.cu:11"]);
 }
@@ -83,7 +83,7 @@ fn trap_ends_launch_and_next_launch_runs() {
 }
 
 #[test]
-fn rejects_block_of_more_than_1024_threads() {
+fn launch_rejects_block_of_more_than_1024_threads() {
     says(
         &failures().refused("fine", 1025, &mut [0i32; 1]),
         error_codes::INVALID_CONFIGURATION,
@@ -127,7 +127,7 @@ fn atomics_without_gpu_support_do_not_compile() {
 }
 
 #[test]
-fn rejects_invalid_image() {
+fn load_rejects_invalid_image() {
     let error = cpu().load(0, b".version 8.0\n.target sm_90", &LoadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no shared library"), "{error}");
     let mut image = try_compile("__global__ void k(int *o) {}", &[], &[]).unwrap().image;

@@ -79,7 +79,7 @@ __global__ void atomics(unsigned *o) {
     for (bool done = false; !done;) if (atomicExch(&o[11], 1u) == 0) { o[12] += 1; __threadfence(); __syncwarp(1u << t % 32); atomicExch(&o[11], 0u); done = true; }
 }
 
-// A thread waits for a later one, without a barrier.
+// A thread waits for a thread with a higher index, without a barrier.
 __global__ void signals(int *o) {
     if (threadIdx.x == 0) { while (atomicAdd(&o[1], 0) == 0) {} o[0] = 42; }
     if (threadIdx.x == 40) atomicExch(&o[1], 1);
@@ -126,7 +126,7 @@ KERNEL(f32, float) KERNEL(i64, long long)
 #if 0
 __global__ void left_out(int *o) {}
 #endif
-// As in sources for old devices.
+// Sources for old devices define this function under the same condition.
 #if __CUDA_ARCH__ < 600
 __device__ double atomicAdd(double *p, double v) { double before = *p; *p += 2 * v; return before; }
 #endif

@@ -96,7 +96,7 @@ fn blocks_of_a_cooperative_launch_may_wait_for_one_another() {
 }
 
 #[test]
-fn dynamic_shared_memory_has_every_form() {
+fn dynamic_shared_memory_can_be_declared_in_every_form() {
     let mut out = vec![0f32; 64];
     let shape = LaunchShape { shared: 256, ..shape(1, 64) };
     features().try_run("dynamic", shape, &mut [argument(&mut out.as_mut_ptr())]).unwrap();
@@ -106,7 +106,7 @@ fn dynamic_shared_memory_has_every_form() {
 }
 
 #[test]
-fn variables_are_found_by_name_and_seen_by_kernels() {
+fn module_variables_are_found_by_name_and_used_by_kernels() {
     let module = Loaded::of(
         "__constant__ float table[4]; static __device__ int counter = 5; namespace a { __device__ double d[3]; } extern \"C\" __device__ short lone;
         extern \"C\" __global__ void k(float *o) { o[threadIdx.x] = table[threadIdx.x] + counter; }",
@@ -227,14 +227,14 @@ fn template_instances_and_macro_generated_kernels_can_be_launched() {
 }
 
 #[test]
-fn function_of_source_precedes_that_of_headers() {
+fn function_of_source_takes_precedence_over_header_function() {
     let mut out = [0f64; 2];
     features().run("own_function", 1, 1, &mut out);
     assert_eq!((out[0], f32::from_bits(out[1].to_bits() as u32)), (2.0, 1.0));
 }
 
 #[test]
-fn many_blocks_run_in_parallel_and_each_once() {
+fn each_of_many_parallel_blocks_runs_once() {
     let module = Loaded::of(
         "__global__ void k(unsigned *o) { __shared__ unsigned s; if (threadIdx.x == 0) s = blockIdx.x; __syncthreads();
          for (volatile int i = 0; i < 300; i++) {} if (s != blockIdx.x) o[0] = ~0u; else atomicAdd(&o[s], 1u); }",

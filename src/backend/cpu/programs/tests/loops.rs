@@ -13,7 +13,7 @@ fn loops() -> &'static Loaded {
 }
 
 #[test]
-fn threads_between_two_barriers_run_on_one_stack() {
+fn code_between_two_barriers_runs_all_threads_on_one_stack() {
     let mut out = vec![0u64; 8];
     loops().run("addresses", 1, 8, &mut out);
     assert!(out.iter().all(|&address| address == out[0] && address != 0), "{out:x?}");
@@ -61,7 +61,7 @@ fn product_tiles_are_separated_by_barriers() {
 }
 
 #[test]
-fn variables_live_on_across_barriers() {
+fn variables_keep_their_values_across_barriers() {
     const THREADS: usize = 6;
     const ROUNDS: usize = 5;
     let mut out = vec![0i32; THREADS];

@@ -8,8 +8,8 @@ macro_rules! codes {
     ($($constant:ident = $number:literal, $name:literal, $text:literal;)*) => {
         $(#[doc = $text] pub const $constant: u32 = $number;)*
 
-        /// Each entry contains the number of an error, CUDA's name and its text. Both strings are zero-terminated as in
-        /// C.
+        /// Each entry contains the number, CUDA's name and CUDA's text of an error. Both strings are zero-terminated as
+        /// in C.
         pub const ALL: &[(u32, &str, &str)] = &[$(($number, concat!($name, "\0"), concat!($text, "\0"))),*];
     };
 }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_range_is_quarantined_until_needed() {
+    fn freed_range_stays_in_quarantine_while_other_ranges_fit() {
         let mut ranges = Ranges::new(0, 20, 100);
         assert_eq!(ranges.take(10), Some(0));
         ranges.give(0, 10);

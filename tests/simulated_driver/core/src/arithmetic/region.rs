@@ -13,7 +13,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns a contiguous range.
+    /// Returns the extent of a contiguous range.
     pub fn line(bytes: u64) -> Self {
         Self { width: bytes, height: 1, depth: 1 }
     }
@@ -29,16 +29,16 @@ impl Extent {
 pub struct Region {
     /// The first byte.
     pub start: u64,
-    /// Distance between rows.
+    /// Distance between the starts of two rows in bytes.
     pub row_pitch: u64,
-    /// Distance between planes.
+    /// Distance between the starts of two planes in bytes.
     pub plane_pitch: u64,
     /// Number of bytes, rows and planes.
     pub extent: Extent,
 }
 
 /// Maximum number of rows for which the overlap of two regions is checked row by row. In larger regions an overlap may
-/// be missed, but none is reported wrongly.
+/// be missed, but no overlap is reported that does not exist.
 const MOST_ROWS: u64 = 1 << 16;
 
 impl Region {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_matches_byte_sets() {
+    fn region_overlap_matches_common_bytes() {
         let bytes = |region: &Region| -> std::collections::BTreeSet<u64> {
             region.rows().flat_map(|row| row..row + region.extent.width).collect()
         };
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_region_beyond_address_space() {
+    fn region_beyond_address_space_is_rejected() {
         assert_eq!(Region::line(u64::MAX, 2), None);
         assert_eq!(Region::new(8, u64::MAX / 2, 0, Extent { width: 1, height: 4, depth: 1 }), None);
     }

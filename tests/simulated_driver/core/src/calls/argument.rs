@@ -64,7 +64,7 @@ impl<T> Out<T> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
     }
 
-    /// Returns whether the pointer has an alignment in bytes.
+    /// Returns whether the address is a multiple of `alignment` bytes.
     pub fn is_aligned(&self, alignment: usize) -> bool {
         self.0.addr().is_multiple_of(alignment)
     }

@@ -31,9 +31,9 @@ pub struct Side {
     pub memory: Memory,
     /// The first byte.
     pub start: u64,
-    /// Distance between rows.
+    /// Distance between the starts of two rows in bytes.
     pub row_pitch: u64,
-    /// Distance between planes.
+    /// Distance between the starts of two planes in bytes.
     pub plane_pitch: u64,
 }
 
@@ -85,7 +85,8 @@ impl Driver {
     /// The error code that the vendor's driver returns for an invalid argument or state.
     ///
     /// # Safety
-    /// Host memory of either endpoint is valid until the stream has passed; in a capture, whenever the graph runs.
+    /// Host memory of either endpoint must be valid until the stream has executed the copy. If the stream captures, it
+    /// must be valid at each launch of the graph.
     pub unsafe fn copy(&self, call: &'static str, device: usize, copy: Copy, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;

@@ -166,7 +166,7 @@ impl Driver {
         }
     }
 
-    /// Returns the device of a context that is usable.
+    /// Returns the device of a context, which must be usable.
     ///
     /// # Errors
     /// As [`Self::device_of_context`], or the code of earlier work that failed on the device.
@@ -285,7 +285,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Allows or forbids host code to access a device's memory at its addresses.
+    /// Allows or forbids host code to access a device's memory at the addresses that programs see.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

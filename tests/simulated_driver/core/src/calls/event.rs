@@ -64,7 +64,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Creates an event with a new handle that marks the point of an existing event.
+    /// Creates a second event that marks the same point as an existing event; returns its handle.
     pub(crate) fn twin_of_event(&self, handle: u64) -> Option<u64> {
         let mut state = self.lock();
         let event = state.events.get(&handle)?;
@@ -130,7 +130,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Queries whether the streams have passed the recorded point. An event that was never recorded counts as passed.
+    /// Queries whether the streams have passed the points that an event recorded. This is true for an event that was
+    /// never recorded.
     ///
     /// # Errors
     /// `NOT_READY`, or another error code.
@@ -149,7 +150,7 @@ impl Driver {
         state.check(device)
     }
 
-    /// Blocks the calling thread until the streams have passed the recorded point.
+    /// Blocks the calling thread until the streams have passed the points that an event recorded.
     ///
     /// # Errors
     /// The error code of this call, or of earlier work that failed.
@@ -166,7 +167,7 @@ impl Driver {
         state.check(device)
     }
 
-    /// Makes a stream wait for the recorded point.
+    /// Makes a stream wait for the points that an event recorded.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

@@ -213,7 +213,7 @@ impl State {
         found.map_or(Ok(()), |capture| self.invalidate(capture, CAPTURE_UNSUPPORTED))
     }
 
-    /// Adds a stream to a capture, because it waits for one of the capture's events.
+    /// Adds a stream to a capture, because the stream waits for an event that was recorded in this capture.
     pub(crate) fn join_capture(&mut self, stream: u64, capture: u64) -> Outcome<()> {
         match self.capture_of(stream)? {
             Some(own) if own != capture => self.invalidate(own, CAPTURE_MERGE),
@@ -314,7 +314,7 @@ impl Driver {
         Ok((if is_valid { 1 } else { 2 }, capture))
     }
 
-    /// Returns the state of a stream's capture. The address in it is valid until the next call for the stream.
+    /// Returns the state of a stream's capture. The address in the result is valid until the next call for the stream.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

@@ -207,7 +207,7 @@ impl Driver {
 /// # Safety
 /// `tensor` must be the address of a consumed tensor whose deleter was not called yet.
 pub unsafe fn delete_in_thread(tensor: u64) {
-    /// A `DLTensor` has 48 bytes, followed by the producer's context.
+    /// Offset of the deleter: after the `DLTensor` of 48 bytes and the producer's context of 8 bytes.
     const DELETER: u64 = 48 + 8;
     // SAFETY: the caller of this function guarantees that `tensor` is the address of a `DLManagedTensor`.
     let deleter = unsafe { pointer(tensor + DELETER).cast::<Option<unsafe extern "C" fn(u64)>>().read() };

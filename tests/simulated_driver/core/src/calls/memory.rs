@@ -91,7 +91,8 @@ impl State {
         self.devices[device].plain + pools
     }
 
-    /// Returns whether `bytes` more bytes of a device are available. If needed, its pools release their unused memory.
+    /// Returns whether `bytes` more bytes of a device are available. If needed, the device's pools release their unused
+    /// memory.
     pub(crate) fn has_room(&mut self, device: usize, bytes: u64) -> bool {
         let limit = self.devices[device].limit;
         let fits = |held: u64| held.checked_add(bytes).is_some_and(|sum| sum <= limit);

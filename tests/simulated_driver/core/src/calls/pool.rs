@@ -14,7 +14,7 @@ use crate::region::Region;
 use crate::state::State;
 use crate::worker::Then;
 
-/// Number of bytes by whose multiples a pool grows.
+/// A pool grows to a multiple of this number of bytes, if the device has the memory.
 const PIECE: u64 = 2 << 20;
 
 /// Stream-ordered pool.
@@ -27,11 +27,11 @@ pub struct Pool {
     pub(crate) destroyed: bool,
     /// Number of bytes that the pool holds, in live blocks or unused.
     pub reserved: u64,
-    /// Maximum of `reserved` since the program reset it to 0.
+    /// Maximum of `reserved` since the program reset this maximum to 0.
     pub reserved_peak: u64,
     /// Number of bytes in live blocks.
     pub used: u64,
-    /// Maximum of `used` since the program reset it to 0.
+    /// Maximum of `used` since the program reset this maximum to 0.
     pub used_peak: u64,
     /// Number of bytes that the pool keeps when a stream or a device is synchronized.
     pub threshold: u64,
@@ -64,7 +64,7 @@ impl State {
         handle
     }
 
-    /// Counts a new block of `space` bytes in a pool, which grows if needed and possible.
+    /// Adds a new block of `space` bytes to the bytes that a pool uses. The pool grows if needed.
     fn charge(&mut self, handle: u64, space: u64) -> Outcome<()> {
         let Some(pool) = self.pools.get(&handle) else { return Err(INVALID_VALUE) };
         let used = pool.used.checked_add(space).ok_or(OUT_OF_MEMORY)?;
@@ -78,7 +78,7 @@ impl State {
         Ok(())
     }
 
-    /// Grows a pool to a total size, if the device has the memory.
+    /// Grows a pool to `bytes` bytes in total; returns false if the device does not have this memory.
     fn grow(&mut self, handle: u64, bytes: u64) -> bool {
         let Some(pool) = self.pools.get(&handle) else { return false };
         let (device, reserved) = (pool.device, pool.reserved);

@@ -173,7 +173,7 @@ impl Driver {
     /// Opens the event of a handle as a new event.
     ///
     /// # Errors
-    /// As `open_shared`.
+    /// The same error as `open_shared`.
     pub fn open_shared_event(&self, handle: &[u8; HANDLE_BYTES]) -> Outcome<u64> {
         let name = Name::read(handle)?;
         if name.process == own_process() {

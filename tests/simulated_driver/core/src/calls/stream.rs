@@ -305,8 +305,8 @@ impl Driver {
         self.lock().resolve(call, device, handle)
     }
 
-    /// Sets the delay before each operation of the stream with this serial number; `None` sets it for all streams
-    /// without an individual delay.
+    /// Sets the delay before each operation of the stream with the serial number `stream`. `None` sets the delay of all
+    /// streams that have no individual delay.
     pub(crate) fn set_delay(&self, stream: Option<u64>, delay: crate::config::Delay) {
         let mut state = self.lock();
         match stream {

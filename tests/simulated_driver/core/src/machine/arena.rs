@@ -45,7 +45,7 @@ impl Arena {
     /// Reserves `bytes` of address space; pages are allocated on first use.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Returns the error of the operating system.
     pub fn new(bytes: u64) -> Result<Self> {
         // SAFETY: the name is a C string.
         let file = unsafe { libc::memfd_create(c"simulated-device".as_ptr(), libc::MFD_CLOEXEC) };
@@ -158,8 +158,8 @@ impl Arena {
         change(&mut doors);
         match (before, doors.is_open()) {
             (false, true) => self.protect(libc::PROT_READ | libc::PROT_WRITE),
-            // A change of the protection visits every page that was ever touched, twice for each kernel. A new mapping has
-            // no pages, so that the cost depends on the pages of this kernel alone.
+            // `mprotect` would visit every page that was ever touched, twice for each kernel. A new mapping has no pages
+            // yet, so its cost depends only on the pages that the next kernel touches.
             (true, false) if !doors.has_adopted => self.map(Some(self.visible), libc::PROT_NONE).map(drop),
             (true, false) => self.protect(libc::PROT_NONE),
             _ => Ok(()),

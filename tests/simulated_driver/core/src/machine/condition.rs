@@ -15,8 +15,8 @@ use crate::state::State;
 const IF: u32 = 0;
 const WHILE: u32 = 1;
 const SWITCH: u32 = 2;
-/// Maximum number of iterations of a loop node. A longer loop means that an earlier failure prevents its kernels from
-/// running.
+/// Maximum number of iterations of a loop node. A longer loop means that an earlier failure prevents the kernels that
+/// would end the loop from running.
 const MOST_TURNS: usize = 100_000;
 
 /// Condition: a value that kernels set, and its value at the start of a launch.
@@ -38,7 +38,7 @@ impl Condition {
 pub(crate) struct Conditional {
     condition: Condition,
     kind: u32,
-    /// Handles of the graphs that are its bodies.
+    /// Handles of the graphs that are the bodies of this node.
     bodies: &'static [u64],
 }
 
@@ -120,7 +120,7 @@ impl Driver {
         Ok((state.keep_aside(graph, node), bodies))
     }
 
-    /// Makes the next operation of a capturing stream depend on `node` only.
+    /// Makes the next operation of a capturing stream depend on `node` and on no other node.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

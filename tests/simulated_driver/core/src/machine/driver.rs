@@ -25,7 +25,7 @@ impl Driver {
     /// Creates a driver that is separate from the driver of the process.
     ///
     /// # Errors
-    /// Returns the error of the operating system if memory is missing.
+    /// Returns the error of the operating system if it provides too little memory.
     pub fn new(config: Config) -> std::io::Result<Self> {
         let faults = Faults::default();
         config.faults.iter().for_each(|fault| faults.arm(fault.clone()));
@@ -34,8 +34,8 @@ impl Driver {
     }
 
     /// Returns the driver of the process, which is created from environment variables on first use. Returns `None` if
-    /// memory is missing, and in a forked child, where the driver's threads are missing and its lock may be held
-    /// forever.
+    /// the system provides too little memory. Also returns `None` in a forked child, where the driver's threads do not
+    /// exist and its lock may be held forever.
     pub fn of_process() -> Option<&'static Self> {
         if crate::exit::is_forked() {
             return None;

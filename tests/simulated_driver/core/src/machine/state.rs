@@ -36,7 +36,7 @@ pub(crate) type Locked<'a> = MutexGuard<'a, State>;
 pub(crate) type Point = (u64, u64);
 
 /// State of the driver. The keys of most maps are handles or first addresses. Data about streams uses serial numbers
-/// instead, because a handle is reused after its stream is destroyed, and a serial number never.
+/// instead, because a handle is reused after its stream is destroyed, but a serial number is never reused.
 pub struct State {
     pub(crate) devices: Vec<Device>,
     pub(crate) contexts: HashMap<u64, usize>,
@@ -117,8 +117,8 @@ impl Shared {
         state
     }
 
-    /// Waits until the streams have passed all points. Afterwards the host counts everything ordered before these
-    /// points as complete.
+    /// Waits until the streams have passed all points. Afterwards all operations that are ordered before these points
+    /// count as complete for the host.
     pub(crate) fn wait_for<'a>(&self, mut state: Locked<'a>, points: &[Point], clock: &Clock) -> Locked<'a> {
         state.demand(points);
         while !state.ended && !points.iter().all(|&point| state.has_passed(point)) {

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_parsed_and_invalid_values_reported() {
+    fn config_uses_default_and_records_mistake_for_invalid_variable() {
         let config = Config::from_variables(|name| {
             let value = match name {
                 "PYGPU_SIM_DEVICES" => "3",

@@ -129,8 +129,8 @@ macro_rules! export_controls {
             use $crate::config::Delay;
             use $crate::control::{give, list, text};
 
-            /// Makes the nth call of a function from now on fail. A `times` of -1 destroys the context; with -2 the
-            /// call succeeds and its work fails later.
+            /// Makes the nth call of a function, counted from now on, fail `times` times in a row. With `times` = -1 the
+            /// context fails too; with -2 the call succeeds and its work fails later.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_fault(name: *const c_char, nth: u64, code: u32, times: i64) -> c_int {
                 // SAFETY: the caller of the C function guarantees that the name is a C string.
@@ -227,7 +227,7 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Allows or forbids host code to access a device's memory at its addresses.
+            /// Allows or forbids host code to access a device's memory at the addresses that programs see.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_unseal(device: c_int, open: c_int) -> c_int {
                 let done = Driver::of_process().map(|driver| driver.unseal(device, open != 0));

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_one_call_occur_in_sequence() {
+    fn two_faults_of_one_function_both_occur() {
         let faults = Faults::default();
         faults.arm(Fault::parse("call:1:2").unwrap());
         faults.arm(Fault::parse("call:3:700:sticky").unwrap());
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_invalid_fault_text() {
+    fn fault_parse_rejects_invalid_text() {
         for text in ["", "call", "call:1", "call:x:2", ":1:2", "call:1:2:often", "call:1:2:3:4"] {
             assert_eq!(Fault::parse(text), None, "{text}");
         }

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_do_not_race_with_reads() {
+    fn read_does_not_race_with_read_but_write_does() {
         let mut history = History::default();
         assert!(history.note(touch(1, 1, 0, 8, false), &Clock::default(), |_| 0).is_none());
         assert!(history.note(touch(2, 1, 0, 8, false), &Clock::default(), |_| 0).is_none());

@@ -1,11 +1,11 @@
 //! Chooses legal reorderings by a seed: some operations are held back until the host waits for them.
 //!
 //! A device may run unordered operations in any order. Threads that run operations as soon as possible nearly always
-//! produce the order of submission, in which a missing wait is harmless. Therefore the seed, the stream and the number
-//! of an operation decide whether it is held back. A held-back operation continues when the host waits for an operation
-//! that is ordered after it, and at the latest after [`LONGEST`], because a real device makes progress by itself.
-//! Operations for which the host waits thus overtake operations for which it does not. Equal seeds hold back equal
-//! operations, independently of the machine's speed.
+//! produce the order of submission, in which a missing wait has no effect. Therefore the seed, the stream and the number
+//! of an operation determine whether the operation is held back. A held-back operation continues when the host waits for
+//! an operation that is ordered after it, and at the latest after [`LONGEST`], because a real device makes progress by
+//! itself. Operations for which the host waits thus overtake operations for which the host does not wait. Equal seeds
+//! hold back the same operations, independently of the machine's speed.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -17,7 +17,7 @@ use crate::state::{Locked, Point, State};
 /// Maximum time for which an operation is held back.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// Seed, and the point of each stream up to which the host waits.
+/// Seed of the choice, and for each stream the last operation for which the host waits.
 #[derive(Default)]
 pub(crate) struct Reordering {
     /// Seed of the choice; if `None`, every operation runs as soon as possible.
@@ -48,7 +48,7 @@ impl State {
         self.ended || self.reordering.demanded.get(&stream).is_some_and(|&wanted| wanted >= number)
     }
 
-    /// Releases all held-back operations that are ordered before these points, because the host waits for them.
+    /// Releases all held-back operations that are ordered before `points`, because the host waits for these points.
     pub(crate) fn demand(&mut self, points: &[Point]) {
         if self.reordering.seed.is_none() {
             return;

@@ -15,7 +15,7 @@ pub struct Of {
     pub handle: u64,
 }
 
-/// Returns the workspace size that the size query of a function reports and that the function requires.
+/// Returns the workspace size that each solver function requires and that its size query reports.
 fn room(m: i32, n: i32) -> i32 {
     m * n + 3
 }

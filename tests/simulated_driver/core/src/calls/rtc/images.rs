@@ -23,8 +23,8 @@ pub fn folder() -> Option<&'static PathBuf> {
 /// Compiler options that equal the compiler's defaults, and therefore do not change the image.
 pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
-/// Returns whether a source compiles to the same image for every GPU. This requires a kernel of PyGPU without
-/// `#include` and without queries of the target architecture.
+/// Returns whether a source compiles to the same image for every GPU. This is true for a kernel of PyGPU that contains
+/// neither `#include` nor queries of the target architecture.
 pub fn is_common(name: &str, source: &str) -> bool {
     const TELLING: [&str; 5] = ["warp", "WARP", "HIP", "__shfl", "__ballot"];
     folder().is_some() && name.starts_with("pygpu_") && !TELLING.iter().any(|word| source.contains(word))

@@ -155,7 +155,8 @@ fn spelled(option: &str) -> Option<String> {
 pub struct Library {
     /// Function that returns whether the library accepts an option.
     pub takes: fn(&str) -> bool,
-    /// Compiler options that precede all others. They define the library's predefined macros and the warp width.
+    /// Compiler options that precede those of the caller. They define the library's predefined macros and the warp
+    /// width.
     pub always: &'static [&'static str],
 }
 

@@ -2,10 +2,10 @@
 //! longer than compiling a kernel.
 //!
 //! While sources are being collected, each source that has no cached image is recorded, and its compilation is reported
-//! as failed. Then sources with equal beginnings ("heads") become one unit, in which each kernel has a number appended
-//! to its name. Each source gets the unit's library as its image; the number is stored in a word of the ELF header that
-//! is unused on the supported processors. A unit that does not compile, or for which the compiler prints a message, is
-//! discarded. Its sources are compiled individually when they are requested.
+//! as failed. Then sources with equal beginnings ("heads") become one translation unit, in which each kernel has a
+//! number appended to its name. Each source gets the unit's library as its image; the number is stored in a word of the
+//! ELF header that is unused on the supported processors. A unit that does not compile, or for which the compiler prints
+//! a message, is discarded. Its sources are compiled individually when they are requested.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -53,7 +53,7 @@ pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     true
 }
 
-/// Starts collecting sources. Returns false if no folder for images is set.
+/// Starts collecting sources. Returns false if `PYGPU_SIM_IMAGES` names no folder for images.
 pub fn collect_sources() -> bool {
     let units = folder().map(|_| Units::new());
     let can_be = units.is_some();
@@ -97,8 +97,8 @@ pub fn numbered(name: &str, number: u32) -> String {
     format!("{name}_{number}")
 }
 
-/// Splits a stored image into the number of the kernel it was stored for and the compiler's original image; returns
-/// `None` if it has no such number.
+/// Splits a stored image into the kernel number that `compile` inserted and the compiler's original image; returns
+/// `None` if the image contains no kernel number.
 pub fn chosen(image: &[u8]) -> Option<(u32, Vec<u8>)> {
     let flags = image.get(FLAGS)?.try_into().ok()?;
     let number = u32::from_le_bytes(flags).checked_sub(1)?;

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.machinery
 import sys
-import warnings
-from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import importlib.machinery
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
 
 __all__: list[str] = []
 
 
-class _Waiting(MetaPathFinder):
-    """Import finder that wraps a module's loader, so that the registered functions run after the module's code."""
+class _Waiting:
+    """Import finder that wraps a module's loader, so that the registered functions run after the module's code.
 
-    def __init__(self, name: str, action: Callable[[], None]) -> None:
+    It has no base class, because the import of `importlib.abc` takes 10 ms.
+    """
+
+    def __init__(self, name: str, action: Callable[[], object]) -> None:
         self.name, self.action = name, action
 
     def find_spec(
@@ -37,23 +40,30 @@ class _Waiting(MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            if self in sys.meta_path:
+            if module.__name__ == self.name and self in sys.meta_path:
                 sys.meta_path.remove(self)
                 _act(self.action, self.name)
 
         loader.exec_module = exec_module
 
 
-def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Run a function when a module has been imported; immediately if it is already imported."""
+def when_imported(name: str, action: Callable[[], object]) -> _Waiting:
+    """Run a function when a module has been imported; immediately if it is already imported.
+
+    Returns the finder that waits for the import, which is installed only if the module is not imported yet.
+    """
+    finder = _Waiting(name, action)
     if name in sys.modules:
         _act(action, name)
     else:
-        sys.meta_path.insert(0, _Waiting(name, action))
+        sys.meta_path.insert(0, finder)
+    return finder
 
 
-def _act(action: Callable[[], None], name: str) -> None:
+def _act(action: Callable[[], object], name: str) -> None:
     try:
         action()
     except Exception as error:  # the import belongs to other code and must not fail because of PyGPU
+        import warnings
+
         warnings.warn(f"PyGPU could not register with {name}: {error!r}", RuntimeWarning, stacklevel=2)

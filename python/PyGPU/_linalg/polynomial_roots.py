@@ -1,0 +1,123 @@
+"""Roots of polynomials, and polynomials by their roots; coefficients have the highest power first, as in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.calculus.polynomials import _coefficients
+from PyGPU._functions.joining import concatenate
+from PyGPU._linalg.eigen import eigvals
+from PyGPU._names.public import public
+
+
+@public("Slopes, areas, filters, polynomials")
+def poly(seq_of_zeros: Any) -> _core.GPUArray:
+    """Return the coefficients of the polynomial with given roots, or the characteristic polynomial of a matrix.
+
+    With complex roots the host waits for a comparison: the coefficients are real if each root has its conjugate.
+
+    Parameters
+    ----------
+    seq_of_zeros : GPUArray
+        Roots, or a square matrix, whose eigenvalues are the roots.
+
+    Returns
+    -------
+    GPUArray
+        Coefficients, the highest power first; the first is 1. Without roots an array without axes.
+
+    Raises
+    ------
+    ValueError
+        If the array has two axes and is no square matrix, or more than two axes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.poly(PyGPU.to_gpu([1, 2])).tolist()
+    [1.0, -3.0, 2.0]
+    """
+    (given,) = _coefficients(seq_of_zeros)
+    is_matrix = given.ndim == 2 and given.shape[0] == given.shape[1] != 0
+    if not is_matrix and given.ndim != 1:
+        raise ValueError(f"input must be 1d or non-empty square 2d array, not of shape {given.shape}")
+    zeros = eigvals(given) if is_matrix else given.astype(np.mintypecode(given.dtype.char))
+    if zeros.size == 0:
+        return _core.ones((), np.float64, device=given.device)
+    coefficients = _core.zeros(zeros.size + 1, zeros.dtype, device=zeros.device)
+    coefficients[0] = 1
+    for degree in range(zeros.size):
+        # The product with (x - zero); the right side is computed before it is subtracted.
+        coefficients[1 : degree + 2] -= zeros[degree : degree + 1] * coefficients[: degree + 1]
+    is_real = zeros.dtype.kind == "c" and ((is_matrix and given.dtype.kind != "c") or _are_conjugate(zeros))
+    return coefficients.real.copy() if is_real else coefficients
+
+
+def _are_conjugate(zeros: _core.GPUArray) -> bool:
+    """Test whether the conjugate of each root is a root as well; the host waits."""
+    roots = zeros.astype(np.complex128)
+    return bool((_core.sort(roots) == _core.sort(roots.conj())).all())
+
+
+@public("Slopes, areas, filters, polynomials")
+def roots(p: Any) -> _core.GPUArray:
+    """Return the roots of a polynomial, which are the eigenvalues of its companion matrix.
+
+    The host waits for the positions of the first and the last coefficient that is not 0, which determine the number of
+    roots.
+
+    Parameters
+    ----------
+    p : GPUArray
+        One-dimensional array of the coefficients, the highest power first.
+
+    Returns
+    -------
+    GPUArray
+        Roots in no particular order, of the dtype of `linalg.eigvals`: complex, also where NumPy's are real because no
+        root has an imaginary part.
+
+    Raises
+    ------
+    ValueError
+        If `p` has more than one axis.
+    NotSupportedError
+        Where `linalg.eigvals` is not supported.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> sorted(PyGPU.roots(PyGPU.to_gpu([1.0, -3.0, 2.0, 0.0])).real.round(6).tolist())
+    [0.0, 1.0, 2.0]
+    """
+    (coefficients,) = _coefficients(p)
+    if coefficients.ndim != 1:
+        raise ValueError(f"Input must be a rank-1 array, not of shape {coefficients.shape}.")
+    first, last = _ends(coefficients)
+    if last < 0:
+        return _core.empty(0, np.float64, device=coefficients.device)
+    zeros_at_0 = coefficients.size - 1 - last
+    stripped = coefficients[first : last + 1]
+    if stripped.dtype.kind not in "fc":
+        stripped = stripped.astype(np.float64)
+    if stripped.size == 1:
+        return _core.zeros(zeros_at_0, np.float64, device=coefficients.device)
+    companion = _core.zeros((stripped.size - 1, stripped.size - 1), stripped.dtype, device=stripped.device)
+    companion.reshape(-1)[stripped.size - 1 :: stripped.size] = 1
+    companion[0] = -stripped[1:] / stripped[:1]
+    found = eigvals(companion)
+    return concatenate([found, _core.zeros(zeros_at_0, found.dtype, device=found.device)]) if zeros_at_0 else found
+
+
+def _ends(coefficients: _core.GPUArray) -> tuple[int, int]:
+    """Return the positions of the first and the last coefficient that is not 0; the last is -1 if all are 0."""
+    if coefficients.size == 0:
+        return 0, -1
+    is_not_zero = coefficients != 0
+    ends = _core.empty(3, np.int64, device=coefficients.device)
+    ends[0], ends[1], ends[2] = is_not_zero.argmax(), is_not_zero[::-1].argmax(), is_not_zero.any()
+    first, after, has_any = ends.tolist()
+    return (first, coefficients.size - 1 - after) if has_any else (0, -1)

@@ -1,0 +1,5 @@
+"""NumPy's module `lib`, as far as it computes with arrays: `stride_tricks` and `scimath`, which is `PyGPU.emath`."""
+
+from PyGPU.lib import scimath as scimath, stride_tricks as stride_tricks
+
+__all__ = ["scimath", "stride_tricks"]

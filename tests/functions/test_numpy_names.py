@@ -1,0 +1,86 @@
+"""Test names that NumPy has beside functions of arrays: own objects, `broadcast`, and names that are not planned."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU._names import index
+from PyGPU._protocols.not_planned import NOT_PLANNED
+from support import assert_same, assert_same_refusal, outcome
+
+
+def test_every_numpy_name_is_provided_or_not_planned() -> None:
+    not_planned = {name for names in NOT_PLANNED.values() for name in names}
+    missing = {name for name in dir(np) if not name.startswith("_") and not hasattr(PyGPU, name)}
+    assert missing <= not_planned
+    assert [name for name in not_planned if hasattr(PyGPU, name)] == []
+
+
+@pytest.mark.parametrize(("text", "name"), [(text, names[0]) for text, names in NOT_PLANNED.items()])
+def test_name_that_is_not_planned_raises_with_replacement(text: str, name: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(text.replace("`", ""))):
+        getattr(PyGPU, name)
+
+
+@pytest.mark.parametrize("name", index.GROUPS["NumPy's own"])
+def test_own_object_of_numpy_is_provided_unchanged(name: str) -> None:
+    assert getattr(PyGPU, name) is getattr(np, name)
+
+
+def test_import_loads_no_module_of_new_names() -> None:
+    code = (
+        "import sys, PyGPU; "
+        "print([name for name in sys.modules if name.startswith(('PyGPU.lib', 'PyGPU.testing', 'PyGPU.emath', "
+        "'numpy.testing', 'PyGPU._protocols.n', 'PyGPU._functions'))])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_error_handling_of_numpy_is_shared() -> None:
+    before = PyGPU.geterr()
+    with PyGPU.errstate(divide="raise"):
+        assert np.geterr()["divide"] == "raise"
+        PyGPU.seterr(divide="ignore")
+        assert np.geterr()["divide"] == "ignore"
+    assert np.geterr() == before
+
+
+@pytest.mark.parametrize(
+    "shapes", [(), ((),), ((2, 3),), ((3, 1), (4,)), ((2, 1, 3), (0, 1)), ((1,), ()), ((2, 0),) * 3]
+)
+def test_broadcast_matches_numpy(shapes: tuple[tuple[int, ...], ...]) -> None:
+    wanted = np.broadcast(*(np.zeros(shape) for shape in shapes))
+    for given in ([PyGPU.zeros(shape) for shape in shapes], [np.zeros(shape) for shape in shapes]):
+        got = PyGPU.broadcast(*given)
+        for name in ("shape", "ndim", "size", "numiter"):
+            assert getattr(got, name) == getattr(wanted, name)
+        assert got.nd == wanted.nd  # codespell:ignore nd
+    assert PyGPU.broadcast(PyGPU.broadcast(PyGPU.zeros(3), 1), [[1], [2]]).shape == (2, 3)
+
+
+def test_broadcast_rejects_same_shapes_as_numpy() -> None:
+    for shapes in (((2,), (3,)), ((2, 3), (3, 2)), ((1,),) * 65):
+        assert_same_refusal(
+            outcome(lambda shapes=shapes: PyGPU.broadcast(*(PyGPU.zeros(shape) for shape in shapes))),
+            outcome(lambda shapes=shapes: np.broadcast(*(np.zeros(shape) for shape in shapes))),
+        )
+    with pytest.raises(TypeError, match=r"shape \(3,\) is not iterated"):
+        iter(PyGPU.broadcast(PyGPU.zeros(3)))
+
+
+def test_row_stack_warns_and_stacks_as_numpy() -> None:
+    host = np.arange(3)
+    with pytest.warns(DeprecationWarning, match="vstack"):
+        got = PyGPU.row_stack([PyGPU.to_gpu(host), PyGPU.to_gpu(host)])
+    assert_same(got, np.vstack([host, host]))
+
+
+def test_ufunc_is_class_of_elementwise_functions() -> None:
+    assert isinstance(PyGPU.add, PyGPU.ufunc)
+    assert PyGPU.ufunc is PyGPU.Ufunc
