@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -40,7 +41,7 @@ def _names() -> list[tuple[str, Any, Any]]:
     """Return the public names: name, namespace of PyGPU, namespace of NumPy."""
     own = [(name, PyGPU, np) for name in {*index.HOME, *_core.__all__}]
     for module in sorted(function_table.SUBMODULES):
-        ours, numpys = getattr(PyGPU, module), getattr(np, module)
+        ours, numpys = importlib.import_module(f"PyGPU.{module}"), importlib.import_module(f"numpy.{module}")
         own += [(f"{module}.{name}", ours, numpys) for name in ours.__all__]
     return own
 

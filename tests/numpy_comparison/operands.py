@@ -175,6 +175,8 @@ def _values_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype
         return rng.integers(0, 2, shape).astype(dtype)
     if style == "counts":
         return rng.integers(0, 6, shape).astype(dtype)
+    if style == "distinct" and dtype.kind != "b":
+        return rng.permutation(np.arange(-40 if dtype.kind != "u" else 0, 80, 2))[: int(np.prod(shape))].reshape(shape).astype(dtype)
     values = _general(rng, shape, dtype)
     if style == "sorted" and values.ndim:
         values = np.sort(values, axis=-1)
