@@ -279,6 +279,9 @@ for _name in ("arrays", "tup"):
     VALUES[_name] = _LIST_OF_ARRAYS
 for _name in ("*arys", "*xi", "broadcast_arrays.*args", "*arrays"):
     VALUES[_name] = _TUPLE_OF_ARRAYS
+LISTS_OF_ARRAYS = {"arrays", "tup", "*arys", "*xi", "*args", "*arrays", "keys", "condlist", "choicelist", "choices", "multi_index", "sample", "object"}
+"""The parameters that are sequences of arrays."""
+
 VALUES |= {
     "*varargs": Values([(), (2.0,), (0.5, 2), (Operand((3,), "float64", "sorted"),), (2, Operand((3,), "float64", "sorted"))], [(1, 2, 3), ("x",), (Operand((7,)),)]),
     "broadcast_shapes.*args": Values([((2, 3), (3,)), (), ((1, 4), (3, 1)), (3, (2, 1)), ((0,), (1,)), ([2, 3],)], [((2,), (3,)), ("23",), ((-1,),), (1.5,), (None,)]),
