@@ -50,9 +50,15 @@ _AXIS = Values([None, 0, 1, -1, (0, 1), (), (-1,), np.int64(0), 2], [7, -8, (0, 
 _ONE_AXIS = Values([0, 1, -1, np.int64(0), 2], [7, -8, "0", 1.5, None, (0, 1)])
 _AXES = Values([None, (0, 1), (1, 0), (-1, -2), (0,), 0, (0, 1, 2)], [(0, 0), (0, 7), "01", 1.5])
 _COUNT = Values([3, 1, 0, 7, np.int64(2)], [-1, 2.0, "2", None])
-_SHAPE = Values([(2, 3), 4, (), (0, 2), (1,), [2, 2], (np.int64(2), 1), 6, (3, 2)], [-1, (2, -1), 2.5, "2", (2.0,), None])
-_DTYPE = Values(["float32", "int64", "complex128", "bool", "float16", "uint8", float, None, np.dtype("i2")], ["nonsense", 3])
-_NUMBER = Values([2, 0, 1.5, -1, True, 300, 2 + 1j, np.float32(0.5), None, float("nan"), Operand((), None)], ["2", [1, 2]])
+_SHAPE = Values(
+    [(2, 3), 4, (), (0, 2), (1,), [2, 2], (np.int64(2), 1), 6, (3, 2)], [-1, (2, -1), 2.5, "2", (2.0,), None]
+)
+_DTYPE = Values(
+    ["float32", "int64", "complex128", "bool", "float16", "uint8", float, None, np.dtype("i2")], ["nonsense", 3]
+)
+_NUMBER = Values(
+    [2, 0, 1.5, -1, True, 300, 2 + 1j, np.float32(0.5), None, float("nan"), Operand((), None)], ["2", [1, 2]]
+)
 _TEXT = ["bad", None, 3]
 _DIAGONAL = Values([0, 1, -1, 5, -9, np.int64(1)], [1.0, None, "0"])
 _INDICES = Values(
@@ -279,7 +285,21 @@ for _name in ("arrays", "tup"):
     VALUES[_name] = _LIST_OF_ARRAYS
 for _name in ("*arys", "*xi", "broadcast_arrays.*args", "*arrays"):
     VALUES[_name] = _TUPLE_OF_ARRAYS
-LISTS_OF_ARRAYS = {"arrays", "tup", "*arys", "*xi", "*args", "*arrays", "keys", "condlist", "choicelist", "choices", "multi_index", "sample", "object"}
+LISTS_OF_ARRAYS = {
+    "arrays",
+    "tup",
+    "*arys",
+    "*xi",
+    "*args",
+    "*arrays",
+    "keys",
+    "condlist",
+    "choicelist",
+    "choices",
+    "multi_index",
+    "sample",
+    "object",
+}
 """The parameters that are sequences of arrays."""
 
 VALUES |= {

@@ -105,7 +105,9 @@ def _filled(value: Any, first: Operand) -> Any:
 
 def _is_unsafe_for_numpy(call: Call) -> bool:
     """Test whether NumPy 2.4 itself writes outside of its memory: `bincount` of the greatest integer."""
-    return call.function == "bincount" and any(one.style == "special" for one in _operands(v for _, v in call.arguments))
+    return call.function == "bincount" and any(
+        one.style == "special" for one in _operands(v for _, v in call.arguments)
+    )
 
 
 class UnknownParameterError(Exception):
@@ -166,7 +168,11 @@ class Generator:
 
     def call(self, values: dict[str, Any], by_keyword: bool = False, positional: bool = False) -> Call | None:
         """Return the call with the given values, or None if the signature does not permit it."""
-        if (isinstance(self.pair.numpys, np.ufunc) or self.pair.name == "clip") and "where" in values and not isinstance(values.get("out"), Out):
+        if (
+            (isinstance(self.pair.numpys, np.ufunc) or self.pair.name == "clip")
+            and "where" in values
+            and not isinstance(values.get("out"), Out)
+        ):
             values = values | {"out": Out()}  # Without `out`, elements outside of the mask are unspecified.
         arguments, keywords, is_contiguous = [], set(), True
         order = [*self.parameters, *(key for key in values if key not in self.parameters)]
@@ -206,9 +212,7 @@ class Generator:
         """Find required arguments that NumPy accepts, if possible matrices of float64."""
         others = {key: self.specifications[key].accepted for key in self.required if key not in self.arrays}
         first = {key: accepted[0] for key, accepted in others.items()}
-        choices = [first] + [
-            first | {key: value} for key, accepted in others.items() for value in accepted[1:]
-        ]
+        choices = [first] + [first | {key: value} for key, accepted in others.items() for value in accepted[1:]]
         dtypes = ("float64", "int64", "uint8", "bool", "complex128")
         mixed = [(dtype,) for dtype in dtypes] + [("float64", "int64"), ("bool", "float64"), ("float64", "bool")]
         for chosen, kinds, shapes in itertools.product(choices, mixed, self._shapes()):

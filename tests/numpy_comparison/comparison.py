@@ -85,7 +85,9 @@ class Difference:
 
 def public_class(error: type[BaseException]) -> type[BaseException]:
     """Return the class itself, or the nearest base that is no private class of NumPy, such as `_UFuncNoLoopError`."""
-    return next(base for base in error.__mro__ if not base.__name__.startswith("_") and base.__name__ != "UFuncTypeError")
+    return next(
+        base for base in error.__mro__ if not base.__name__.startswith("_") and base.__name__ != "UFuncTypeError"
+    )
 
 
 def _parts(result: Any) -> Iterator[Any]:
@@ -167,7 +169,11 @@ def compare(pair: Pair, call: Call) -> Difference | None:
     def difference(kind: str, text: str) -> Difference:
         return Difference(call, kind, numpys.kind, ours.kind, text)
 
-    if ours.error is not None and not _are_identical(ours.arrays, before) and not _are_identical(ours.arrays, numpys.arrays):
+    if (
+        ours.error is not None
+        and not _are_identical(ours.arrays, before)
+        and not _are_identical(ours.arrays, numpys.arrays)
+    ):
         return difference("written", f"{ours.error!r}, and an argument has changed")
     if numpys.error is not None and ours.error is not None:
         if isinstance(ours.error, public_class(type(numpys.error))):
@@ -250,5 +256,7 @@ def _different_arrays(ours: np.ndarray, numpys: np.ndarray, tolerance: Tolerance
     if numpys.dtype.kind not in "fc":
         return None if np.array_equal(ours, numpys) else ("values", text)
     with np.errstate(all="ignore"):
-        is_same = (ours == numpys) | (np.isnan(ours) & np.isnan(numpys)) | (np.abs(ours - numpys) <= tolerance.of(numpys))
+        is_same = (
+            (ours == numpys) | (np.isnan(ours) & np.isnan(numpys)) | (np.abs(ours - numpys) <= tolerance.of(numpys))
+        )
     return None if np.all(is_same) else ("values", text)

@@ -61,7 +61,9 @@ def names(difference: Difference) -> dict[str, Any]:
     parameters = {parameter.name: parameter for parameter in pairs()[call.function].parameters()}
     arrays = [value for name, value in values.items() if _is_for_arrays(call.function, name)]
     operands = list(_flat(list(values.values())))
-    optional = [name for name in values if name in parameters and parameters[name].default is not parameters[name].empty]
+    optional = [
+        name for name in values if name in parameters and parameters[name].default is not parameters[name].empty
+    ]
     optional += [name for name in values if name not in parameters and not name.startswith("*")]
     found = [one for one in operands if isinstance(one, Operand)]
     return values | {

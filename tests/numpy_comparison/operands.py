@@ -163,7 +163,11 @@ def _definite(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype)
 
 def values_of(shape: Any, dtype: np.dtype, style: str, salt: int) -> np.ndarray:
     """Return the values of an operand; equal arguments give equal values."""
-    return np.asarray(_values_of(np.random.default_rng(zlib.crc32(repr((shape, dtype.kind, style, salt)).encode())), shape, dtype, style))
+    return np.asarray(
+        _values_of(
+            np.random.default_rng(zlib.crc32(repr((shape, dtype.kind, style, salt)).encode())), shape, dtype, style
+        )
+    )
 
 
 def _values_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype, style: str) -> Any:
@@ -176,7 +180,11 @@ def _values_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype
     if style == "counts":
         return rng.integers(0, 6, shape).astype(dtype)
     if style == "distinct" and dtype.kind != "b":
-        return rng.permutation(np.arange(-40 if dtype.kind != "u" else 0, 80, 2))[: int(np.prod(shape))].reshape(shape).astype(dtype)
+        return (
+            rng.permutation(np.arange(-40 if dtype.kind != "u" else 0, 80, 2))[: int(np.prod(shape))]
+            .reshape(shape)
+            .astype(dtype)
+        )
     values = _general(rng, shape, dtype)
     if style == "sorted" and values.ndim:
         values = np.sort(values, axis=-1)

@@ -33,6 +33,14 @@ def _bin_count(x: _core.GPUArray, minimum: int) -> int:
     return max(maximum + 1, minimum)
 
 
+def _check_greatest(x: Any) -> None:
+    """Raise an error on the CPU if the number of bins overflows: NumPy 2.4 writes outside of its memory then."""
+    if isinstance(x, _core.GPUArray) and x.device.kind == "cpu" and x.dtype == np.int64 and x.size:
+        greatest = int(x.max().item())
+        if greatest == np.iinfo(np.int64).max:
+            raise ValueError(f"bincount: the integer {greatest} needs more bins than an array can have")
+
+
 @public("Order")
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArray:
     """Count the occurrences of each integer.
@@ -67,6 +75,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArr
     [0.5, 0.0, 3.0]
     """
     device_array = device_array_of("bincount", x, weights)
+    _check_greatest(x)
     numpy_result: _core.GPUArray = _core._by_numpy("bincount", device_array, (x, weights, minlength))
     if numpy_result is not NotImplemented:
         return numpy_result

@@ -23,10 +23,12 @@ def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
         raise ValueError("m has more than 2 dimensions")
     second_dtype = [] if y is None else [array(y, "cov").dtype]
     result_dtype = np.result_type(first.dtype, np.float64, *second_dtype) if dtype is None else np.dtype(dtype)
+    if result_dtype.kind in "biu":
+        raise TypeError(f"cov: dtype={result_dtype}, and the mean that is subtracted is no integer")
 
     def rows(variables: _core.GPUArray) -> _core.GPUArray:
         wide = variables.reshape((1,) * (2 - variables.ndim) + variables.shape)
-        return (wide if rowvar or wide.shape[0] == 1 else wide.T).astype(result_dtype, copy=False)
+        return (wide if rowvar or variables.ndim < 2 else wide.T).astype(result_dtype, copy=False)
 
     first_rows = rows(first)
     if y is None:
