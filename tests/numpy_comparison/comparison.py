@@ -162,6 +162,11 @@ def outcomes(pair: Pair, call: Call) -> tuple[Outcome, Outcome, list[np.ndarray]
     return ours, run(pair.numpys, *_build(call, np, result)), before
 
 
+def is_accepted(pair: Pair, call: Call) -> bool:
+    """Test whether NumPy accepts a call."""
+    return run(pair.numpys, *_build(call, np, np.zeros(3))).error is None
+
+
 def compare(pair: Pair, call: Call) -> Difference | None:
     """Return the first difference between PyGPU and NumPy in a call, or None."""
     ours, numpys, before = outcomes(pair, call)

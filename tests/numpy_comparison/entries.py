@@ -10,8 +10,19 @@ from .comparison import Difference
 from .functions import pairs
 from .operands import Operand
 
-ABSENT = "absent"
-"""The value of a parameter that a call omits."""
+
+class _Absent:
+    """The value of a parameter that a call omits."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+
+
+BUILTINS = {one.__name__: one for one in (complex, isinstance, len, list, max, str, tuple)}
+"""The functions and classes that conditions use."""
 
 
 class Entry(NamedTuple):
@@ -33,14 +44,14 @@ class Entry(NamedTuple):
         if not self.has(difference.call.function):
             return False
         context = Names(names(difference))
-        return bool(eval(self.condition, {"__builtins__": {"len": len, "isinstance": isinstance, "str": str}}, context))
+        return bool(eval(self.condition, {"__builtins__": BUILTINS}, context))
 
 
 class Names(dict[str, Any]):
     """The names of a condition; a parameter without a value is `ABSENT`."""
 
     def __missing__(self, name: str) -> Any:
-        if name in ("len", "isinstance", "str"):
+        if name in BUILTINS:
             raise KeyError(name)
         return ABSENT
 
@@ -48,6 +59,8 @@ class Names(dict[str, Any]):
 def names(difference: Difference) -> dict[str, Any]:
     """Return what a condition can test.
 
+    absent : the value of an argument that the call omits
+    keywords : the names of the arguments that are passed by keyword
     kind, numpy, ours : the kind of the difference and of both outcomes ("value", "objects" or the name of an error)
     foreign : a parameter for an array is a number, a list, a text or None
     text : a parameter for an array, or an element of it, is a text or None
@@ -67,6 +80,8 @@ def names(difference: Difference) -> dict[str, Any]:
     optional += [name for name in values if name not in parameters and not name.startswith("*")]
     found = [one for one in operands if isinstance(one, Operand)]
     return values | {
+        "absent": ABSENT,
+        "keywords": call.keywords,
         "kind": difference.kind,
         "numpy": difference.numpy,
         "ours": difference.ours,
@@ -94,7 +109,7 @@ def _is_foreign(value: Any) -> bool:
 
 def _is_rejected(function: str, name: str, value: Any) -> bool:
     specification = generators.lookup(function, name)
-    return isinstance(specification, generators.Values) and any(one is value for one in specification.rejected)
+    return isinstance(specification, generators.Values) and any(type(one) is type(value) and one == value for one in specification.rejected)
 
 
 def _flat(values: Any) -> Any:
@@ -103,3 +118,18 @@ def _flat(values: Any) -> Any:
             yield from _flat(value)
         else:
             yield value
+
+
+def parse(text: str) -> list[Entry]:
+    """Read a table: for each entry the functions, then `if` the condition, `does` and `because`."""
+    entries = []
+    for paragraph in text.strip().split("\n\n"):
+        fields = {"": "", "if": "", "does": "", "because": ""}
+        field = ""
+        for line in paragraph.splitlines():
+            word, _, rest = line.strip().partition(" ")
+            if line.startswith(" ") and word in fields:
+                field, line = word, rest
+            fields[field] = f"{fields[field]} {line.strip()}".strip()
+        entries.append(Entry(fields[""], fields["if"], fields["does"], fields["because"]))
+    return entries

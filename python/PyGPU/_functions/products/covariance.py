@@ -23,8 +23,6 @@ def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
         raise ValueError("m has more than 2 dimensions")
     second_dtype = [] if y is None else [array(y, "cov").dtype]
     result_dtype = np.result_type(first.dtype, np.float64, *second_dtype) if dtype is None else np.dtype(dtype)
-    if result_dtype.kind in "biu":
-        raise TypeError(f"cov: dtype={result_dtype}, and the mean that is subtracted is no integer")
 
     def rows(variables: _core.GPUArray) -> _core.GPUArray:
         wide = variables.reshape((1,) * (2 - variables.ndim) + variables.shape)
@@ -108,6 +106,8 @@ def cov(
     x = _observations(m, y, rowvar, dtype)
     if x.shape[0] == 0:
         return _core.empty((0, 0), np.float64, device=x.device)
+    if x.dtype.kind in "biu":
+        raise TypeError(f"cov: dtype={x.dtype}, and the mean that is subtracted is no integer")
     weights = _weights(x, fweights, aweights)
     if weights is None:
         mean, factor = x.mean(1), float(x.shape[1] - less)
