@@ -53,7 +53,7 @@ EXPLICIT: dict[str, Explicit] = {
     "einsum_path": Explicit([_given("ij,jk,kl->il", _A, _B, _A), _given("ij,jk", _A, _B, optimize="optimal"), _given("ij", _A, _B)]),
     "from_dlpack": Explicit([_given(_A), _given(Operand((0, 2), "int8")), _given(3), _given(None), _given("x"), _given([1, 2])]),
     "frombuffer": Explicit([_given(b"12345678", "i2"), _given(b"12345678", "i4", count=1, offset=4), _given(b"123", "i2"), _given(b"", "i2"), _given(3), _given(b"12345678", "i2", 9), _given(b"1234", "i2", offset=8), _given(b"12345678")]),
-    "fromfile": Explicit([_given(3.5), _given(None), _given("/nonexistent/file")]),
+    "fromfile": Explicit([_given(__file__, "u1", count=4), _given(__file__, "u1", 3, offset=2), _given(3.5), _given(None), _given("/nonexistent/file")]),
     "fromstring": Explicit([_given("1 2 3", sep=" "), _given("1,2", dtype="i4", sep=","), _given("1 2 3", count=2, sep=" "), _given(3, sep=" "), _given(None, sep=" "), _given("1 x", sep=" ")]),
     "genfromtxt": Explicit([_given(File(_TEXT)), _given(File(_TEXT), dtype="i4", skip_header=1), _given(File(_TEXT), usecols=(0, 2)), _given(3), _given(None), _given("/nonexistent/file"), _given(File(b"1 2\n3\n"))]),
     "load": Explicit([_given(File(_saved(np.arange(6.0).reshape(2, 3)))), _given(File(_saved(np.array(3, "i1")))), _given(File(b"nothing")), _given(File(b"")), _given(3), _given(None), _given("/nonexistent/file")]),
