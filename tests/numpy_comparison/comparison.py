@@ -40,7 +40,9 @@ SPECIFIED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "partition": _sorted,
     "unique_values": _sorted,
 }
-"""What NumPy specifies of a result: no order inside of partitions and of `unique_values`, no signs of vectors, no values of empty arrays."""
+"""What NumPy specifies of a result: no order inside of partitions and of `unique_values`, no signs of vectors, and no
+values of empty arrays.
+"""
 
 
 def _mapped(specified: Callable[[np.ndarray], np.ndarray], result: Any) -> Any:

@@ -109,7 +109,9 @@ def _is_foreign(value: Any) -> bool:
 
 def _is_rejected(function: str, name: str, value: Any) -> bool:
     specification = generators.lookup(function, name)
-    return isinstance(specification, generators.Values) and any(type(one) is type(value) and one == value for one in specification.rejected)
+    return isinstance(specification, generators.Values) and any(
+        type(one) is type(value) and one == value for one in specification.rejected
+    )
 
 
 def _flat(values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""List the differences from NumPy that are defects: whoever mends one deletes its paragraph, or the function there."""
+"""List the differences from NumPy that are defects. Mending a defect deletes its paragraph, or the function there."""
 
 from __future__ import annotations
 

@@ -86,7 +86,12 @@ def test_entries_have_functions_condition_behaviour_and_reason() -> None:
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize(
     ("name", "other", "kind"),
-    [("sin", "cos", "values"), ("sum", "count_nonzero", "dtype"), ("sort", "ravel", "shape"), ("shape", "ndim", "structure")],
+    [
+        ("sin", "cos", "values"),
+        ("sum", "count_nonzero", "dtype"),
+        ("sort", "ravel", "shape"),
+        ("shape", "ndim", "structure"),
+    ],
 )
 def test_comparison_reports_function_with_other_results(name: str, other: str, kind: str) -> None:
     wrong = pairs()[name]._replace(ours=pairs()[other].ours)

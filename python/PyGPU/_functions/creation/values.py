@@ -198,8 +198,8 @@ def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike
 
 _REQUIREMENTS = {
     name: name[0]
-    for name in ("C", "C_CONTIGUOUS", "CONTIGUOUS", "F", "F_CONTIGUOUS", "FORTRAN", "A", "ALIGNED", "W", "WRITEABLE", "O",
-                 "OWNDATA", "E", "ENSUREARRAY")
+    for name in ("C", "C_CONTIGUOUS", "CONTIGUOUS", "F", "F_CONTIGUOUS", "FORTRAN", "A", "ALIGNED", "W", "WRITEABLE",
+                 "O", "OWNDATA", "E", "ENSUREARRAY")
 }  # fmt: skip
 """Names of requirements in NumPy's `require`, and their first letters."""
 
