@@ -10,9 +10,9 @@ import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Buffer, TypeVar, disjoint_base
 
+from PyGPU._functions.indexing.flat_iterator import flatiter
 from PyGPU._native.compiled.occupancy import Occupancy
 from PyGPU._native.fork_stub import ForkedArray
-from PyGPU._functions.indexing.flat_iterator import flatiter
 from PyGPU._sharing.handle import SharedHandle
 from PyGPU.typing import (
     AddressLike,
