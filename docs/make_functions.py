@@ -19,12 +19,14 @@ BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
 
 # Methods of NumPy's arrays that PyGPU's arrays lack, by the replacement.
 LACKING_METHODS: dict[str, list[str]] = {
-    "`a.get().tobytes()`: bytes are of the host; `PyGPU.save` writes files": ["dump", "dumps", "tobytes", "tofile"],
-    "`a.reshape(-1)`, which copies where NumPy's `flat` would walk": ["flat"],
-    "an array keeps its size: `PyGPU.resize` makes another": ["resize"],
-    "devices read one byte order": ["byteswap"],
-    "`a.ptr` is the address; `a.view(dtype)` reads the bytes otherwise": ["ctypes", "data", "getfield", "setfield"],
-    "`PyGPU.from_dlpack` of what is read-only is read-only": ["setflags"],
+    "the size of an array is fixed; `PyGPU.resize` returns a new array": ["resize"],
+    "`a.ptr` is the address; `a.view(dtype)` changes the dtype": [
+        "ctypes",
+        "data",
+        "getfield",
+        "setfield",
+    ],
+    "`PyGPU.broadcast_to(a, a.shape)` is a read-only view": ["setflags"],
 }
 
 # Names of optional parts of NumPy, which may be missing where the page is written.

@@ -27,9 +27,9 @@ IMPORTS = {
     "typing": ("Any", "ClassVar", "Generic", "Literal", "NoReturn", "Self", "SupportsIndex", "final", "overload"),
     "numpy.typing": ("ArrayLike", "DTypeLike", "NDArray"),
     "typing_extensions": ("Buffer", "TypeVar", "disjoint_base"),
+    "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
     "PyGPU._native.compiled.occupancy": ("Occupancy",),
     "PyGPU._native.fork_stub": ("ForkedArray",),
-    "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
     "PyGPU._sharing.handle": ("SharedHandle",),
     "PyGPU.typing": (
         "AddressLike", "Casting", "CopyKind", "DeviceLike", "Key", "Operand", "Order", "OrderACFK", "ShapeLike",
@@ -316,7 +316,7 @@ def imports(body: str) -> str:
     for module, names in IMPORTS.items():
         if module == "numpy.typing":
             text += "\nimport numpy\n"
-        if module == "PyGPU._native.compiled.occupancy":
+        if module == "PyGPU._functions.indexing.flat_iterator":
             text += "\n"
         if used := [name for name in names if name in words]:
             line = f"from {module} import {', '.join(used)}"

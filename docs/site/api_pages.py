@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,9 @@ if TYPE_CHECKING:  # tests read the pages without Sphinx
 
 # Every public module except `PyGPU`, by the API that it belongs to. A module without a group fails the build.
 MODULES = {
-    "Modules of PyGPU": ["random", "linalg", "fft", "sparse", "typing", "debug", "profile", "gl", "dask"],
+    "Modules of PyGPU": [
+        "random", "linalg", "fft", "emath", "lib", "sparse", "typing", "testing", "debug", "profile", "gl", "dask",
+    ],
     "Modules of PyCUDA": [
         "gpuarray", "driver", "compiler", "tools", "elementwise", "reduction", "scan", "cumath", "curandom",
         "characterize", "autoinit", "autoprimaryctx",
@@ -114,8 +116,8 @@ def subject_page(title: str, names: list[str]) -> str:
         names = [f"{kind}_float32" for kind in FAMILIES]
     elsewhere = [name for name in names if name in index.GROUPS["NumPy's own"] or of_numpy(getattr(PyGPU, name))]
     if elsewhere:
-        page += f"Re-exported from NumPy: {', '.join(f'``{name}``' for name in elsewhere)}.\n\n"
-    modules = [name for name in names if isinstance(getattr(PyGPU, name), ModuleType)]
+        page += re_exported(elsewhere)
+    modules = [name for name in names if isinstance(getattr(PyGPU, name), ModuleType) and name not in elsewhere]
     for name in names:
         if name in modules:
             page += f"- :doc:`{name}`\n"
@@ -126,9 +128,19 @@ def subject_page(title: str, names: list[str]) -> str:
     return page
 
 
+def re_exported(names: Iterable[str]) -> str:
+    """Return the line about names that NumPy documents."""
+    return f"Re-exported from NumPy: {', '.join(f'``{name}``' for name in names)}.\n\n"
+
+
 def of_numpy(value: Any) -> bool:
     """Whether a value is a NumPy type, documented by NumPy."""
     return isinstance(value, type) and issubclass(value, np.generic)
+
+
+def is_function_of_numpy(value: Any) -> bool:
+    """Whether a value is a function of NumPy, documented by NumPy."""
+    return callable(value) and str(getattr(value, "__module__", "")).partition(".")[0] == "numpy"
 
 
 def module_page(name: str, homes: dict[int, str]) -> str:
@@ -143,6 +155,9 @@ def module_page(name: str, homes: dict[int, str]) -> str:
     elsewhere = {each: home for each, value in values.items() if (home := homes.get(id(value))) and describable(value)}
     own = {each: value for each, value in values.items() if each not in elsewhere}
     page = heading(full) + f".. automodule:: {full}\n\n"
+    if numpys := [each for each, value in own.items() if is_function_of_numpy(value)]:
+        page += re_exported(numpys)
+        own = {each: value for each, value in own.items() if each not in numpys}
     if elsewhere:
         page += heading("Aliases", "-")
         page += "\n".join(f"- ``{each}``: :py:obj:`{home}`" for each, home in elsewhere.items()) + "\n\n"

@@ -255,7 +255,7 @@ from PyGPU._core import (
     zeros_like as zeros_like,
     zeros_pinned as zeros_pinned,
 )
-from PyGPU._functions.broadcasting import broadcast as broadcast
+from PyGPU._functions.calculus.differences import diff as diff, ediff1d as ediff1d
 from PyGPU._functions.calculus.filters import convolve as convolve, correlate as correlate
 from PyGPU._functions.calculus.polynomials import (
     polyadd as polyadd,
@@ -318,7 +318,6 @@ from PyGPU._functions.creation.window_functions import (
     hanning as hanning,
     kaiser as kaiser,
 )
-from PyGPU._functions.differences import diff as diff, ediff1d as ediff1d
 from PyGPU._functions.grids import (
     indices as indices,
     meshgrid as meshgrid,
@@ -347,6 +346,7 @@ from PyGPU._functions.indexing.index_arrays import (
     triu_indices_from as triu_indices_from,
 )
 from PyGPU._functions.indexing.index_tricks import c_ as c_, r_ as r_
+from PyGPU._functions.inspection.broadcasting import broadcast as broadcast
 from PyGPU._functions.inspection.components import (
     fix as fix,
     real_if_close as real_if_close,

@@ -105,7 +105,7 @@ def test_linspace_matches_numpy(line: tuple[Any, ...]) -> None:
 BAD = {
     "a number of elements below zero": (lambda: PyGPU.linspace(0, 1, -1), ValueError, "non-negative"),
     "a number of elements that is none": (lambda: PyGPU.linspace(0, 1, 2.5), TypeError, "int"),
-    "arrays for ends": (lambda: PyGPU.linspace(0, PyGPU.ones(3), 5), TypeError, "numbers"),
+    "axis of numbers": (lambda: PyGPU.linspace(0, 1, 5, axis=1), np.exceptions.AxisError, "axis 1"),
     "a step of zero": (lambda: PyGPU.arange(0, 1, 0), (ValueError, ZeroDivisionError), "."),
     "a step that is no number": (lambda: PyGPU.arange(0, 3, float("nan")), ValueError, "."),
     "too many elements": (lambda: PyGPU.arange(0, 1e300), (ValueError, OverflowError), "."),

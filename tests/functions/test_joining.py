@@ -126,10 +126,9 @@ def test_concatenate_rejects_same_arguments_as_numpy(arguments: tuple[Any, ...],
 @pytest.mark.parametrize("name", JOINING)
 def test_joining_function_rejects_mix_of_host_and_device_values(name: str) -> None:
     device = PyGPU.zeros((2, 3, 4))
-    for host in (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)).tolist()):
-        for module in (PyGPU, np):
-            with pytest.raises(TypeError, match="to_gpu"):
-                getattr(module, name)([device, host])
+    for module in (PyGPU, np):
+        with pytest.raises(TypeError, match="to_gpu"):
+            getattr(module, name)([device, np.zeros((2, 3, 4))])
 
 
 class Foreign:

@@ -74,6 +74,8 @@ KEPT: dict[str, dict[str, str]] = {
     "linspace": {
         "num has default None": "None means 50, NumPy's default",
     },
+    "real": {"adds out": "a parameter of PyGPU's other elementwise functions"},
+    "imag": {"adds out": "a parameter of PyGPU's other elementwise functions"},
     "sort": {"adds descending": "the array API's and NumPy 2.5's keyword"},
     "fft.fftfreq": {"adds dtype": "the array API's keyword"},
     "fft.rfftfreq": {"adds dtype": "the array API's keyword"},

@@ -59,6 +59,13 @@ def array(argument: Any, function: str) -> _core.GPUArray:
     return _core.asarray(argument)
 
 
+def target(argument: Any, function: str) -> _core.GPUArray:
+    """Return the array that a function writes; reject lists and tuples, since only a copy of them would change."""
+    if isinstance(argument, (list, tuple)):
+        raise invalid_array_error(argument, function)
+    return array(argument, function)
+
+
 def arrays(arguments: Any, function: str) -> list[_core.GPUArray]:
     """Convert several arguments to GPUArrays on one device."""
     result = list(arguments)

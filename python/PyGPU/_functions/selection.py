@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, normalize_axis
+from PyGPU._functions.array_arguments import array, normalize_axis, target
 from PyGPU._functions.operands import check_indices, common_shape_and_dtype, cycled, device_indices, flat, on_device_of
 from PyGPU._names.public import public
 
@@ -330,7 +330,7 @@ def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | N
     >>> a.tolist()
     [[1, 0, 3], [0, 5, 6]]
     """
-    arr = array(arr, "put_along_axis")
+    arr = target(arr, "put_along_axis")
     index_array = on_device_of(arr, indices)
     if axis is not None:
         arr[_index_key(arr, index_array, axis)] = values

@@ -7,7 +7,7 @@ NOT_PLANNED: dict[str, tuple[str, ...]] = {
         "frompyfunc", "vectorize",
     ),
     "arrays are not iterated element by element; use `a.tolist()` or `a.get()`, and `PyGPU.ndindex` for the indices": (
-        "flatiter", "ndenumerate", "nditer", "nested_iters",
+        "ndenumerate", "nditer", "nested_iters",
     ),
     "pass the coefficients to `PyGPU.polyval`, `polyadd`, `polymul`, `polyder`, `polyfit` or `roots`": (
         "poly1d", "polynomial",

@@ -55,15 +55,16 @@ fn bound(kind: ScalarType, is_greatest: bool) -> String {
     }
 }
 
-/// Defines the order of complex numbers, which is lexicographic, as in NumPy. A number with a NaN in either part is
+/// Defines the comparison of real numbers.
+const REAL_ORDER: &str = "#define PYGPU_LESS(a, b) ((a) < (b))\n#define PYGPU_LESS_EQUAL(a, b) ((a) <= (b))\n";
+/// Defines the comparison of complex numbers, which is lexicographic, as in NumPy. A number with a NaN in either part is
 /// neither less than nor equal to another number.
 const COMPLEX_ORDER: &str = "\
-    static __device__ inline bool operator<(const pygpu_type &a, const pygpu_type &b) {\n\
+    static __device__ inline bool PYGPU_LESS(const pygpu_type &a, const pygpu_type &b) {\n\
     \x20   return (a.real() < b.real() && a.imag() == a.imag() && b.imag() == b.imag())\n\
     \x20       || (a.real() == b.real() && a.imag() < b.imag());\n}\n\
-    static __device__ inline bool operator<=(const pygpu_type &a, const pygpu_type &b) { return a < b || a == b; }\n\
-    static __device__ inline bool operator>(const pygpu_type &a, const pygpu_type &b) { return b < a; }\n\
-    static __device__ inline bool operator>=(const pygpu_type &a, const pygpu_type &b) { return b <= a; }\n";
+    static __device__ inline bool PYGPU_LESS_EQUAL(const pygpu_type &a, const pygpu_type &b) {\n\
+    \x20   return PYGPU_LESS(a, b) || a == b;\n}\n";
 
 /// Replaces the placeholders `{T}` and `{R}` by types, and `{square}`, `{squared}` and `{size}` by expressions for real
 /// or complex elements.
@@ -104,7 +105,11 @@ pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &
         take => take.replace("{x}", "x"),
     };
     let (element, result) = (stored_as(input), DType::new(out).c_name());
-    let order = if computed.is_complex() && row.is_of_order() { COMPLEX_ORDER } else { "" };
+    let order = match (row.is_of_order(), computed.is_complex()) {
+        (false, _) => "",
+        (true, false) => REAL_ORDER,
+        (true, true) => COMPLEX_ORDER,
+    };
     format!(
         "typedef {of} pygpu_type;\ntypedef {real} pygpu_real;\ntypedef {number} pygpu_number;\n\
          typedef {element} pygpu_element;\ntypedef {result} pygpu_result;\n{order}\

@@ -3,9 +3,9 @@
 //! A reduction is defined by its state, the intermediate value to which elements are added. In the code of an entry,
 //! `{x}` is an element in the type of the computation, `{T}` is that type, and `{R}` is the real type that corresponds
 //! to it. `a` and `b` are states, `at` is the element's index among the reduced elements, and `less` is subtracted from
-//! the number of these elements. A thread adds its elements in ascending order of their indices. States are joined in
-//! any order; therefore the order of joins must not change the result, except for rounding. Element indices have the
-//! type `pygpu_number`, which is as wide as the array requires.
+//! the number of these elements. `PYGPU_LESS` and `PYGPU_LESS_EQUAL` compare elements. A thread adds its elements in
+//! ascending order of their indices. States are joined in any order; therefore the order of joins must not change the
+//! result, except for rounding. Element indices have the type `pygpu_number`, which is as wide as the array requires.
 
 use pygpu_base::dtype::{DType, ScalarType};
 
@@ -100,17 +100,17 @@ const OF_TRUTHS: ReductionEntry =
 
 // If an element is NaN, the result is NaN. The initial state is an element of the array, so that this element may be
 // compared with itself.
-const LESS: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;";
-const GREATER: &str = "if (!(a.first > b.first || a.first != a.first)) a.first = b.first;";
+const LESS: &str = "if (!(PYGPU_LESS(a.first, b.first) || a.first != a.first)) a.first = b.first;";
+const GREATER: &str = "if (!(PYGPU_LESS(b.first, a.first) || a.first != a.first)) a.first = b.first;";
 // Of equal elements the first is selected. A NaN takes precedence over all numbers.
 const FIRST_LESS: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
-    if (a.first != a.first ? nan && later : nan || b.first < a.first || (b.first == a.first && later)) a = b;";
+    if (a.first != a.first ? nan && later : nan || PYGPU_LESS(b.first, a.first) || (b.first == a.first && later)) a = b;";
 const FIRST_GREATER: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
-    if (a.first != a.first ? nan && later : nan || b.first > a.first || (b.first == a.first && later)) a = b;";
+    if (a.first != a.first ? nan && later : nan || PYGPU_LESS(a.first, b.first) || (b.first == a.first && later)) a = b;";
 // Selects in the same way for an element that follows all elements of the state: of equal elements the earlier one
 // stays selected.
-const TAKE_LESS: &str = "if (!({x} >= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
-const TAKE_GREATER: &str = "if (!({x} <= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
+const TAKE_LESS: &str = "if (!(PYGPU_LESS_EQUAL(a.first, {x})) && a.first == a.first) { a.first = {x}; a.at = at; }";
+const TAKE_GREATER: &str = "if (!(PYGPU_LESS_EQUAL({x}, a.first)) && a.first == a.first) { a.first = {x}; a.at = at; }";
 // Means are stored relative to one of the elements, so that they are exact even if all elements are far from zero.
 const MOMENTS: &str = "if (b.n != 0) { if (a.n == 0) { a = b; } else {\n\
     const pygpu_number n = a.n + b.n; const {R} part = ({R})b.n / ({R})n;\n\
@@ -126,19 +126,20 @@ const MOMENTS_OF_BATCH: &str = "if (a.n == 0) a.first = x[0];\n\
     const {T} apart = (x[j] - a.first) - mean; m += {square}; }\n\
     const pygpu_state b = {a.first, mean, m, (pygpu_number)valid}; pygpu_join(a, b);";
 
-const EXTREMES: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;\n\
-    if (!(a.most > b.most || a.most != a.most)) a.most = b.most;";
+const EXTREMES: &str = "if (!(PYGPU_LESS(a.first, b.first) || a.first != a.first)) a.first = b.first;\n\
+    if (!(PYGPU_LESS(b.most, a.most) || a.most != a.most)) a.most = b.most;";
 // NaNs are skipped; `seen` records that there was an element other than NaN.
-const NAN_LESS: &str = "if (b.seen) { if (!a.seen || b.first < a.first) a.first = b.first; a.seen = true; }";
-const NAN_GREATER: &str = "if (b.seen) { if (!a.seen || b.first > a.first) a.first = b.first; a.seen = true; }";
+const NAN_LESS: &str = "if (b.seen) { if (!a.seen || PYGPU_LESS(b.first, a.first)) a.first = b.first; a.seen = true; }";
+const NAN_GREATER: &str =
+    "if (b.seen) { if (!a.seen || PYGPU_LESS(a.first, b.first)) a.first = b.first; a.seen = true; }";
 const NAN_FIRST_LESS: &str =
-    "if (b.seen && (!a.seen || b.first < a.first || (b.first == a.first && b.at < a.at))) a = b;";
+    "if (b.seen && (!a.seen || PYGPU_LESS(b.first, a.first) || (b.first == a.first && b.at < a.at))) a = b;";
 const NAN_FIRST_GREATER: &str =
-    "if (b.seen && (!a.seen || b.first > a.first || (b.first == a.first && b.at < a.at))) a = b;";
+    "if (b.seen && (!a.seen || PYGPU_LESS(a.first, b.first) || (b.first == a.first && b.at < a.at))) a = b;";
 const NAN_TAKE_LESS: &str =
-    "if ({x} == {x} && (!a.seen || {x} < a.first)) { a.first = {x}; a.at = at; a.seen = true; }";
+    "if ({x} == {x} && (!a.seen || PYGPU_LESS({x}, a.first))) { a.first = {x}; a.at = at; a.seen = true; }";
 const NAN_TAKE_GREATER: &str =
-    "if ({x} == {x} && (!a.seen || {x} > a.first)) { a.first = {x}; a.at = at; a.seen = true; }";
+    "if ({x} == {x} && (!a.seen || PYGPU_LESS(a.first, {x}))) { a.first = {x}; a.at = at; a.seen = true; }";
 const NAN_MOMENTS_OF_BATCH: &str = "int n = 0; {T} sum = {T}(0); {R} m = 0;\n\
     #pragma unroll\n\
     for (int j = 0; j < N; j++) if (j < valid && x[j] == x[j]) {\n\

@@ -1,6 +1,5 @@
 //! Operators and protocols of Python and NumPy for arrays.
 
-mod complex_parts;
 mod declaration;
 mod fft;
 pub(crate) mod keywords;
@@ -33,7 +32,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc_at::register(module)?;
     fft::register(module)?;
     parametric_functions::register(module)?;
-    complex_parts::register(module)?;
     sorting::register(module)?;
     product::register(module)?;
     searching::register(module)?;

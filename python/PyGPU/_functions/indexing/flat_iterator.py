@@ -18,6 +18,11 @@ class flatiter:
 
     Reading copies, and assignment writes into the array, as in NumPy. Iteration fetches the values once, which waits.
 
+    Parameters
+    ----------
+    array : GPUArray
+        The array to access.
+
     Examples
     --------
     >>> import PyGPU

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import along, array, normalize_axes, normalize_axis
+from PyGPU._functions.array_arguments import along, array, normalize_axes, normalize_axis, target
 from PyGPU._functions.masks import argwhere
 from PyGPU._functions.operands import cycled, flat, on_device_of
 from PyGPU._names.public import public
@@ -173,7 +173,7 @@ def fill_diagonal(a: _core.GPUArray, val: Any, wrap: bool = False) -> None:
     >>> a.tolist()
     [[5, 0], [0, 5]]
     """
-    a = array(a, "fill_diagonal")
+    a = target(a, "fill_diagonal")
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:

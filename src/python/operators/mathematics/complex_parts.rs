@@ -4,10 +4,10 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyEllipsis;
 
-use super::parametric_functions::{compute, output_keywords};
 use crate::array::class::{GpuArray, new_view_of};
 use crate::create::like;
 use crate::names::names;
+use crate::operators::parametric_functions::{compute, output_keywords};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};

@@ -1,0 +1,62 @@
+"""Test logarithms where rounding of an intermediate result would lose all digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+
+def by_kernel(function, array):
+    """Return a result that a kernel computes: a captured call does so on every backend; the CPU else calls NumPy."""
+    with np.errstate(all="ignore"):
+        function(array)
+    stream = PyGPU.Stream(non_blocking=True)
+    stream.begin_capture()
+    with stream:
+        result = function(array)
+    stream.end_capture().launch(stream)
+    stream.synchronize()
+    return result.get()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_log2_of_powers_of_two_is_exact(dtype):
+    limits = np.finfo(dtype)
+    exponents = np.arange(int(limits.minexp), int(limits.maxexp))
+    powers = np.ldexp(np.ones(len(exponents), dtype), exponents)
+    np.testing.assert_array_equal(by_kernel(PyGPU.log2, PyGPU.to_gpu(powers)), exponents)
+
+
+def test_log2_of_special_values_matches_numpy():
+    values = np.array([0.0, -0.0, -1.0, np.inf, np.nan, 5e-324, 3.0, 0.7])
+    with np.errstate(all="ignore"):
+        expected = np.log2(values)
+    np.testing.assert_allclose(by_kernel(PyGPU.log2, PyGPU.to_gpu(values)), expected, rtol=4e-16)
+
+
+NEAR_ONE = [1 + 4e-4j, 1 - 3e-6j, 1e-5 + 1j, -1 + 2e-5j, 1 + 0j, 2e-20 - 1j, 0.3 + 0.1j, 40 - 3j, 1e30j]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["log", "log2", "log10"])
+def test_complex_logarithm_keeps_real_part_near_unit_circle(name, dtype):
+    numbers = np.array(NEAR_ONE, dtype)
+    expected = getattr(np, name)(numbers.astype("clongdouble"))
+    found = by_kernel(getattr(PyGPU, name), PyGPU.to_gpu(numbers))
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(found.real, expected.real, rtol=8 * eps, atol=eps**2)
+    np.testing.assert_allclose(found.imag, expected.imag, rtol=4 * eps)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["log1p", "arctanh"])
+def test_complex_functions_are_finite_beside_their_poles(name, dtype):
+    numbers = np.array(
+        [-1 + 1e-4j, -1 - 4e-6j, 1 + 1e-4j, 1 - 1e-12j, -1.0001 + 1e-5j, -0.5 + 0.1j, 1e-3j, 30 + 2j], dtype
+    )
+    expected = getattr(np, name)(numbers.astype("clongdouble"))
+    found = by_kernel(getattr(PyGPU, name), PyGPU.to_gpu(numbers))
+    eps = np.finfo(dtype).eps
+    assert (abs(found - expected) <= 8 * eps * abs(expected)).all()
