@@ -37,15 +37,6 @@ cumprod nancumprod
     if kind in ('refused', 'error') and (where is False or isinstance(where, str)) and ours == 'TypeError'
     does refuse a number as mask: where=False
 
-all amax amin any argmax argmin around asarray broadcast_to clip flip full_like i0 max mean min ones_like prod
-round sinc std sum tensordot var zeros_like
-    if kind == 'refused' and ours == 'TypeError' and keywords & {'a', 'm', 'x', 'array'}
-    does not accept NumPy's name of its first parameter
-
-std var nanstd nanvar
-    if kind in ('refused', 'error') and mean is not absent
-    does not have the keyword mean
-
 std var nanvar
     if kind == 'accepted' and ddof is not absent and correction is not absent
     does accept ddof and correction together
@@ -53,10 +44,6 @@ std var nanvar
 vecdot
     if keepdims is not absent and kind in ('refused', 'error')
     does not have the keyword keepdims
-
-clip
-    if kind in ('refused', 'error') and (a_min is not absent or a_max is not absent)
-    does not have the keywords a_min and a_max together with others
 
 clip
     if kind == 'accepted' and dtypes == {'bool'}

@@ -171,7 +171,7 @@ def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inve
 
 
 @public("Sets")
-def unique_all(x: _core.GPUArray, /) -> UniqueAllResult:
+def unique_all(x: _core.GPUArray) -> UniqueAllResult:
     """Return the unique values of an array with all optional outputs of `unique`.
 
     Each NaN counts as a separate value.
@@ -195,7 +195,7 @@ def unique_all(x: _core.GPUArray, /) -> UniqueAllResult:
 
 
 @public("Sets")
-def unique_counts(x: _core.GPUArray, /) -> UniqueCountsResult:
+def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
     """Return the unique values of an array and their counts; each NaN counts as a separate value.
 
     Parameters
@@ -217,7 +217,7 @@ def unique_counts(x: _core.GPUArray, /) -> UniqueCountsResult:
 
 
 @public("Sets")
-def unique_inverse(x: _core.GPUArray, /) -> UniqueInverseResult:
+def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
     """Return the unique values of an array and the inverse indices; each NaN counts as a separate value.
 
     Parameters
@@ -239,7 +239,7 @@ def unique_inverse(x: _core.GPUArray, /) -> UniqueInverseResult:
 
 
 @public("Sets")
-def unique_values(x: _core.GPUArray, /) -> _core.GPUArray:
+def unique_values(x: _core.GPUArray) -> _core.GPUArray:
     """Return the sorted unique values of an array; each NaN counts as a separate value.
 
     Parameters
