@@ -76,8 +76,8 @@ def test_searches_reject_same_arguments_as_numpy() -> None:
         lambda x: np.digitize(x, 3),
     ):
         assert_same_refusal(outcome(lambda call=call: call(a)), outcome(lambda call=call: call(host)))
-    with pytest.raises(TypeError, match="neither operand"):
-        PyGPU.searchsorted([1], [2])
+    with pytest.raises(TypeError, match="no operand is an array"):
+        PyGPU.searchsorted(np.ones(1), np.ones(1))
     with pytest.raises(ValueError, match="k=7"):
         PyGPU.topk(a, 7)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array
+from PyGPU._functions.array_arguments import array, target
 from PyGPU._functions.operands import check_values, cycled, flat, on_device_of
 from PyGPU._functions.selection import put, take
 from PyGPU._names.public import public
@@ -166,6 +166,7 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     >>> a.tolist()
     [0, 1, 10, 20, 10]
     """
+    arr = target(arr, "place")
     numpy_result = _core._by_numpy("place", arr, (arr, mask, vals))
     if numpy_result is not NotImplemented:
         return
@@ -201,6 +202,7 @@ def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
     >>> a.tolist()
     [0, 1, 10, 20, 10]
     """
+    a = target(a, "putmask")
     numpy_result = _core._by_numpy("putmask", a, (a, mask, values))
     if numpy_result is not NotImplemented:
         return

@@ -85,6 +85,7 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
     >>> a.tolist()
     [10, 1, 2, 3, 20]
     """
+    a = target(a, "put")
     numpy_result = _core._by_numpy("put", a, (a, ind, v, mode))
     if numpy_result is not NotImplemented:
         return

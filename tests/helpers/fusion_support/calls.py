@@ -6,6 +6,7 @@ The calls of some names are found by trying guesses; tables contain the calls of
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,14 @@ FUNCTIONS: dict[str, Call] = {
     "device_properties": lambda f, _: f(0),
     "dsplit": lambda f, x: f(x.reshape(3, 1, 3), 3),
     "frombuffer": lambda f, _: f(b"12345678"),
+    "histogram2d": lambda f, x: f(x.ravel(), x.ravel()),
+    "histogramdd": lambda f, x: f(x),
+    "info": lambda f, _: f(PyGPU.sum),
+    "mintypecode": lambda f, _: f("d"),
+    "polydiv": lambda f, x: f(x[0], x[1][:2]),
+    "polyfit": lambda f, x: f(x[0], x[1], 1),
+    "roots": lambda f, x: f(x[0]),
+    "typename": lambda f, _: f("d"),
     "fromfunction": lambda f, _: f(lambda i, j: i + j, (3, 3)),
     "fromiter": lambda f, _: f(range(3), float),
     "fromstring": lambda f, _: f("1 2", sep=" "),
@@ -113,6 +122,10 @@ NOT_CALLED = {
     "reset_device": "ends all arrays: test_processes.py",
     "set_default_device": "would stay",
     "fromfile": "reads a file into new memory",
+    "row_stack": "warns that NumPy has deprecated it",
+    "setbufsize": "changes NumPy's settings",
+    "seterr": "changes NumPy's settings",
+    "seterrcall": "changes NumPy's settings",
     "load": "reads a file into new memory",
 }
 
@@ -124,7 +137,9 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "choose": lambda x: whole(x).choose([1] * 20),
     "compress": lambda x: x.compress([True, False, True], 0),
     "dot": lambda x: x.dot(x),
+    "dump": lambda x: x.dump(io.BytesIO()),
     "fill": lambda x: x.fill(3.0),
+    "tofile": lambda x: x.tofile(os.devnull),
     "get_async": lambda x: (x.get_async(), PyGPU.synchronize())[0],
     "mul_add": lambda x: x.mul_add(2.0, x, 3.0),
     "partition": lambda x: x.partition(1),
@@ -181,21 +196,22 @@ QUIET = listed(
     broadcast_arrays broadcast_shapes can_access_peer can_cast common_type config current_device
     current_stream default_stream device_count device_properties driver_version einsum_path empty empty_like
     empty_like_pinned empty_pinned finfo fliplr flipud format_float_positional format_float_scientific
-    fusion_report get_allocator get_array_module get_include get_printoptions host_cache_limit hsplit iinfo iscomplexobj
-    isdtype isfortran isrealobj isscalar issubdtype iterable ix_ memory_limit memory_release_threshold
-    min_scalar_type ndim permute_dims pinned_limit printoptions promote_types real_if_close result_type
-    set_allocator set_host_cache_limit set_memory_release_threshold set_pinned_limit set_printoptions shape
-    show_config size split transpose using_allocator vsplit zeros_pinned
+    fusion_report get_allocator get_array_module get_include get_printoptions host_cache_limit hsplit iinfo
+    iscomplexobj getbufsize geterr geterrcall info isdtype isfortran isrealobj isscalar issubdtype iterable
+    ix_ memory_limit memory_release_threshold min_scalar_type mintypecode ndim typename permute_dims
+    pinned_limit printoptions promote_types real_if_close result_type set_allocator set_host_cache_limit
+    set_memory_release_threshold set_pinned_limit set_printoptions shape show_config size split transpose
+    using_allocator vsplit zeros_pinned
     """
 )
 
 # These functions are composed of deferred operations, although they are neither a `Ufunc` nor a `Reduction`.
 COMPOSED = listed(
     """
-    angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient interp isclose
-    isin isneginf isposinf median nan_to_num nanmax nanmean nanmin nanpercentile nanprod nanquantile nansum
-    nanvar norm outer percentile polyadd polyder polyint polysub polyval ptp quantile round sort_complex
-    trapezoid tril triu unique_all unique_counts unwrap
+    angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient histogram2d
+    histogramdd interp isclose isin isneginf isposinf median nan_to_num nanmax nanmean nanmin nanpercentile
+    nanprod nanquantile nansum nanvar norm outer percentile polyadd polyder polyint polysub polyval ptp
+    quantile round sort_complex trapezoid tril triu unique_all unique_counts unwrap
     """
 )
 
@@ -204,7 +220,7 @@ QUIET_ATTRIBUTES = listed(
     """
     T __array_namespace__ __array_priority__ __dask_tokenize__ __dict__ __dlpack_c_exchange_api__
     __dlpack_device__ __getitem__ __iter__ __len__ __module__ __pygpu_c_api__ __sizeof__ _block _grid allocate
-    base conj conjugate device dtype flag_c_contiguous flags host_array host_data itemsize last_status
+    base conj conjugate device dtype flag_c_contiguous flags flat host_array host_data itemsize last_status
     mem_size nbytes ndim shape size strides transpose
     """
 )
