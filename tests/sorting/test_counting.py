@@ -32,6 +32,12 @@ def test_bincount_matches_numpy(dtype: str) -> None:
         assert_same(PyGPU.bincount(x, PyGPU.to_gpu(weights)), np.bincount(host, weights))
 
 
+def test_bincount_of_greatest_integer_raises_before_allocation() -> None:
+    x = PyGPU.to_gpu(np.array([np.iinfo(np.int64).max]))
+    with pytest.raises(ValueError, match="more bins than an array can have"):
+        PyGPU.bincount(x)
+
+
 def test_weighted_bincount_is_bitwise_reproducible() -> None:
     rng = generator()
     host = np.where(rng.random(40_000) < 0.9, 3, rng.integers(0, 700, 40_000))

@@ -57,6 +57,8 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
     [0.0, 0.25, -0.5, -0.25]
     """
     count = _points(n)
+    if count < 0:
+        raise ValueError(f"negative dimensions are not allowed: n={count}")
     return _frequencies(count, d, -(count // 2), (count - 1) // 2 + 1, -(count // 2), dtype, device)
 
 

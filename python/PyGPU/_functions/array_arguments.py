@@ -100,6 +100,12 @@ def _on_device(host: Any, function: str, device: Any) -> _core.GPUArray:
     return _core.asarray(host, device=device)
 
 
+def check_out(out: Any, function: str) -> None:
+    """Raise a TypeError for an output that is no GPUArray."""
+    if not isinstance(out, _core.GPUArray):
+        raise TypeError(f"{function}: 'out' must be an array of PyGPU, not {type(out).__name__}")
+
+
 def normalize_axis(axis: Any, ndim: int) -> int:
     """Return an axis as a non-negative number, or raise NumPy's error."""
     index = operator.index(axis)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -179,7 +180,7 @@ def ravel_multi_index(
     >>> PyGPU.ravel_multi_index((PyGPU.to_gpu([1, 0]), PyGPU.to_gpu([2, 0])), (2, 3)).tolist()
     [5, 0]
     """
-    index_arrays, lengths = arrays(multi_index, "ravel_multi_index"), tuple(dims)
+    index_arrays, lengths = arrays(multi_index, "ravel_multi_index"), tuple(map(operator.index, dims))
     modes = (mode,) * len(lengths) if isinstance(mode, str) else tuple(mode)
     if len(index_arrays) != len(lengths) or len(modes) != len(lengths):
         raise ValueError(

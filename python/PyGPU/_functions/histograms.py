@@ -23,6 +23,11 @@ def _sums(bin_indices: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _c
     return partial_sums.reshape(bins) if partial_sums.shape[1] == 1 else partial_sums.sum(axis=1)
 
 
+def _check_bins(greatest: int) -> None:
+    if greatest >= np.iinfo(np.int64).max:
+        raise ValueError(f"bincount: the integer {greatest} needs more bins than an array can have")
+
+
 def _bin_count(x: _core.GPUArray, minimum: int) -> int:
     """Return the number of bins: the maximum plus 1, or `minlength`. The host waits for the maximum."""
     bits = 8 * x.dtype.itemsize
@@ -30,7 +35,14 @@ def _bin_count(x: _core.GPUArray, minimum: int) -> int:
     maximum = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
+    _check_bins(maximum)
     return max(maximum + 1, minimum)
+
+
+def _check_greatest(x: Any) -> None:
+    """Raise an error on the CPU if the number of bins overflows: NumPy 2.4 writes outside of its memory then."""
+    if isinstance(x, _core.GPUArray) and x.device.kind == "cpu" and x.dtype == np.int64 and x.size:
+        _check_bins(int(x.max().item()))
 
 
 @public("Order")
@@ -67,6 +79,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArr
     [0.5, 0.0, 3.0]
     """
     device_array = device_array_of("bincount", x, weights)
+    _check_greatest(x)
     numpy_result: _core.GPUArray = _core._by_numpy("bincount", device_array, (x, weights, minlength))
     if numpy_result is not NotImplemented:
         return numpy_result

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions import shapes
-from PyGPU._functions.array_arguments import along, array, arrays as _operands, normalize_axis
+from PyGPU._functions.array_arguments import along, array, arrays as _operands, check_out, normalize_axis
 from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
@@ -34,6 +34,14 @@ def _check_shapes(parts: Sequence[_core.GPUArray], axis: int) -> None:
                     f"dimension {dimension}, the array at index 0 has size {expected} and the array at index {index} "
                     f"has size {length}"
                 )
+
+
+def _check_casting(casting: Any) -> None:
+    """Raise NumPy's error for a casting rule that does not exist."""
+    if not isinstance(casting, str):
+        raise TypeError(f"casting must be str, not {type(casting).__name__}")
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        raise ValueError(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got {casting!r})")
 
 
 def _is_c(part: _core.GPUArray) -> bool:
@@ -119,9 +127,13 @@ def concatenate(
     [0.0, 1.0, 2.0, 1.0, 1.0]
     """
     arrays = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
+    if casting != "same_kind":
+        _check_casting(casting)
     if axis == 0 and out is None and dtype is None and (fast_result := _core._joined(arrays, 0)) is not None:
         return fast_result
     parts = _operands(arrays, "concatenate")
+    if out is not None:
+        check_out(out, "concatenate")
     if not parts:
         raise ValueError("need at least one array to concatenate")
     if out is not None and dtype is not None:

@@ -225,7 +225,7 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
     [[0, 1, 0, 1], [0, 1, 0, 1]]
     """
     source = array(A, "tile")
-    times = tuple(int(repetition) for repetition in reps) if np.iterable(reps) else (int(reps),)
+    times = tuple(map(operator.index, reps if np.iterable(reps) else (reps,)))
     ndim = max(source.ndim, len(times))
     times = (1,) * (ndim - len(times)) + times
     lengths = (1,) * (ndim - source.ndim) + source.shape
@@ -261,7 +261,7 @@ def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
     [[0, 1], [2, 0]]
     """
     source = array(a, "resize").ravel()
-    shape = tuple(int(length) for length in new_shape) if isinstance(new_shape, Iterable) else (int(new_shape),)
+    shape = tuple(map(operator.index, new_shape if isinstance(new_shape, Iterable) else (new_shape,)))
     if builtins.any(length < 0 for length in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     size = math.prod(shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from numpy.typing import DTypeLike
@@ -249,7 +250,8 @@ def tri(
     >>> PyGPU.tri(2, 3).tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
-    columns = N if M is None else M
+    columns = max(operator.index(N if M is None else M), 0)
+    N = max(operator.index(N), 0)
     matrix = _core.empty((N, columns), dtype, device=device)
     rows, column_numbers = _row_and_column_numbers(N, columns, k, matrix.device)
     result: _core.GPUArray = _core.greater_equal(rows, column_numbers, out=matrix, casting="unsafe")

@@ -265,11 +265,11 @@ def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> 
 
 def _index_key(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
     """Return an index tuple with the given indices along one axis, and ranges along the others."""
+    axis_index = normalize_axis(axis, arr.ndim)
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != indices.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    axis_index = normalize_axis(axis, arr.ndim)
     key = []
     for dimension, length in enumerate(arr.shape):
         if dimension == axis_index:

@@ -26,7 +26,7 @@ def _vector_norms(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _
         return is_nonzero.sum(axis, dtype=np.empty(0, x.dtype).real.dtype, keepdims=keepdims)
     magnitudes: _core.GPUArray = _core.abs(x)
     if order == math.inf:
-        return magnitudes.max(axis, keepdims=keepdims)
+        return magnitudes.max(axis, keepdims=keepdims, initial=_initial(x))
     if order == -math.inf:
         return magnitudes.min(axis, keepdims=keepdims)
     if order == 1:
@@ -34,6 +34,11 @@ def _vector_norms(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _
     powers: _core.GPUArray = magnitudes**order
     root: _core.GPUArray = powers.sum(axis, keepdims=keepdims) ** (1 / order)
     return root
+
+
+def _initial(x: _core.GPUArray) -> int | None:
+    """Return the initial value of a maximum of magnitudes: 0 for empty arrays, whose norm is 0."""
+    return None if x.size else 0
 
 
 def _matrix_norms(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims: bool) -> _core.GPUArray:
@@ -46,13 +51,23 @@ def _matrix_norms(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims
         from PyGPU._linalg.factors import svdvals
 
         values = svdvals(_core.moveaxis(x, (row_axis, column_axis), (-2, -1)))
-        result = values.sum(-1) if order == "nuc" else values.max(-1) if order == 2 else values.min(-1)
+        result = (
+            values.sum(-1)
+            if order == "nuc"
+            else values.max(-1, initial=_initial(values))
+            if order == 2
+            else values.min(-1)
+        )
         return _core.expand_dims(result, (row_axis, column_axis)) if keepdims else result
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")
     sum_axis, extreme_axis = (row_axis, column_axis) if order in (1, -1) else (column_axis, row_axis)
     sums = _vector_norms(x, 1, sum_axis, True)
-    extreme = sums.max(extreme_axis, keepdims=True) if order > 0 else sums.min(extreme_axis, keepdims=True)
+    extreme = (
+        sums.max(extreme_axis, keepdims=True, initial=_initial(sums))
+        if order > 0
+        else sums.min(extreme_axis, keepdims=True)
+    )
     return extreme if keepdims else extreme.squeeze((row_axis, column_axis))
 
 

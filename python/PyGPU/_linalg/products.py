@@ -190,7 +190,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
     >>> PyGPU.linalg.vecdot(PyGPU.to_gpu([1, 2]), PyGPU.to_gpu([3, 4])).item()
     11
     """
-    return _core.vecdot(x1, x2, axis=axis)
+    return _core.vecdot(x1, x2, axis=operator.index(axis))
 
 
 def matrix_power(a: Any, n: Any) -> _core.GPUArray:

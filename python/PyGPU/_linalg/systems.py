@@ -152,7 +152,7 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUA
             order.remove(axis)
             order.insert(a.ndim, axis)
         a = a.transpose(order)
-    shape = a.shape[b.ndim - a.ndim :] if a.ndim > b.ndim else ()
+    shape = a.shape[b.ndim - a.ndim :]
     count = math.prod(shape)
     if a.size != count**2:
         raise LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")

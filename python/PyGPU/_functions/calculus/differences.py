@@ -100,7 +100,7 @@ def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _c
     [0, 3, 5]
     """
     flat = array(ary, "ediff1d").ravel()
-    parts = [flat[1:] - flat[:-1]] if flat.size else [flat[:0]]
+    parts = [flat[1:] - flat[:-1]]
     for name, edge_argument, part_index in (("to_begin", to_begin, 0), ("to_end", to_end, 2)):
         if edge_argument is None:
             continue

@@ -23,6 +23,8 @@ def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _co
             raise ValueError("object too deep for desired array")
         if operand.size == 0:
             raise ValueError(f"{name}: an operand is empty")
+    if mode is None:
+        raise TypeError(f"{name}: mode must be 'valid', 'same' or 'full', not None")
     if mode not in _MODES:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     return first, second

@@ -133,7 +133,7 @@ def polymul(a1: Any, a2: Any) -> _core.GPUArray:
     >>> PyGPU.polymul(PyGPU.to_gpu([1, 2]), [1, 3]).tolist()
     [1, 5, 6]
     """
-    first, second = _coefficients(a1, a2)
+    first, second = (one if one.size else _core.zeros(1, one.dtype, device=one.device) for one in _coefficients(a1, a2))
     return convolve(first, second)
 
 

@@ -196,6 +196,14 @@ def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike
     return array(a, dtype, copy=None, order="F", ndmin=1, device=device)
 
 
+_REQUIREMENTS = {
+    name: name[0]
+    for name in ("C", "C_CONTIGUOUS", "CONTIGUOUS", "F", "F_CONTIGUOUS", "FORTRAN", "A", "ALIGNED", "W", "WRITEABLE",
+                 "O", "OWNDATA", "E", "ENSUREARRAY")
+}  # fmt: skip
+"""Names of requirements in NumPy's `require`, and their first letters."""
+
+
 @public("Making arrays")
 def require(
     a: Any, dtype: DTypeLike | None = None, requirements: Any = None, *, device: DeviceLike = None
@@ -222,6 +230,8 @@ def require(
     ------
     ValueError
         If both memory orders are required.
+    KeyError
+        For an unknown requirement.
 
     Examples
     --------
@@ -229,7 +239,7 @@ def require(
     >>> PyGPU.require(PyGPU.zeros((2, 3)), requirements="F").flags.f_contiguous
     True
     """
-    required = {str(requirement).upper()[0] for requirement in requirements or ()}
+    required = {_REQUIREMENTS[requirement.upper()] for requirement in requirements or ()}
     if {"C", "F"} <= required:
         raise ValueError('Cannot specify both "C" and "F" order')
     order: OrderACFK = "F" if "F" in required else "C" if "C" in required else None

@@ -96,6 +96,15 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
     return result
 
 
+def _is_single_condition(conditions: Any, ndim: int) -> bool:
+    """Test whether conditions for an array of `ndim` axes are one array or number, and no sequence of conditions."""
+    if np.isscalar(conditions):
+        return True
+    if isinstance(conditions, _core.GPUArray):
+        return ndim > 0 and conditions.ndim < 2
+    return ndim > 0 and not isinstance(conditions[0], (list, np.ndarray, _core.GPUArray))
+
+
 @public("Functions called for parts")
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> _core.GPUArray:
     """Evaluate, for each element, the function whose condition is true; the host waits for the numbers of elements.
@@ -130,8 +139,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     [2.0, 7.0]
     """
     source = array(x, "piecewise")
-    is_list = isinstance(condlist, (list, tuple)) or condlist.ndim > source.ndim
-    condition_list = list(condlist) if is_list else [condlist]
+    condition_list = [condlist] if _is_single_condition(condlist, source.ndim) else list(condlist)
     conditions = [_core.asarray(condition, device=source.device).astype(bool) for condition in condition_list]
     if len(funclist) == len(conditions) + 1:
         any_condition = conditions[0]

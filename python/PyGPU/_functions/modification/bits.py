@@ -14,16 +14,21 @@ from PyGPU._functions.operands import flat
 from PyGPU._names.public import public
 
 
-def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
+def _moved(a: Any, axis: int | None, name: str, kinds: str) -> tuple[_core.GPUArray, int]:
     """Return a view with an axis moved to the end, and the index to which the result's last axis must be moved."""
     source = array(a, name)
-    if axis is None:
+    if source.dtype.kind not in kinds or (kinds == "u" and source.dtype != np.uint8):
+        kind = "unsigned byte" if kinds == "u" else "integer or boolean"
+        raise TypeError(f"Expected an input array of {kind} data type")
+    if axis is None or (source.ndim == 0 and axis in (0, -1)):
         return flat(source), -1
     return _core.moveaxis(source, normalize_axis(axis, source.ndim), -1), axis
 
 
 def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
     """Return the numbers of positions by which the bits of a byte are shifted."""
+    if not isinstance(bitorder, str):
+        raise TypeError(f"bitorder must be str, not {type(bitorder).__name__}")
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
     shifts = np.arange(8, dtype=np.uint8)
@@ -54,9 +59,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core
     >>> PyGPU.packbits(PyGPU.to_gpu([1, 0, 0, 0, 0, 0, 0, 1, 1])).tolist()
     [129, 128]
     """
-    moved, axis_index = _moved(a, axis, "packbits")
-    if moved.dtype.kind not in "biu":
-        raise TypeError("Expected an input array of integer or boolean data type")
+    moved, axis_index = _moved(a, axis, "packbits", "biu")
     shifts = _shifts(bitorder, moved)
     bits = _core.not_equal(moved, 0).view(np.uint8)
     padding = -bits.shape[-1] % 8
@@ -93,9 +96,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     >>> PyGPU.unpackbits(PyGPU.to_gpu(bytearray([129])), count=3).tolist()
     [1, 0, 0]
     """
-    moved, axis_index = _moved(a, axis, "unpackbits")
-    if moved.dtype != np.uint8:
-        raise TypeError("Expected an input array of unsigned byte data type")
+    moved, axis_index = _moved(a, axis, "unpackbits", "u")
     bits = _core.right_shift(moved[..., None], _shifts(bitorder, moved)) & np.uint8(1)
     total = 8 * moved.shape[-1]
     bits = bits.reshape((*moved.shape[:-1], total))

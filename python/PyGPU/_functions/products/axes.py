@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import arrays, normalize_axis
+from PyGPU._functions.array_arguments import arrays, check_out, normalize_axis
 from PyGPU._names.public import public
 
 _CORES = {"matmul": (2, 2), "matvec": (2, 1), "vecmat": (1, 2), "vecdot": (1, 1)}
@@ -59,6 +59,7 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     if a.ndim and b.ndim and a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
         raise _not_aligned(a, b, -1, max(b.ndim - 2, 0))
     if out is not None:
+        check_out(out, "dot")
         shape = (*a.shape[:-1], *b.shape[:-2], *b.shape[-1:][: b.ndim - 1]) if a.ndim and b.ndim else a.shape or b.shape
         is_right = out.dtype == np.result_type(a.dtype, b.dtype) and out.shape == shape
         if not (is_right and out.flags.c_contiguous):
@@ -192,8 +193,13 @@ def _contracted_axes(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[l
     if not np.iterable(axes):
         count = int(axes)
         axes = (range(a.ndim - count, a.ndim), range(count))
-        if count < 0 or count > min(a.ndim, b.ndim):
+        if count < 0:
             raise ValueError(f"tensordot: {count} axes of arrays with {a.ndim} and {b.ndim}")
+        if count > min(a.ndim, b.ndim):
+            common = zip(a.shape[a.ndim - count :], b.shape, strict=False) if count <= a.ndim else ()
+            if any(length != other for length, other in common):
+                raise ValueError("shape-mismatch for sum")
+            raise IndexError(f"tensordot: {count} axes of arrays with {a.ndim} and {b.ndim}")
     first, second = axes
     axes_a = [normalize_axis(axis, a.ndim) for axis in (first if np.iterable(first) else (first,))]
     axes_b = [normalize_axis(axis, b.ndim) for axis in (second if np.iterable(second) else (second,))]

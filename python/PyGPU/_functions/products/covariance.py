@@ -26,7 +26,7 @@ def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
 
     def rows(variables: _core.GPUArray) -> _core.GPUArray:
         wide = variables.reshape((1,) * (2 - variables.ndim) + variables.shape)
-        return (wide if rowvar or wide.shape[0] == 1 else wide.T).astype(result_dtype, copy=False)
+        return (wide if rowvar or variables.ndim < 2 else wide.T).astype(result_dtype, copy=False)
 
     first_rows = rows(first)
     if y is None:
@@ -106,6 +106,8 @@ def cov(
     x = _observations(m, y, rowvar, dtype)
     if x.shape[0] == 0:
         return _core.empty((0, 0), np.float64, device=x.device)
+    if x.dtype.kind in "biu":
+        raise TypeError(f"cov: dtype={x.dtype}, and the mean that is subtracted is no integer")
     weights = _weights(x, fweights, aweights)
     if weights is None:
         mean, factor = x.mean(1), float(x.shape[1] - less)

@@ -1,0 +1,137 @@
+"""Entries of the tables of differences, and the names that their conditions use."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import Any, NamedTuple
+
+from . import argument_generators as generators
+from .comparison import Difference
+from .functions import pairs
+from .operands import Operand
+
+
+class _Absent:
+    """The value of a parameter that a call omits."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+
+
+BUILTINS = {one.__name__: one for one in (complex, isinstance, len, list, max, str, tuple)}
+"""The functions and classes that conditions use."""
+
+
+class Entry(NamedTuple):
+    """A difference: names of functions or a pattern such as `fft.*`, a condition, PyGPU's behaviour, the reason.
+
+    The condition is a Python expression. Its names are the parameters of the function, and the keys of `names`.
+    """
+
+    functions: str
+    condition: str
+    does: str
+    reason: str = ""
+
+    def has(self, function: str) -> bool:
+        return any(fnmatch.fnmatchcase(function, pattern) for pattern in self.functions.split())
+
+    def matches(self, difference: Difference) -> bool:
+        """Test whether the entry describes a difference."""
+        if not self.has(difference.call.function):
+            return False
+        context = Names(names(difference))
+        return bool(eval(self.condition, {"__builtins__": BUILTINS}, context))
+
+
+class Names(dict[str, Any]):
+    """The names of a condition; a parameter without a value is `ABSENT`."""
+
+    def __missing__(self, name: str) -> Any:
+        if name in BUILTINS:
+            raise KeyError(name)
+        return ABSENT
+
+
+def names(difference: Difference) -> dict[str, Any]:
+    """Return what a condition can test.
+
+    absent : the value of an argument that the call omits
+    keywords : the names of the arguments that are passed by keyword
+    kind, numpy, ours : the kind of the difference and of both outcomes ("value", "objects" or the name of an error)
+    foreign : a parameter for an array is a number, a list, a text or None
+    text : a parameter for an array, or an element of it, is a text or None
+    optional : the number of arguments that the signature does not require
+    rejected : the parameters with a value that NumPy mostly rejects
+    shapes, dtypes, styles : those of the array arguments
+    out_kind : how `out` differs from the result
+    """
+    call = difference.call
+    values = dict(call.arguments)
+    parameters = {parameter.name: parameter for parameter in pairs()[call.function].parameters()}
+    arrays = [value for name, value in values.items() if _is_for_arrays(call.function, name)]
+    operands = list(_flat(list(values.values())))
+    optional = [
+        name for name in values if name in parameters and parameters[name].default is not parameters[name].empty
+    ]
+    optional += [name for name in values if name not in parameters and not name.startswith("*")]
+    found = [one for one in operands if isinstance(one, Operand)]
+    return values | {
+        "absent": ABSENT,
+        "keywords": call.keywords,
+        "kind": difference.kind,
+        "numpy": difference.numpy,
+        "ours": difference.ours,
+        "foreign": any(_is_foreign(value) for value in arrays),
+        "text": any(one is None or isinstance(one, str) for one in _flat(arrays)),
+        "optional": len(optional),
+        "rejected": {name for name, value in values.items() if _is_rejected(call.function, name, value)},
+        "shapes": [one.shape for one in found],
+        "dtypes": {one.dtype for one in found},
+        "styles": {one.style for one in found},
+        "out_kind": getattr(values.get("out"), "kind", None),
+    }
+
+
+def _is_for_arrays(function: str, name: str) -> bool:
+    specification = generators.lookup(function, name)
+    return isinstance(specification, str) or name in generators.LISTS_OF_ARRAYS or name == "*arguments"
+
+
+def _is_foreign(value: Any) -> bool:
+    """Test for numbers, lists, texts and None, also among the elements of a list of arrays."""
+    elements = value if type(value) in (list, tuple) else [value]
+    return not elements or any(not isinstance(one, Operand) for one in elements)
+
+
+def _is_rejected(function: str, name: str, value: Any) -> bool:
+    specification = generators.lookup(function, name)
+    return isinstance(specification, generators.Values) and any(
+        type(one) is type(value) and one == value for one in specification.rejected
+    )
+
+
+def _flat(values: Any) -> Any:
+    for value in values:
+        if type(value) in (list, tuple):
+            yield from _flat(value)
+        else:
+            yield value
+
+
+def parse(text: str) -> list[Entry]:
+    """Read a table: for each entry the functions, then `if` the condition, `does` and `because`."""
+    entries = []
+    for paragraph in text.strip().split("\n\n"):
+        fields = {"": "", "if": "", "does": "", "because": ""}
+        field = ""
+        for line in paragraph.splitlines():
+            word, _, rest = line.strip().partition(" ")
+            if line.startswith(" ") and word in fields:
+                field, line = word, rest
+            fields[field] = f"{fields[field]} {line.strip()}".strip()
+        entries.append(Entry(fields[""], fields["if"], fields["does"], fields["because"]))
+    return entries

@@ -1,0 +1,244 @@
+"""List the differences from NumPy that are kept, each with its reason. `entries.py` explains conditions."""
+
+from __future__ import annotations
+
+from .entries import parse
+
+KEPT = parse("""
+*
+    if kind in ('refused', 'error') and foreign and ours in ('TypeError', 'ValueError', 'IndexError', 'AxisError')
+    does raise an error
+    because a function needs an array of a device, and uploads nothing implicitly (docs/arithmetic.md, Operands)
+
+*
+    if kind == 'accepted' and foreign
+    does convert a number or a list to an array
+    because NumPy fails there at an attribute that only arrays have
+
+*
+    if numpy == 'objects' and ours == 'TypeError'
+    does raise TypeError
+    because Python objects and texts have no representation on a device
+
+*
+    if kind == 'error' and numpy in ('AttributeError', 'SystemError', 'KeyError')
+    does raise TypeError, ValueError or AxisError
+    because NumPy's error is an accident of its implementation
+
+*
+    if kind == 'error' and optional >= 2
+    does raise the error of another argument
+    because the order in which several wrong arguments are found is unspecified
+
+full
+    if kind == 'error' and isinstance(fill_value, str)
+    does raise TypeError for a text
+    because texts have no representation on a device
+
+histogram2d histogramdd trapezoid poly
+    if kind == 'error' and ours == 'TypeError' and ('x' in (weights, x) or seq_of_zeros == 'ab')
+    does raise TypeError for a text
+    because texts have no representation on a device
+
+sum prod max min amax amin mean var nanmax nanmin nanprod nansum trace
+    if kind in ('refused', 'error') and ours == 'TypeError' and out_kind == 'narrow'
+    does raise TypeError for an `out` whose dtype loses information
+    because the other functions with `out` raise it too: 'same_kind' is the rule of ufuncs
+
+mean nanmean nanstd nansum nanvar std sum var trace
+    if kind in ('refused', 'error') and ours == 'TypeError' and dtype is not absent
+    does raise TypeError for a `dtype` that loses information, such as the imaginary part
+    because the other functions with `dtype` raise it too: 'same_kind' is the rule of ufuncs
+
+fft.hfft fft.ifft2 fft.irfft2
+    if out is not absent and kind in ('refused', 'error', 'argument', 'dtype')
+    does check and write `out`
+    because NumPy 2.4 ignores `out` in these functions, against its documentation
+
+unpackbits
+    if bitorder == 'bad' and kind == 'refused'
+    does raise ValueError
+    because NumPy checks `bitorder` in packbits only
+
+unpackbits
+    if kind == 'values' and shapes[0] == (0, 2)
+    does append zeros
+    because NumPy 2.4 returns uninitialized memory
+
+dot
+    if kind == 'values' and 'special' in styles
+    does multiply 0 by infinity and NaN to NaN, as IEEE 754
+    because NumPy's BLAS library skips products with 0
+
+unique
+    if kind == 'values' and sorted is False
+    does sort also with sorted=False
+    because NumPy does not specify the order then
+
+linalg.eigvals roots
+    if kind == 'dtype'
+    does return complex numbers
+    because the dtype must not depend on values, for which the host would wait; the array API requires it
+
+linalg.eig linalg.eigvals roots
+    if kind == 'error' and numpy == 'LinAlgError' and 'float16' in dtypes
+    does raise TypeError for float16 before it reads values
+    because the host waits for values
+
+linalg.multi_dot
+    if kind == 'out' and () in shapes
+    does return `out`
+    because NumPy returns a scalar
+
+polymul
+    if kind in ('shape', 'values') and 'special' in styles
+    does keep leading zeros
+    because their removal would wait for the device (docstring)
+
+polyadd polysub polydiv
+    if kind in ('refused', 'error', 'accepted') and len(shapes) == 2 and max(len(shapes[0]), len(shapes[1])) > 1
+    does raise ValueError or divide the first axis
+    because coefficients have one axis; NumPy pads by rules for one axis
+
+poly polyder polyint roots
+    if kind == 'accepted' and (shapes == [()] or seq_of_zeros == 3)
+    does take an array without axes as a polynomial with one coefficient
+    because NumPy fails at an attribute that only arrays have
+
+polyder polyint
+    if kind == 'refused' and 'm' in rejected
+    does raise TypeError for an order that is no integer
+    because NumPy truncates it, against its documentation
+
+tri tril_indices triu_indices
+    if kind == 'refused' and ours == 'TypeError' and {'N', 'M', 'n', 'm'} & rejected
+    does raise TypeError for a length that is no integer
+    because NumPy documents integers
+
+isdtype
+    if kind == 'accepted'
+    does accept all that `numpy.dtype` accepts
+    because bfloat16 has no class of NumPy
+
+lib.stride_tricks.as_strided
+    if kind == 'refused' and ours == 'ValueError'
+    does raise ValueError for a view that reaches beyond the memory of the array
+    because NumPy reads and writes other memory
+
+lib.stride_tricks.as_strided
+    if kind == 'error' and strides == '8'
+    does raise TypeError for a text
+    because strides are integers
+
+unravel_index
+    if kind == 'accepted' and numpy == 'ValueError'
+    does wrap indices out of range around
+    because a check would wait for the device (docstring)
+
+all amax amin any argmax argmin around asarray broadcast_to clip flip full_like i0 max mean min ones_like prod
+round sinc std sum tensordot var zeros_like
+    if kind == 'refused' and ours == 'TypeError' and keywords & {'a', 'm', 'x', 'array'}
+    does not accept NumPy's name of its first parameter
+    because of the array API's and PyCUDA's signatures; np.f(a=x) works (tests/functions/test_signatures.py)
+
+clip
+    if kind in ('refused', 'error') and (a_min is not absent or a_max is not absent)
+    does not accept a_min and a_max as keywords
+    because the array API's names are min and max; np.clip accepts both (tests/functions/test_signatures.py)
+
+std var nanstd nanvar
+    if kind in ('refused', 'error') and mean is not absent
+    does not have the keyword mean
+    because one pass over the elements computes the mean (tests/functions/test_signatures.py)
+
+unique_all unique_counts unique_inverse unique_values
+    if kind == 'accepted' and 'x' in keywords
+    does accept its parameter by keyword
+    because NumPy publishes this signature, though it raises TypeError
+
+cov
+    if kind == 'refused' and fweights is not absent and ours == 'TypeError'
+    does raise TypeError for frequency weights of floats
+    because NumPy accepts them if they are whole numbers, for which the host would wait
+
+cross
+    if kind == 'refused' and ours == 'ValueError'
+    does raise ValueError for vectors of two numbers
+    because NumPy deprecates them
+
+trim_zeros
+    if kind == 'structure' and isinstance(filt, list)
+    does return an array
+    because lists are converted to arrays
+
+histogramdd
+    if kind == 'structure'
+    does return a tuple of edges
+    because NumPy documents a tuple, and returns a list
+
+insert put_along_axis take_along_axis
+    if kind == 'accepted' and numpy == 'AttributeError'
+    does accept a list of indices
+    because NumPy fails there at an attribute that only arrays have
+
+put_along_axis
+    if kind == 'accepted' and axis is None
+    does write into an array that is not contiguous
+    because NumPy writes into a flattened copy, which it made read-only
+
+fft.fftshift fft.ifftshift roll
+    if kind == 'accepted' and () in shapes
+    does return an array without axes unchanged
+    because NumPy fails at the unpacking of an empty list
+
+average linalg.norm linalg.vector_norm cumulative_prod cumulative_sum linspace
+    if kind in ('refused', 'error', 'accepted') and ('axis' in rejected or isinstance(axis, tuple))
+    does require integers as axes
+    because NumPy converts lists, floats, texts and tuples by accident, in these functions only
+
+tensordot linalg.tensordot
+    if kind == 'refused' and axes == -1
+    does raise ValueError for a negative number of axes
+    because NumPy returns the outer product
+
+reshape
+    if kind == 'refused' and shape is None
+    does raise TypeError
+    because NumPy takes None as the unchanged shape, which it does not document
+
+clip
+    if kind == 'accepted' and a_min is not absent and a_max is absent
+    does accept one limit
+    because the array API has limits that are optional
+
+divmod frexp modf
+    if kind == 'accepted' and out is None
+    does take None as no output
+    because other functions with `out` do so
+
+linspace
+    if kind == 'accepted' and num is None
+    does return 50 numbers
+    because None stands for the default
+
+may_share_memory shares_memory
+    if kind == 'accepted' and max_work == '1'
+    does ignore `max_work`
+    because the exact solution needs no limit
+
+squeeze
+    if kind == 'error' and axis == [0]
+    does raise ValueError, since the axis is longer than 1
+    because lists are taken as tuples
+
+gradient
+    if kind == 'error' and ('bool' in dtypes or edge_order == 0)
+    does raise another error first
+    because the order in which several wrong arguments are found is unspecified
+
+logical_and
+    if kind == 'refused' and casting == 'no'
+    does refuse operands of two dtypes
+    because they are cast to one dtype; NumPy has a loop for objects
+""")
+"""The differences that are kept."""

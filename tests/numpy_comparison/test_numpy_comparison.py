@@ -1,0 +1,107 @@
+"""Test that each function that PyGPU and NumPy both have gives the same results, or raises the same errors.
+
+Functions come from PyGPU's declarations of public names, and arguments from the names of parameters. A function that
+is added is compared without being listed; the first tests fail until its parameters have generators.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import PyGPU
+import simulated
+
+from .calls import SEED, Call, calls_of
+from .comparison import Difference, compare, is_accepted
+from .entries import Entry, parse
+from .functions import Pair, pairs
+from .kept_differences import KEPT
+from .open_differences import OPEN
+
+PARTS = 4
+ON_GPU = 2
+"""The calls of a part that run on a simulated GPU, which needs a third of a second to compile each kernel."""
+EXCERPT = 20
+
+
+def part_of(name: str, part: int) -> list[Call]:
+    """Return the first call, and every fourth of the others, or a few of them on a simulated GPU."""
+    calls = calls_of(name)
+    chosen = [*calls[:1], *calls[1 + part :: PARTS]]
+    is_on_gpu = PyGPU.backend_name() != "cpu" and simulated.driver() is not None
+    return chosen[:ON_GPU] if is_on_gpu else chosen
+
+
+def is_listed(difference: Difference) -> bool:
+    return any(entry.matches(difference) for entry in (*KEPT, *OPEN))
+
+
+@pytest.mark.sampled(on="cpu", elsewhere=8)
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("name", pairs())
+def test_function_matches_numpy_unless_difference_is_listed(name: str, part: int) -> None:
+    print(f"seed {SEED}")
+    pair = pairs()[name]
+    differences = [compare(pair, call) for call in part_of(name, part)]
+    found = [str(one) for one in differences if one is not None and not is_listed(one)]
+    assert not found, f"{len(found)} differences (seed {SEED}):\n" + "\n".join(found[:EXCERPT])
+
+
+@pytest.mark.enough_on("cpu")
+def test_each_function_has_call_that_numpy_accepts() -> None:
+    names = [name for name in pairs() if not calls_of(name) or not is_accepted(pairs()[name], calls_of(name)[0])]
+    assert names == [], "add generators for their parameters, or calls to explicit_calls.py"
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("entry", [*KEPT, *OPEN], ids=lambda entry: f"{entry.functions}: {entry.does}"[:80])
+def test_listed_difference_exists_in_each_named_function(entry: Entry) -> None:
+    is_pattern = "*" in entry.functions
+    names = [name for name in pairs() if entry.has(name)]
+    missing = [] if is_pattern else sorted(set(entry.functions.split()) - set(names))
+    assert missing == [], "functions that PyGPU and NumPy do not both have"
+    ended = []
+    for name in names:
+        is_found = any(differs_as_listed(pairs()[name], call, entry) for call in calls_of(name))
+        if is_found and is_pattern:
+            return
+        ended += [] if is_found else [name]
+    assert ended == [], "no longer different: remove these names, or the entry"
+
+
+def differs_as_listed(pair: Pair, call: Call, entry: Entry) -> bool:
+    difference = compare(pair, call)
+    return difference is not None and entry.matches(difference)
+
+
+@pytest.mark.enough_on("cpu")
+def test_entries_have_functions_condition_behaviour_and_reason() -> None:
+    assert all(entry.functions and entry.condition and entry.does for entry in (*KEPT, *OPEN))
+    assert all(entry.reason for entry in KEPT)
+    assert parse("sum\n    if kind == 'values'\n      or kind == 'dtype'\n    does a\n    because b") == [
+        Entry("sum", "kind == 'values' or kind == 'dtype'", "a", "b")
+    ]
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize(
+    ("name", "other", "kind"),
+    [
+        ("sin", "cos", "values"),
+        ("sum", "count_nonzero", "dtype"),
+        ("sort", "ravel", "shape"),
+        ("shape", "ndim", "structure"),
+    ],
+)
+def test_comparison_reports_function_with_other_results(name: str, other: str, kind: str) -> None:
+    wrong = pairs()[name]._replace(ours=pairs()[other].ours)
+    difference = compare(wrong, calls_of(name)[0])
+    assert difference is not None
+    assert difference.kind == kind
+
+
+@pytest.mark.enough_on("cpu")
+def test_calls_are_equal_in_each_run() -> None:
+    first = [repr(call) for call in calls_of("take")]
+    calls_of.cache_clear()
+    assert [repr(call) for call in calls_of("take")] == first
