@@ -6,7 +6,8 @@ code. With `on="cpu"`, CUDA and HIP run only the first `elsewhere` cases. Cases 
 `matrix`, which `make test` excludes by `-m "not matrix"`.
 
 Tests without the marker in the folders `VALUES` (not in their subfolders) check values, which all backends compute by
-the same code. If such a test has more than `FEW` cases, simulated CUDA runs the sample of them, and simulated HIP the first `FEW`.
+the same code. If such a test has more than `FEW` cases, simulated CUDA runs the sample of them, and simulated HIP the
+first `FEW`.
 """
 
 from __future__ import annotations
