@@ -1,6 +1,8 @@
 """Pytest plugin that runs scikit-learn's own array API tests with PyGPU in place of the other libraries.
 
-    SCIPY_ARRAY_API=1 PYTHONPATH=tests/array_api python -m pytest -p pygpu_in_sklearn -k PyGPU --pyargs sklearn
+    cd /tmp  # outside the checkout, whose settings of pytest do not suit scikit-learn
+    SCIPY_ARRAY_API=1 PYGPU_STRICT=1 PYTHONPATH=$CHECKOUT/tests/array_api python -m pytest -c /dev/null --rootdir=. \\
+        -p pygpu_in_sklearn -k PyGPU --pyargs sklearn
 
 The tests use float64 and float32, and arrays of NumPy and PyGPU in the same call, where scikit-learn moves the second.
 scikit-learn converts arrays of PyTorch and CuPy to NumPy by the name of the library. The plugin adds PyGPU to these
