@@ -49,7 +49,7 @@ argmax argmin
     if kind == 'error' and isinstance(axis, tuple)
     does raise AxisError or ValueError for a tuple of axes, instead of TypeError
 
-amin nanmin sum argsort apply_over_axes
+amin nanmin sum apply_over_axes
     if kind == 'refused' and ours == 'AxisError' and (() in shapes or foreign)
     does not take an array without axes as one with the axis 0
 
