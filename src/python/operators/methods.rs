@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{parametric_functions, round};
+use super::parametric_functions;
 use crate::array::allocator_inheritance;
 use crate::array::class::GpuArray;
 use crate::py_once::intern;
@@ -66,7 +66,7 @@ impl GpuArray {
         decimals: i32,
         out: Option<&Bound<'py, Self>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        round::round(slf.as_any(), decimals, out)
+        parametric_functions::round::round(slf.as_any(), decimals, out)
     }
 
     /// Sum a diagonal.

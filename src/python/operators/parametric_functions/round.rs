@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use super::operand::UfuncOperand;
-use super::parametric_functions::{compute, output_keywords};
-use super::ufunc_call::UfuncKeywords;
+use super::super::operand::UfuncOperand;
+use super::super::ufunc_call::UfuncKeywords;
+use super::{compute, output_keywords};
 use crate::array::array_argument;
 use crate::array::class::GpuArray;
 use crate::kernel::call::values;
@@ -122,7 +122,7 @@ impl Scale {
 /// [1200, 1200]
 #[pyfunction]
 #[pyo3(signature = (a: "Operand", /, decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
-pub(super) fn round<'py>(
+pub(crate) fn round<'py>(
     a: &Bound<'py, PyAny>,
     decimals: i32,
     out: Option<&Bound<'py, GpuArray>>,

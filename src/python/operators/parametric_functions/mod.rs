@@ -1,4 +1,8 @@
-//! Elementwise functions with parameters in addition to their arrays: `where`, `clip` and `angle`.
+//! Elementwise functions with parameters in addition to their arrays: `where`, `clip` and `angle`, and in the
+//! submodules `round` and `nan_to_num`.
+
+pub(super) mod nan_to_num;
+pub(super) mod round;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

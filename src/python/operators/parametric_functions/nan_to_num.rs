@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use super::parametric_functions::compute;
-use super::ufunc_call::UfuncKeywords;
+use super::super::ufunc_call::UfuncKeywords;
+use super::compute;
 use crate::array::array_argument::{self, ArrayArg};
 use crate::array::class::{GpuArray, new_like};
 use crate::host::transfer;
