@@ -6,7 +6,8 @@ The error of a result is its distance from the exact value, divided by the spaci
 complex numbers, the distance in the plane divided by the spacing at the absolute value. A correctly rounded function
 has at most 0.5. Operands are random numbers of the ranges in `DOMAINS`, and whole numbers. Results that overflow or
 are subnormal are left out. Functions that are exact or correctly rounded by IEEE 754, such as `add`, are not measured.
-With `--json` the columns of other devices in the file are kept.
+Singular values are measured against NumPy's in double precision, in units of the machine epsilon times the greatest
+value. With `--json` the columns of other devices in the file are kept.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ COMPLEX = dict.fromkeys((
     "exp2", "expm1", "log", "log10", "log1p", "log2", "multiply", "divide", "power",
     "reciprocal", "sin", "sinc", "sinh", "sqrt", "tan", "tanh", "absolute",
 ), (-8.0, 8.0))  # fmt: skip
+# Shapes of the stacks of matrices whose singular values are measured.
+MATRICES = [(50, 3, 3), (50, 16, 12), (20, 32, 32), (5, 64, 64), (4, 200, 100), (1, 500, 500)]
 TWO = ("multiply", "divide", "power")
 REFERENCES: dict[str, Callable[..., Any]] = {
     "absolute": MP.fabs, "arccos": MP.acos, "arccosh": MP.acosh, "arcsin": MP.asin, "arcsinh": MP.asinh,
@@ -121,6 +124,21 @@ def measure(count: int) -> dict[str, dict[str, float]]:
     return found
 
 
+def measure_singular_values() -> dict[str, dict[str, float]]:
+    """Return the greatest error of singular values of random matrices, by shape and dtype."""
+    rng = np.random.default_rng(SEED)
+    found: dict[str, dict[str, float]] = {}
+    for shape in MATRICES:
+        for dtype in ("float32", "float64"):
+            matrices = rng.standard_normal(shape).astype(dtype)
+            exact = np.linalg.svd(matrices.astype(np.float64), compute_uv=False)
+            values = PyGPU.linalg.svdvals(PyGPU.to_gpu(matrices)).get()
+            error = float(np.max(np.abs(values - exact)) / np.max(exact) / np.finfo(dtype).eps)
+            found.setdefault(" x ".join(map(str, shape)), {})[dtype] = round(error, 2)
+            print(f"svdvals {shape} {dtype:10} {error:8.2f} eps")
+    return found
+
+
 def main() -> None:
     """Measure on the current backend, and add the column to the JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -129,7 +147,12 @@ def main() -> None:
     arguments = parser.parse_args()
     PyGPU.device_count()
     backend = PyGPU.backend_name()
-    column = {"machine": machine.describe(), "points": arguments.points, "ulp": measure(arguments.points)}
+    column = {
+        "machine": machine.describe(),
+        "points": arguments.points,
+        "ulp": measure(arguments.points),
+        "singular values, eps": measure_singular_values(),
+    }
     if arguments.json:
         columns = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
         columns[backend] = column

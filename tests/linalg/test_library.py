@@ -6,14 +6,16 @@ import ctypes
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
 import PyGPU
 import simulated
-from linear_algebra import close, given
+from linear_algebra import adjoint, close, given
 from PyGPU import linalg
+from PyGPU._linalg import library
 from support import on_cpu
 
 pytestmark = [
@@ -80,6 +82,26 @@ def test_svd_uses_other_algorithm_if_jacobi_does_not_converge(
         assert (u.shape, vh.shape) == tuple(np.linalg.svd(a, full)[place].shape for place in (0, 2))
     fails("solver", "gesvdj", INFO)
     close(linalg.svdvals(PyGPU.to_gpu(a)), s)
+
+
+@pytest.mark.enough_on("cuda")
+@pytest.mark.parametrize("shape", [(2, 6, 4), (2, 4, 6)], ids=str)
+def test_svd_is_accurate_if_library_returns_inaccurate_vectors(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed = library.svd
+
+    def inaccurate(a: PyGPU.GPUArray, vectors: bool, full: bool) -> tuple[Any, ...]:
+        u, s, v, info = computed(a, vectors, full)
+        noise = PyGPU.to_gpu(np.random.default_rng(5).uniform(-1e-6, 1e-6, u.shape))
+        return u * (1 + 1e-6) + noise, s * (1 + 1e-6), v * (1 - 1e-6), info
+
+    monkeypatch.setattr(library, "svd", inaccurate)
+    a = given("float64", *shape)
+    u, s, vh = (part.get() for part in linalg.svd(PyGPU.to_gpu(a), False))
+    np.testing.assert_allclose(s, np.linalg.svd(a, compute_uv=False), rtol=1e-10)
+    np.testing.assert_allclose(adjoint(u) @ u, np.broadcast_to(np.eye(4), (2, 4, 4)), atol=1e-10)
+    np.testing.assert_allclose(vh @ adjoint(vh), np.broadcast_to(np.eye(4), (2, 4, 4)), atol=1e-10)
 
 
 @pytest.mark.enough_on("cuda")
