@@ -164,6 +164,9 @@ def _refined(a: _core.GPUArray, u: _core.GPUArray, vh: _core.GPUArray) -> SVDRes
 
 
 def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDResult:
+    # With infinities or NaN cuSOLVER's iterations may not end, or end with NaN and without an error.
+    if a.dtype.kind in "fc" and not _core.isfinite(a).all():
+        raise LinAlgError(_NOT_CONVERGED)
     matrices, is_transposed = copy_in_memory_order(a, dtype)
     # The values are computed from the vectors.
     u, _, v, info = library.svd(matrices, True, vectors and full)
