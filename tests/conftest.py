@@ -32,8 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     backend = PyGPU.backend_name()
-    sampling.mark(items, backend)
-    if backend == "cpu" or not support.is_simulated():
+    is_simulated = backend != "cpu" and support.is_simulated()
+    sampling.mark(items, backend, is_simulated)
+    if not is_simulated:
         return
 
     def is_left_out(item: pytest.Item) -> bool:

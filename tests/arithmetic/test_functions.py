@@ -95,12 +95,63 @@ def test_clip_ignores_limits_beyond_range_of_dtype() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("decimals", [0, 1, -1])
 def test_round_accepts_positive_and_negative_decimals(kind: str, decimals: int) -> None:
-    if kind == "bool" and decimals:
-        pytest.skip("NumPy has no result for it")
     host = values(kind)
     array = PyGPU.to_gpu(host)
     for function in (PyGPU.round, PyGPU.around, np.round):
+        if kind == "bool" and decimals:
+            with pytest.raises(TypeError):
+                np.round(host, decimals)
+            with pytest.raises(TypeError, match=f"bools cannot be rounded to {decimals} decimal digits"):
+                function(array, decimals)
+            continue
         assert_alike(function(array, decimals), np.round(host, decimals))
+
+
+@pytest.mark.parametrize("decimals", [-2, -3, -5, -10, -19, -20])
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint64"])
+def test_round_of_integers_accepts_powers_beyond_their_range(kind: str, decimals: int) -> None:
+    host = np.array([0, 49, 50, 51, 99, np.iinfo(kind).max // 2], kind)
+    assert_alike(PyGPU.round(PyGPU.to_gpu(host), decimals), np.round(host, decimals))
+
+
+@pytest.mark.parametrize(
+    "operand", [155, [155, 144], (1, 2), np.int8(45), np.uint8(9), True, [True], 2.55, [0.5, 1.5], 2.5 + 3.5j]
+)
+@pytest.mark.parametrize("decimals", [0, -1])
+def test_round_of_numbers_and_sequences_keeps_their_dtype(operand: Any, decimals: int) -> None:
+    if np.asarray(operand).dtype == bool and decimals:
+        with pytest.raises(TypeError, match="bools cannot be rounded"):
+            PyGPU.round(operand, decimals)
+        return
+    assert_alike(PyGPU.round(operand, decimals), np.round(operand, decimals))
+
+
+@pytest.mark.parametrize("decimals", [0, 1, -1])
+@pytest.mark.parametrize("out_kind", ["bool", "int8", "int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("kind", ["bool", "int32", "float32", "complex128"])
+def test_round_accepts_the_outputs_that_numpy_accepts(kind: str, out_kind: str, decimals: int) -> None:
+    host = np.array([0, 1.55, 2.345, 77, 115]).astype(kind)
+    expected = np.ones(5, out_kind)
+    out = PyGPU.to_gpu(expected)
+    try:
+        np.round(host, decimals, out=expected)
+    except TypeError:
+        with pytest.raises(TypeError):
+            PyGPU.round(PyGPU.to_gpu(host), decimals, out=out)
+        assert (out.get() == 1).all()
+        return
+    assert PyGPU.round(PyGPU.to_gpu(host), decimals, out=out) is out
+    assert_alike(out, expected)
+
+
+@pytest.mark.parametrize("kind", ["int32", "float64"])
+def test_round_rejects_output_of_another_shape_and_large_decimals(kind: str) -> None:
+    array = PyGPU.to_gpu(np.arange(3, dtype=kind))
+    for decimals in (0, 1, -1):
+        with pytest.raises(ValueError, match=r"out has shape \(2, 3\), and the array has shape \(3,\)"):
+            PyGPU.round(array, decimals, out=PyGPU.zeros((2, 3), kind))
+    with pytest.raises(OverflowError):
+        array.round(2**40)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,6 +170,39 @@ def test_nan_to_num_replaces_nan_and_infinities(kind: str) -> None:
     assert_alike(np.nan_to_num(array, nan=1, posinf=2, neginf=3), np.nan_to_num(host, nan=1, posinf=2, neginf=3))
     assert PyGPU.nan_to_num(array, copy=False) is array
     assert_alike(array, np.nan_to_num(host))
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("replacement", ["float32", "float64", "int64", "bool"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_nan_to_num_accepts_arrays_as_replacements(kind: str, replacement: str, copy: bool) -> None:
+    host = values(kind)[-6:].reshape(2, 3)
+    array = PyGPU.to_gpu(host)
+    row, column = np.array([3, 2**40 + 1, 5]).astype(replacement), np.array([[7], [8]]).astype(replacement)
+    found = PyGPU.nan_to_num(array, copy=copy, nan=PyGPU.to_gpu(row), posinf=PyGPU.to_gpu(column), neginf=[1, 2, 3])
+    expected = np.nan_to_num(host, copy=copy, nan=row, posinf=column, neginf=[1, 2, 3])
+    assert (found is array) is not copy
+    assert_alike(found, expected)
+    assert_alike(array, host)
+
+
+def test_nan_to_num_rejects_replacements_that_do_not_fit() -> None:
+    host = np.array([1.0, np.nan], "float32")
+    array = PyGPU.to_gpu(host)
+    for replacement, error in ((PyGPU.zeros((3, 2)), ValueError), (PyGPU.zeros(2, "complex64"), TypeError)):
+        for copy in (True, False):
+            with pytest.raises(error):
+                np.nan_to_num(host, copy=copy, nan=replacement.get())
+            with pytest.raises(error):
+                PyGPU.nan_to_num(array, copy=copy, nan=replacement)
+    assert_alike(array, host)
+
+
+def test_nan_to_num_in_place_reads_replacements_of_the_same_memory_first() -> None:
+    host = np.array([np.nan, 1, np.nan, 5])
+    array = PyGPU.to_gpu(host)
+    PyGPU.nan_to_num(array, copy=False, nan=array[::-1])
+    assert array.tolist() == [5, 1, 1, 5]
 
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint64"])

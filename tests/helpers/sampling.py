@@ -4,6 +4,10 @@ The marker `@pytest.mark.sampled` is for parametrized tests. The sample contains
 once. With `on="cuda"`, HIP runs only the first `elsewhere` cases of the test, because CUDA and HIP share the tested
 code. With `on="cpu"`, CUDA and HIP run only the first `elsewhere` cases. Cases outside the sample get the marker
 `matrix`, which `make test` excludes by `-m "not matrix"`.
+
+Tests without the marker in the folders `VALUES` (not in their subfolders) check values, which all backends compute by
+the same code. If such a test has more than `FEW` cases, simulated CUDA runs the sample of them, and simulated HIP the
+first `FEW`.
 """
 
 from __future__ import annotations
@@ -15,6 +19,12 @@ from typing import Any
 import pytest
 
 Case = dict[str, Any]
+
+VALUES = {
+    "arithmetic", "array", "array_api", "fft", "functions", "fusion", "host", "linalg", "numpy_comparison", "products",
+    "pybindgpu", "pycuda", "random", "reductions", "selection", "sorting", "views",
+}  # fmt: skip
+FEW = 3
 
 
 def sample(cases: Sequence[Case]) -> set[int]:
@@ -29,7 +39,7 @@ def sample(cases: Sequence[Case]) -> set[int]:
     return chosen
 
 
-def mark(items: Sequence[pytest.Item], backend: str) -> None:
+def mark(items: Sequence[pytest.Item], backend: str, is_simulated: bool) -> None:
     """Mark the cases that `make test` excludes on a backend."""
 
     def function_of(item: pytest.Item) -> str:
@@ -37,12 +47,21 @@ def mark(items: Sequence[pytest.Item], backend: str) -> None:
 
     for _, group in groupby(items, function_of):
         cases = list(group)
-        asked = cases[0].get_closest_marker("sampled")
-        if asked is None:
-            continue
-        is_elsewhere = backend not in ("cpu", asked.kwargs.get("on", backend))
-        parameters = [item.callspec.params if hasattr(item, "callspec") else {} for item in cases]
-        chosen = set(range(asked.kwargs.get("elsewhere", 1))) if is_elsewhere else sample(parameters) or {0}
+        chosen = _chosen(cases, backend, is_simulated)
         for position, item in enumerate(cases):
             if position not in chosen:
                 item.add_marker("matrix")
+
+
+def _chosen(cases: Sequence[pytest.Item], backend: str, is_simulated: bool) -> set[int]:
+    """Return the positions of the cases of one test that `make test` runs."""
+    parameters = [item.callspec.params if hasattr(item, "callspec") else {} for item in cases]
+    sampled = cases[0].get_closest_marker("sampled")
+    if sampled is None:
+        folder = cases[0].nodeid.partition("::")[0].rpartition("/")[0].removeprefix("tests/")
+        if not is_simulated or folder not in VALUES or len(cases) <= FEW:
+            return set(range(len(cases)))
+        return sample(parameters) if backend == "cuda" else set(range(FEW))
+    if backend not in ("cpu", sampled.kwargs.get("on", backend)):
+        return set(range(sampled.kwargs.get("elsewhere", 1)))
+    return sample(parameters) or {0}

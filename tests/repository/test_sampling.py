@@ -39,6 +39,16 @@ def test_on_one(): pass
 
 def test_other(): pass
 """
+PROGRAM_OF_VALUES = """
+import pytest
+
+@pytest.mark.parametrize("first", [1, 2, 3, 4])
+@pytest.mark.parametrize("second", "ab")
+def test_values(first, second): pass
+
+@pytest.mark.parametrize("only", [1, 2, 3])
+def test_few(only): pass
+"""
 CONFTEST = """
 import pytest, sampling
 
@@ -48,8 +58,20 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    sampling.mark(items, "BACKEND")
+    sampling.mark(items, "BACKEND", is_simulated=SIMULATED)
 """
+
+
+def run(program: str, place: Path, backend: str, is_simulated: bool, sample: list[str]) -> str:
+    """Run a file of tests with the given sampling, and return pytest's output."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(program)
+    root = place.parent.parent.parent
+    text = CONFTEST.replace("BACKEND", backend).replace("SIMULATED", str(is_simulated))
+    (root / "conftest.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", f"pythonpath={ROOT}/tests/helpers"]
+    command += ["--rootdir", str(root), *sample, str(root)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=root).stdout
 
 
 @pytest.mark.parametrize(
@@ -59,9 +81,23 @@ def pytest_collection_modifyitems(items):
 def test_cases_outside_sample_are_deselected_as_matrix(
     backend: str, sample: list[str], count: int, tmp_path: Path
 ) -> None:
-    (tmp_path / "test_it.py").write_text(PROGRAM)
-    (tmp_path / "conftest.py").write_text(CONFTEST.replace("BACKEND", backend))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", f"pythonpath={ROOT}/tests/helpers"]
-    command += ["--rootdir", str(tmp_path), *sample, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert f"{count} passed" in done.stdout, done.stdout
+    output = run(PROGRAM, tmp_path / "tests" / "memory" / "test_it.py", backend, True, sample)
+    assert f"{count} passed" in output, output
+
+
+@pytest.mark.parametrize(
+    ("folder", "backend", "is_simulated", "count"),
+    [
+        ("functions", "cuda", True, 4 + 3),
+        ("functions", "hip", True, 3 + 3),
+        ("functions", "cuda", False, 8 + 3),
+        ("functions", "cpu", False, 8 + 3),
+        ("memory", "hip", True, 8 + 3),
+    ],
+)
+def test_tests_of_values_are_sampled_on_simulated_gpus_without_marker(
+    folder: str, backend: str, is_simulated: bool, count: int, tmp_path: Path
+) -> None:
+    place = tmp_path / "tests" / folder / "test_it.py"
+    output = run(PROGRAM_OF_VALUES, place, backend, is_simulated, ["-m", "not matrix"])
+    assert f"{count} passed" in output, output

@@ -11,6 +11,7 @@ import pytest
 import PyGPU
 import simulated
 from PyGPU._native import host_sorting
+from support import assert_same, assert_same_refusal, outcome
 
 PyGPU.device_count()
 # A simulated GPU compiles each kernel for the host, so few cases of each kind run there.
@@ -126,10 +127,41 @@ def test_numpy_sort_functions_dispatch_to_device() -> None:
 
 def test_sort_rejects_0d_array_without_axis_none() -> None:
     a = PyGPU.to_gpu(np.float32(1))
-    for call in (PyGPU.sort, PyGPU.argsort, operator.methodcaller("sort")):
+    for call in (PyGPU.sort, operator.methodcaller("sort")):
         with pytest.raises(IndexError):
             call(a)
     assert PyGPU.sort(a, axis=None).tolist() == [1]
+
+
+@pytest.mark.parametrize("axis", [-1, 0, None, 1, -2])
+@pytest.mark.parametrize("name", ["sort", "argsort", "partition", "argpartition"])
+def test_sort_functions_take_0d_array_like_numpy(name: str, axis: int | None) -> None:
+    host = np.array(7, "float32")
+    arguments = (0, axis) if "partition" in name else (axis,)
+    array = PyGPU.to_gpu(host)
+    function, counterpart = getattr(PyGPU, name), getattr(np, name)
+    assert_same_outcome(outcome(lambda: function(array, *arguments)), outcome(lambda: counterpart(host, *arguments)))
+    if name.startswith("arg"):
+        method = operator.methodcaller(name, *arguments)
+        assert_same_outcome(outcome(lambda: method(array)), outcome(lambda: method(host)))
+
+
+def assert_same_outcome(ours: tuple[str, Any], numpys: tuple[str, Any]) -> None:
+    if numpys[0] == "error":
+        assert_same_refusal(ours, numpys)
+    else:
+        assert_same(ours[1], numpys[1])
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 2)])
+def test_partition_of_no_elements_accepts_any_position(shape: tuple[int, ...]) -> None:
+    host = np.zeros(shape, "int32")
+    array = PyGPU.to_gpu(host)
+    assert_same(PyGPU.partition(array, 5, axis=0), np.partition(host, 5, axis=0))
+    assert_same(PyGPU.argpartition(array, -9), np.argpartition(host, -9))
+    array.partition(3)
+    with pytest.raises(TypeError, match="must be integer"):
+        array.partition(1.5)  # type: ignore[arg-type]
 
 
 def test_rejected_sort_leaves_array_unchanged() -> None:

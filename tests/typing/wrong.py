@@ -26,7 +26,7 @@ a.shapes  # error: attr-defined
 a.sum(axes=0)  # error: call-arg
 a.reshape("x")  # error: arg-type
 a.astype("float32", casting="sometimes")  # error: arg-type
-a.shape = (3,)  # error: misc
+a.strides = (8,)  # error: misc
 number: int = a.sum()  # error: assignment
 host: np.ndarray[tuple[int], np.dtype[np.float64]] = a + 1  # error: assignment
 pair: tuple[GPUArray, GPUArray] = PyGPU.sin(a)  # error: assignment

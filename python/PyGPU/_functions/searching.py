@@ -127,12 +127,14 @@ def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, o
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind != "introselect":
         raise ValueError(f"select kind must be 'introselect' (got '{kind}')")
+    length = a.size if axis is None else a.shape[normalize_axis(axis, a.ndim)]
     positions = np.asarray(kth)
     if positions.dtype.kind not in "biu":
         raise TypeError("Partition index must be integer")
     if positions.ndim > 1:
         raise ValueError("object too deep for desired array")
-    length = a.size if axis is None else a.shape[normalize_axis(axis, a.ndim)]
+    if a.size == 0:
+        return
     for position in positions.reshape(-1).tolist():
         index = position + length if position < 0 else position
         if not 0 <= index < length:
@@ -146,6 +148,8 @@ def _partitioned(
     numpy_result: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
     if numpy_result is not NotImplemented:
         return numpy_result
+    if name == "argpartition" and a.ndim == 0 and axis in (0, -1):
+        axis = None
     _check_partition(a, kth, axis, kind, order)
     return sort(a, axis)
 

@@ -78,12 +78,16 @@ def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> N
     np.copyto(result, x, where=mask)
 
 
+def _digits(scale: Any) -> int:
+    return round(math.log10(scale)) if math.isfinite(scale) else 400  # NumPy computes the power of ten: infinity
+
+
 def _round_decimals(a: Any, scale: Any) -> Any:
-    return np.round(a, round(math.log10(scale)))
+    return np.round(a, _digits(scale))
 
 
 def _round_integer_digits(a: Any, scale: Any) -> Any:
-    return np.round(a, -round(math.log10(scale)))
+    return np.round(a, -_digits(scale))
 
 
 def _nan_to_num(x: Any, nan: float, above: float, below: float) -> Any:

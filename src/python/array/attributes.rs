@@ -30,6 +30,9 @@ pub(crate) fn length(layout: &Layout) -> PyResult<usize> {
 #[pymethods]
 impl GpuArray {
     /// Lengths of the axes, as a tuple of int.
+    ///
+    /// An assignment reshapes the array in place, and raises AttributeError where a copy is needed. NumPy 2.5 deprecates
+    /// it; `a.reshape(shape, copy=False)` returns a view.
     #[getter]
     // stub: -> tuple[int, ...]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -259,7 +259,39 @@ impl GpuArray {
 
     /// Returns the storage of the shape and strides that DLPack's exchange table lends.
     pub(crate) fn dlpack_dimensions(&self) -> &LentDimensions {
-        &self.dlpack_dimensions
+        &self.value().dlpack_dimensions
+    }
+
+    /// Replaces shape and strides. Other views of the memory keep theirs.
+    ///
+    /// # Errors
+    /// The errors of [`GpuArray::array`], and of a layout that exceeds the memory.
+    pub(super) fn replace_layout(&self, py: Python<'_>, layout: Layout) -> PyResult<()> {
+        let array = self.array(py)?.view(layout)?;
+        let owner_address = |array: &Array| array.owner().map(|(owner, _)| std::ptr::from_ref(owner).addr());
+        let is_same = |value: &Self| {
+            value.array.layout() == array.layout()
+                && Arc::ptr_eq(value.array.allocation(), array.allocation())
+                && owner_address(&value.array) == owner_address(&array)
+        };
+        let mirror = self.host().map(|mut host| std::mem::take(&mut *host));
+        let cold_fields = self.cold_fields_to_init();
+        // No value is dropped before the object. A program that alternates between shapes uses the same values again.
+        if is_same(self) {
+            cold_fields.restore_first_value();
+        } else if !cold_fields.restore_value(is_same) {
+            let mut value = Self::from_array(array);
+            value.base = self.base().map(|base| base.clone_ref(py));
+            if let Some(memory) = self.value().cold_fields.get().and_then(ColdFields::gpudata) {
+                value.cold_fields().set_gpudata(memory.clone_ref(py));
+            }
+            cold_fields.replace_value(value);
+        }
+        // The array keeps the ndarray over which it was created. The result of `get` has the previous shape.
+        if let Some(owned @ HostMirror::Owned(_)) = mirror {
+            *self.host_mut() = owned;
+        }
+        Ok(())
     }
 
     /// Returns the Python owner of the memory and the allocator that results inherit, if this object holds all

@@ -113,6 +113,19 @@ impl<A> ColdFields<A> {
         values.push(current);
     }
 
+    /// Makes a previous value that satisfies a condition current again; false if there is none.
+    pub(super) fn restore_value(&self, is_suitable: impl Fn(&A) -> bool) -> bool {
+        let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(previous) = values.iter().find(|value| is_suitable(value)) else { return false };
+        self.current.store(Arc::as_ptr(previous).cast_mut(), Ordering::Release);
+        true
+    }
+
+    /// Makes the value that the array was created with current again.
+    pub(super) fn restore_first_value(&self) {
+        self.current.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
     /// Marks the array as having no memory yet.
     pub(crate) fn mark_unallocated(&self) {
         self.is_unallocated.store(true, Ordering::Relaxed);

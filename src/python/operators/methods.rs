@@ -46,7 +46,14 @@ impl GpuArray {
     /// decimals : int, optional
     ///     Digits after the decimal point; a negative value rounds digits before the point.
     /// out : GPUArray, optional
-    ///     Array for the result.
+    ///     Array for the result, of the same shape.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     For bools and other `decimals` than 0, and for an `out` whose dtype does not fit.
+    /// ValueError
+    ///     For an `out` of another shape.
     ///
     /// Examples
     /// --------
@@ -56,10 +63,10 @@ impl GpuArray {
     #[pyo3(signature = (decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
     fn round<'py>(
         slf: &Bound<'py, Self>,
-        decimals: i64,
+        decimals: i32,
         out: Option<&Bound<'py, Self>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        parametric_functions::round(slf.as_any(), decimals, out)
+        parametric_functions::round::round(slf.as_any(), decimals, out)
     }
 
     /// Sum a diagonal.

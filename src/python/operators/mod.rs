@@ -32,6 +32,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc_at::register(module)?;
     fft::register(module)?;
     parametric_functions::register(module)?;
+    parametric_functions::nan_to_num::register(module)?;
+    parametric_functions::round::register(module)?;
     sorting::register(module)?;
     product::register(module)?;
     searching::register(module)?;

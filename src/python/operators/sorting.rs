@@ -127,7 +127,9 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyRes
 fn argsorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
-    let (array, axis) = sort_operand(a, options.axis)?;
+    // As in NumPy, an array without axes has one element along the axis 0.
+    let is_element = a.get().layout().ndim() == 0 && matches!(options.axis, Some(0 | -1));
+    let (array, axis) = sort_operand(a, if is_element { None } else { options.axis })?;
     let result = if is_sorted_by_numpy(&array)? {
         argsort_with_numpy(py, &array, axis, descending)?
     } else {
@@ -257,7 +259,7 @@ sorts! {
         /// Returns
         /// -------
         /// GPUArray
-        ///     Indices as 64-bit integers, in C order.
+        ///     Indices as 64-bit integers, in C order. The result of an array without axes has one axis.
         ///
         /// Raises
         /// ------
@@ -296,7 +298,7 @@ sorts! {
         /// Returns
         /// -------
         /// GPUArray
-        ///     Indices as 64-bit integers, in C order.
+        ///     Indices as 64-bit integers, in C order. The result of an array without axes has one axis.
         ///
         /// Examples
         /// --------

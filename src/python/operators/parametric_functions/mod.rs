@@ -1,4 +1,8 @@
-//! Elementwise functions with parameters in addition to their arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
+//! Elementwise functions with parameters in addition to their arrays: `where`, `clip` and `angle`, and in the
+//! submodules `round` and `nan_to_num`.
+
+pub(super) mod nan_to_num;
+pub(super) mod round;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -7,8 +11,7 @@ use pyo3::types::{PyDict, PyInt, PyTuple};
 use super::ufunc;
 use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::array_argument::ArrayArg;
-use crate::array::class::{GpuArray, new_like};
-use crate::host::transfer;
+use crate::array::class::GpuArray;
 use crate::kernel::call::values;
 use crate::names::names;
 use crate::py_once::intern;
@@ -23,10 +26,6 @@ pub(super) fn entry_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
 /// Returns the scalar type of an array; `None` for objects other than PyGPU arrays.
 fn kind_of(object: &Bound<'_, PyAny>) -> Option<ScalarType> {
     object.cast::<GpuArray>().ok().map(|array| array.get().dtype().kind())
-}
-
-fn has_integers(object: &Bound<'_, PyAny>) -> bool {
-    kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == ScalarType::Bool)
 }
 
 /// Computes a function whose operands must be supported.
@@ -138,49 +137,6 @@ pub(super) fn clip<'py>(
         .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))
 }
 
-/// Round to a number of decimal digits; halves are rounded to the even digit.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// decimals : int, optional
-///     Digits after the decimal point; a negative value rounds digits before the point.
-/// out : GPUArray, optional
-///     Array for the result.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.round(PyGPU.to_gpu([0.5, 1.5, 2.25])).tolist()
-/// [0.0, 2.0, 2.0]
-/// >>> PyGPU.round(PyGPU.to_gpu([1234, 1250]), -2).tolist()
-/// [1200, 1200]
-#[pyfunction]
-#[pyo3(signature = (a: "Operand", /, decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
-pub(super) fn round<'py>(
-    a: &Bound<'py, PyAny>,
-    decimals: i64,
-    out: Option<&Bound<'py, GpuArray>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let keywords = output_keywords(out);
-    if has_integers(a) && decimals >= 0 {
-        return match kind_of(a) {
-            Some(ScalarType::Bool) => compute(const { builtin_row("rint") }, &[a], &keywords),
-            _ => compute(const { builtin_row("positive") }, &[a], &keywords),
-        };
-    }
-    if decimals == 0 {
-        return compute(const { builtin_row("rint") }, &[a], &keywords);
-    }
-    let power = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
-    let entry = if decimals > 0 { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };
-    let scale = match has_integers(a) {
-        true => 10i64.checked_pow(power as u32).unwrap_or(i64::MAX).into_pyobject(a.py())?.into_any(),
-        false => 10f64.powi(power).into_pyobject(a.py())?.into_any(),
-    };
-    compute(entry, &[a, &scale], &keywords)
-}
-
 /// Return the angles of complex numbers, counterclockwise from the real axis.
 ///
 /// Parameters
@@ -200,53 +156,6 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
     compute(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &UfuncKeywords::default())
 }
 
-/// Replace NaN and infinities by finite numbers.
-///
-/// Parameters
-/// ----------
-/// x : GPUArray
-/// copy : bool, optional
-///     Whether to return a new array; False writes the result into `x`.
-/// nan : float, optional
-///     Replacement for NaN.
-/// posinf, neginf : float, optional
-///     Replacements for the infinities; by default the largest and the smallest finite number of the type.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.nan_to_num(PyGPU.to_gpu([1.0, float("nan"), float("inf")]), posinf=9).tolist()
-/// [1.0, 0.0, 9.0]
-#[pyfunction]
-#[pyo3(signature = (
-    x: "GPUArray", copy: "bool" = true, nan: "float" = 0.0, posinf: "float | None" = None,
-    neginf: "float | None" = None
-) -> "GPUArray")]
-fn nan_to_num<'py>(
-    x: ArrayArg<'py>,
-    copy: bool,
-    nan: f64,
-    posinf: Option<f64>,
-    neginf: Option<f64>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = x.py();
-    let most = match x.get().dtype().kind() {
-        ScalarType::Float16 => 65504.0,
-        ScalarType::BFloat16 => 3.389_531_389_251_535_5e38,
-        ScalarType::Float32 | ScalarType::Complex64 => f64::from(f32::MAX),
-        ScalarType::Float64 | ScalarType::Complex128 => f64::MAX,
-        _ if !copy => return Ok(x.clone().into_any()),
-        _ => {
-            let copied = transfer::device_copy_like(py, x.get().array(py)?)?;
-            return Ok(new_like(&x, GpuArray::from_array(copied))?.into_any());
-        }
-    };
-    let number = |value: f64| value.into_pyobject(py).map(Bound::into_any);
-    let (nan, above, below) = (number(nan)?, number(posinf.unwrap_or(most))?, number(neginf.unwrap_or(-most))?);
-    let keywords = if copy { UfuncKeywords::default() } else { UfuncKeywords::into_array(&x) };
-    compute(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &keywords)
-}
-
 /// Computes ``x * a + y * b`` in one launch. The operands are ``[x, a, y, b]``.
 ///
 /// # Errors
@@ -259,6 +168,5 @@ pub(crate) fn weighted_sum<'py>(
 }
 
 names! {
-    functions "Functions of each element": choose, clip, round, angle, nan_to_num;
-    aliases "Functions of each element": around = round;
+    functions "Functions of each element": choose, clip, angle;
 }
