@@ -606,6 +606,7 @@ class GPUArray:
         keepdims: bool = False,
         *,
         where: GPUArray | bool | None = None,
+        mean: Operand | None = None,
         correction: float | None = None,
     ) -> GPUArray: ...
     def std(
@@ -617,6 +618,7 @@ class GPUArray:
         keepdims: bool = False,
         *,
         where: GPUArray | bool | None = None,
+        mean: Operand | None = None,
         correction: float | None = None,
     ) -> GPUArray: ...
     def argmin(self, axis: int | None = None, out: GPUArray | None = None, *, keepdims: bool = False) -> GPUArray: ...
@@ -1687,6 +1689,7 @@ def nanvar(
     keepdims: bool = False,
     *,
     where: GPUArray | bool | None = None,
+    mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUArray: ...
 def nanstd(
@@ -1698,6 +1701,7 @@ def nanstd(
     keepdims: bool = False,
     *,
     where: GPUArray | bool | None = None,
+    mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUArray: ...
 def nanargmin(
