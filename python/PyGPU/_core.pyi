@@ -1166,7 +1166,14 @@ class Ufunc(Generic[_Result_co]):
     def accumulate(
         self, array: Any, axis: ShapeLike | None = 0, dtype: DTypeLike | None = None, out: GPUArray | None = None
     ) -> GPUArray: ...
-    def reduceat(self, *operands: Any, **keywords: Any) -> GPUArray: ...
+    def reduceat(
+        self,
+        array: Any,
+        indices: Any,
+        axis: ShapeLike | None = 0,
+        dtype: DTypeLike | None = None,
+        out: GPUArray | None = None,
+    ) -> GPUArray: ...
     @property
     def __name__(self) -> str: ...
     @property

@@ -322,6 +322,9 @@ impl GpuArray {
             super::ufunc_at::call(entry, inputs)?;
             return Ok(py.None());
         }
+        if let ("reduceat", Some(entry)) = (method, ufunc::row(&name)) {
+            return Ok(reduce::segments::call(entry, inputs, kwargs)?.into_any().unbind());
+        }
         for input in inputs {
             if !is_operand(&input)? {
                 return Ok(py.NotImplemented());

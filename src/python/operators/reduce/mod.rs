@@ -1,5 +1,6 @@
 //! Reductions over axes, by kernels on the current stream, or by NumPy on ndarrays over arrays in host memory.
 
+pub(super) mod segments;
 pub(super) mod variance;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
