@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::super::ufunc_call::{self, UfuncKeywords};
 use super::ReductionArgs;
 use crate::array::class::{ArrayResult, GpuArray};
-use crate::convert::OptionalArg;
+use crate::convert::{OptionalArg, ndarray};
 use crate::finalization;
 use crate::py_once::intern;
 use pygpu_ops::reductions::ReductionEntry;
@@ -18,9 +18,16 @@ pub(in crate::operators) fn variance<'py>(
     (args, mean): (&ReductionArgs<'py>, OptionalArg<'_, 'py>),
 ) -> ArrayResult<'py> {
     match mean.filter(|mean| !mean.is_none()) {
-        None => super::call(var, operand, args),
-        Some(mean) => variance_about(mean, var, operand, args),
+        Some(mean) if !is_omitted(mean)? => variance_about(mean, var, operand, args),
+        _ => super::call(var, operand, args),
     }
+}
+
+/// Whether a value is the one that NumPy's functions pass for omitted arguments.
+#[cold]
+fn is_omitted(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    Ok(value.is(&ndarray::numpy(py)?.getattr(intern!(py, "_NoValue"))?))
 }
 
 /// Computes the standard deviation, the root of the variance.
