@@ -1,7 +1,10 @@
 """Pytest plugin that runs scikit-learn's own array API tests with PyGPU in place of the other libraries.
 
-    SCIPY_ARRAY_API=1 PYTHONPATH=tests/array_api python -m pytest -p pygpu_in_sklearn -k PyGPU --pyargs sklearn
+    cd /tmp  # outside the checkout, whose settings of pytest do not suit scikit-learn
+    SCIPY_ARRAY_API=1 PYGPU_STRICT=1 PYTHONPATH=$CHECKOUT/tests/array_api python -m pytest -c /dev/null --rootdir=. \\
+        -p pygpu_in_sklearn -k PyGPU --pyargs sklearn
 
+The tests use float64 and float32, and arrays of NumPy and PyGPU in the same call, where scikit-learn moves the second.
 scikit-learn converts arrays of PyTorch and CuPy to NumPy by the name of the library. The plugin adds PyGPU to these
 names. It replaces the code of the functions, because other modules have imported the functions already.
 """
@@ -13,9 +16,25 @@ def yield_namespaces(include_numpy_namespaces=True):
     yield "PyGPU"
 
 
+def yield_namespace_device_dtype_combinations(include_numpy_namespaces=True):
+    for dtype in ("float64", "float32"):
+        yield "PyGPU", None, dtype
+
+
+def yield_mixed_namespace_input_permutations():
+    for one, other in (("numpy", "PyGPU"), ("PyGPU", "numpy"), ("array_api_strict", "PyGPU")):
+        yield NamespaceAndDevice(one, None), NamespaceAndDevice(other, None), f"{one} to {other}"  # noqa: F821
+
+
 def _convert_to_numpy(array, xp):
     return array.get() if hasattr(array, "get") else numpy.asarray(array)  # noqa: F821 (a global of scikit-learn)
 
 
-array_api.yield_namespaces.__code__ = yield_namespaces.__code__
-array_api._convert_to_numpy.__code__ = _convert_to_numpy.__code__
+for function in (
+    yield_namespaces,
+    yield_namespace_device_dtype_combinations,
+    yield_mixed_namespace_input_permutations,
+    _convert_to_numpy,
+):
+    if hasattr(array_api, function.__name__):  # versions before 1.9 have no mixed inputs
+        getattr(array_api, function.__name__).__code__ = function.__code__

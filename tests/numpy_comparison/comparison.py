@@ -152,16 +152,43 @@ def _build(call: Call, package: Any, result: Any) -> tuple[list[Any], dict[str, 
     return [replace(value) for value in positional], {key: replace(value) for key, value in named.items()}
 
 
+def _result_for_out(pair: Pair, call: Call) -> Any:
+    """Return NumPy's result of the call without `out`, whose shape and dtype `out` gets; None if the call has none."""
+    if not any(isinstance(value, Out) for _, value in call.arguments):
+        return None
+    alone = run(pair.numpys, *call.build(np, without="out"))
+    return np.zeros(3) if alone.error is not None else alone.result
+
+
 def outcomes(pair: Pair, call: Call) -> tuple[Outcome, Outcome, list[np.ndarray]]:
     """Return the outcomes of PyGPU and NumPy, and the arrays before the calls."""
-    result = None
-    if any(isinstance(value, Out) for _, value in call.arguments):
-        alone = run(pair.numpys, *call.build(np, without="out"))
-        result = np.zeros(3) if alone.error is not None else alone.result
+    result = _result_for_out(pair, call)
     positional, named = _build(call, PyGPU, result)
     before = [np.copy(on_host(array)) for array in _arrays([*positional, *named.values()])]
     ours = run(pair.ours, positional, named)
     return ours, run(pair.numpys, *_build(call, np, result)), before
+
+
+def run_ours(pair: Pair, call: Call) -> Outcome:
+    """Run a call of PyGPU alone; `out` has the result's dtype and shape."""
+    return run(pair.ours, *_build(call, PyGPU, _result_for_out(pair, call)))
+
+
+def are_same_bits(pair: Pair, first: Outcome, second: Outcome) -> bool:
+    """Compare the results of two runs of PyGPU, or the classes of their errors, and the arguments afterwards."""
+    if type(first.error) is not type(second.error):
+        return False
+    specified = SPECIFIED.get(pair.name, lambda array: array)
+    some, others = (list(_parts(_mapped(specified, one.result))) for one in (first, second))
+    return _are_identical_parts(some, others) and _are_identical(first.arrays, second.arrays)
+
+
+def _are_identical_parts(some: list[Any], others: list[Any]) -> bool:
+    def bits(part: Any) -> Any:
+        is_array = isinstance(part, (np.ndarray, np.generic))
+        return (str(part.dtype), part.shape, part.tobytes()) if is_array else repr(part)
+
+    return list(map(bits, some)) == list(map(bits, others))
 
 
 def is_accepted(pair: Pair, call: Call) -> bool:

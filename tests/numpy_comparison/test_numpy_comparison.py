@@ -10,9 +10,11 @@ import pytest
 
 import PyGPU
 import simulated
+from fusion_support.figures import limits, mode
+from support import on_cpu, told
 
 from .calls import SEED, Call, calls_of
-from .comparison import Difference, compare, is_accepted
+from .comparison import Difference, are_same_bits, compare, is_accepted, run_ours
 from .entries import Entry, parse
 from .functions import Pair, pairs
 from .kept_differences import KEPT
@@ -24,12 +26,15 @@ ON_GPU = 2
 EXCERPT = 20
 
 
+def is_simulated_gpu() -> bool:
+    return PyGPU.backend_name() != "cpu" and simulated.driver() is not None
+
+
 def part_of(name: str, part: int) -> list[Call]:
     """Return the first call, and every fourth of the others, or a few of them on a simulated GPU."""
     calls = calls_of(name)
     chosen = [*calls[:1], *calls[1 + part :: PARTS]]
-    is_on_gpu = PyGPU.backend_name() != "cpu" and simulated.driver() is not None
-    return chosen[:ON_GPU] if is_on_gpu else chosen
+    return chosen[:ON_GPU] if is_simulated_gpu() else chosen
 
 
 def is_listed(difference: Difference) -> bool:
@@ -45,6 +50,20 @@ def test_function_matches_numpy_unless_difference_is_listed(name: str, part: int
     differences = [compare(pair, call) for call in part_of(name, part)]
     found = [str(one) for one in differences if one is not None and not is_listed(one)]
     assert not found, f"{len(found)} differences (seed {SEED}):\n" + "\n".join(found[:EXCERPT])
+
+
+@pytest.mark.skipif(on_cpu(), reason="nothing is deferred on the CPU")
+@pytest.mark.sampled(on="cuda", elsewhere=4)
+@pytest.mark.parametrize("name", pairs())
+def test_function_gives_same_bits_with_and_without_deferred_arithmetic(name: str) -> None:
+    print(f"seed {SEED}")
+    pair = pairs()[name]
+    for call in told(part_of(name, 0) if is_simulated_gpu() else calls_of(name)):
+        with mode("off"):
+            wanted = run_ours(pair, call)
+        with mode("auto"), limits(meetings=1):
+            got = run_ours(pair, call)
+        assert are_same_bits(pair, got, wanted), f"{call!r}: {got} with deferral, {wanted} without"
 
 
 @pytest.mark.enough_on("cpu")

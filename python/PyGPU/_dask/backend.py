@@ -16,20 +16,20 @@ from PyGPU._dask.random_numbers import Philox, RandomState
 __all__: list[str] = []
 
 
-def _ones(shape: Any, dtype: Any = None) -> _core.GPUArray:
-    return _core.ones(shape, dtype)
+def _ones(shape: Any, dtype: Any = None, order: Any = None) -> _core.GPUArray:
+    return _core.ones(shape, dtype, order)
 
 
-def _zeros(shape: Any, dtype: Any = None) -> _core.GPUArray:
-    return _core.zeros(shape, dtype)
+def _zeros(shape: Any, dtype: Any = None, order: Any = None) -> _core.GPUArray:
+    return _core.zeros(shape, dtype, order)
 
 
-def _empty(shape: Any, dtype: Any = None) -> _core.GPUArray:
-    return _core.empty(shape, dtype)
+def _empty(shape: Any, dtype: Any = None, order: Any = None) -> _core.GPUArray:
+    return _core.empty(shape, dtype, order)
 
 
-def _full(shape: Any, fill_value: Any, dtype: Any = None) -> _core.GPUArray:
-    return _core.full(shape, fill_value, dtype)
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = None) -> _core.GPUArray:
+    return _core.full(shape, fill_value, dtype, order)
 
 
 def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:

@@ -17,6 +17,7 @@ from dask.array.dispatch import (
 from dask.utils import Dispatch
 
 from PyGPU import _core
+from PyGPU._dask import unique
 from PyGPU._functions import quantiles
 
 __all__: list[str] = []
@@ -70,5 +71,6 @@ def register() -> None:
     empty_lookup.register(_core.GPUArray, _core.empty)
     percentile_lookup.register(_core.GPUArray, percentile)
     to_numpy_dispatch.register(_core.GPUArray, to_numpy)
+    unique.register()
     if _core.GPUArray not in chunk_types._HANDLED_CHUNK_TYPES:
         chunk_types.register_chunk_type(_core.GPUArray)

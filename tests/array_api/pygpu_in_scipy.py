@@ -1,0 +1,44 @@
+"""Pytest plugin that runs SciPy's own array API tests with PyGPU in place of the other libraries.
+
+    cd /tmp  # outside the checkout, whose settings of pytest do not suit SciPy
+    SCIPY_ARRAY_API=1 PYGPU_STRICT=1 PYTHONPATH=$CHECKOUT/tests/array_api python -m pytest -c /dev/null --rootdir=. \\
+        -p pygpu_in_scipy -m array_api_backends --pyargs scipy.stats
+
+PyGPU is a device library for SciPy, as CuPy is: tests that SciPy marks `cpu_only` or `np_only` are skipped. SciPy's
+assertions convert arrays of PyTorch and CuPy to NumPy by the name of the library. The plugin adds PyGPU to these names.
+"""
+
+import inspect
+import types
+
+import numpy
+import pytest
+import scipy._lib._array_api as array_api
+import scipy.conftest as conftest
+
+import PyGPU
+import PyGPU.testing
+
+
+class NumPy(types.ModuleType):
+    """NumPy, except that its assertions also accept arrays of a device."""
+
+    testing = PyGPU.testing
+
+    def __getattr__(self, name):
+        return getattr(numpy, name)
+
+
+def _xp_copy_to_numpy(x):
+    return x.get() if hasattr(x, "get") else np.array(x)  # noqa: F821 (a global of SciPy)
+
+
+array_api.np = NumPy("numpy")
+# Other modules have imported this function already, so its code is replaced.
+array_api._xp_copy_to_numpy.__code__ = _xp_copy_to_numpy.__code__
+
+conftest.xp_known_backends.add("PyGPU")
+conftest.xp_skip_cpu_only_backends.add("PyGPU")
+conftest.xp = pytest.fixture(params=[pytest.param(PyGPU, id="PyGPU", marks=pytest.mark.array_api_backends)])(
+    inspect.unwrap(conftest.xp)
+)
