@@ -75,7 +75,7 @@ def test_nan_in_field_differs_from_itself() -> None:
 
 
 @pytest.mark.parametrize("compare", [*OPERATORS, operator.lt, operator.ge])
-@pytest.mark.parametrize("other", [3, None, "x", (0, 0.0), [1, 2, 3], True, object()], ids=repr)
+@pytest.mark.parametrize("other", [3, (0, 0.0), [1, 2, 3], True, np.float32(1)], ids=repr)
 def test_items_are_not_compared_with_other_objects(other: Any, compare: Callable[[Any, Any], Any]) -> None:
     host = np.zeros(3, PLAIN)
     assert_same_refusal(outcome(lambda: compare(PyGPU.to_gpu(host), other)), outcome(lambda: compare(host, other)))

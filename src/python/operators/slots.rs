@@ -307,11 +307,14 @@ impl GpuArray {
         };
         match (ufunc_call::call(slf.py(), entry, &[slf.as_any(), other], &UfuncKeywords::default()), operator) {
             (Ok(Some(result)), _) => Ok(result.unbind()),
-            (_, CompareOp::Eq | CompareOp::Ne) if has_opaque_items(slf) || other.cast().is_ok_and(has_opaque_items) => {
-                compare_records(slf, other, operator)
-            }
             (Ok(None), CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
             (Ok(None), _) => Ok(slf.py().NotImplemented()),
+            // There is no loop for structured items.
+            (Err(_), CompareOp::Eq | CompareOp::Ne)
+                if has_opaque_items(slf) || other.cast().is_ok_and(has_opaque_items) =>
+            {
+                compare_records(slf, other, operator)
+            }
             (Err(error), _) => Err(error),
         }
     }
