@@ -606,6 +606,7 @@ class GPUArray:
         keepdims: bool = False,
         *,
         where: GPUArray | bool | None = None,
+        mean: Operand | None = None,
         correction: float | None = None,
     ) -> GPUArray: ...
     def std(
@@ -617,6 +618,7 @@ class GPUArray:
         keepdims: bool = False,
         *,
         where: GPUArray | bool | None = None,
+        mean: Operand | None = None,
         correction: float | None = None,
     ) -> GPUArray: ...
     def argmin(self, axis: int | None = None, out: GPUArray | None = None, *, keepdims: bool = False) -> GPUArray: ...
@@ -1164,7 +1166,14 @@ class Ufunc(Generic[_Result_co]):
     def accumulate(
         self, array: Any, axis: ShapeLike | None = 0, dtype: DTypeLike | None = None, out: GPUArray | None = None
     ) -> GPUArray: ...
-    def reduceat(self, *operands: Any, **keywords: Any) -> GPUArray: ...
+    def reduceat(
+        self,
+        array: Any,
+        indices: Any,
+        axis: ShapeLike | None = 0,
+        dtype: DTypeLike | None = None,
+        out: GPUArray | None = None,
+    ) -> GPUArray: ...
     @property
     def __name__(self) -> str: ...
     @property
@@ -1687,6 +1696,7 @@ def nanvar(
     keepdims: bool = False,
     *,
     where: GPUArray | bool | None = None,
+    mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUArray: ...
 def nanstd(
@@ -1698,6 +1708,7 @@ def nanstd(
     keepdims: bool = False,
     *,
     where: GPUArray | bool | None = None,
+    mean: Operand | None = None,
     correction: float | None = None,
 ) -> GPUArray: ...
 def nanargmin(

@@ -14,6 +14,7 @@ import pytest
 
 import PyGPU
 from PyGPU._protocols import function_table
+from PyGPU._protocols.argument_adapter import ArgumentAdapter
 from support import assert_same, on_cpu
 
 HOST: dict[str, Any] = {
@@ -248,8 +249,11 @@ def test_unsupported_numpy_parameter_is_rejected_unless_default() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     assert np.linspace(0, 1, 3, axis=0).shape == (3,)
     assert np.nanvar(array, mean=np._NoValue).tolist() == pytest.approx(np.arange(6.0).var())
+    # PyGPU's functions have all parameters of their counterparts in NumPy.
+    call = ArgumentAdapter("nanvar", np.nanvar, lambda a, axis=None: PyGPU.nanvar(a, axis))
+    assert call((array,), {"axis": 0, "mean": np._NoValue}).tolist() == [2.25, 2.25, 2.25]
     with pytest.raises(TypeError, match=r"numpy\.nanvar: PyGPU's function has no parameter mean, given 2\.0"):
-        np.nanvar(array, mean=2.0)
+        call((array,), {"mean": 2.0})
 
 
 def test_numpy_save_and_array2string_accept_device_array() -> None:

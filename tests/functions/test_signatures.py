@@ -29,6 +29,7 @@ GENERAL = {
     "keepdims has default False": "equals NumPy's omitted value for arrays that are no subclass",
     "where has default None": "None means all elements, as NumPy's omitted value or True",
     "initial has default None": "None means no initial value, as NumPy's omitted value",
+    "mean has default None": "None means that the elements determine the means, as NumPy's omitted value",
     "prepend has default None": "None means nothing is joined, as NumPy's omitted value",
     "append has default None": "None means nothing is joined, as NumPy's omitted value",
     "correction has default None": "None means that `ddof` applies, as NumPy's omitted value",
@@ -82,10 +83,6 @@ KEPT: dict[str, dict[str, str]] = {
     "show_config": {"lacks mode": "PyGPU's configuration, not NumPy's; PyGPU.show_config returns text"},
     "putmask": {"a is positional-or-keyword": "a call by keyword works, too"},
     "tensordot": {"b is positional-only": "the array API's signature"},
-    "std": {"lacks mean": "one pass over the elements computes it"},
-    "var": {"lacks mean": "one pass over the elements computes it"},
-    "nanstd": {"lacks mean": "one pass over the elements computes it"},
-    "nanvar": {"lacks mean": "one pass over the elements computes it"},
     "savez": {"lacks allow_pickle": "kwds contains it; np.savez interprets it"},
     "savez_compressed": {"lacks allow_pickle": "kwds contains it; np.savez_compressed interprets it"},
 }

@@ -92,6 +92,8 @@ EXPLICIT: dict[str, Explicit] = {
         _given(Callback("xp.sort", lambda xp: xp.sort), 0, _A, axis=-1)], is_all=False),
     "mean": Explicit([_given(Operand((3000,), "float32", layout="stepped")), _given(Operand((3000,), "float16"))],
         is_all=False),
+    "nanvar": Explicit([_given(Operand((2, 3), "complex64")), _given(Operand((2, 3), "complex64"), dtype="float32")],
+        is_all=False),
     "sum": Explicit([_given(Operand((3000,), "float32", layout="stepped")), _given(Operand((40, 50), "float16"),
         axis=0)], is_all=False),
 }  # fmt: skip

@@ -146,11 +146,6 @@ clip
     does not accept a_min and a_max as keywords
     because the array API's names are min and max; np.clip accepts both (tests/functions/test_signatures.py)
 
-std var nanstd nanvar
-    if kind in ('refused', 'error') and mean is not absent
-    does not have the keyword mean
-    because one pass over the elements computes the mean (tests/functions/test_signatures.py)
-
 unique_all unique_counts unique_inverse unique_values
     if kind == 'accepted' and 'x' in keywords
     does accept its parameter by keyword

@@ -1,4 +1,4 @@
-"""`Ufunc.at`: apply a function at indices that may repeat, in the order of the indices."""
+"""`Ufunc.at`, which applies a function at indices that may repeat, and the indices of `Ufunc.reduceat`."""
 
 from __future__ import annotations
 
@@ -52,3 +52,27 @@ def _values(a: _core.GPUArray, operand: Any, shape: tuple[int, ...]) -> _core.GP
     if broadcast.device != a.device:
         raise ValueError(f"the second operand is on {broadcast.device} and the array on {a.device}")
     return broadcast.reshape(-1) if broadcast.flags.c_contiguous else broadcast.copy("C").reshape(-1)
+
+
+def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _core.GPUArray:
+    """Return the checked indices of `Ufunc.reduceat` as contiguous 64-bit integers on the device of an array."""
+    length = a.shape[axis]
+    on_device = isinstance(indices, _core.GPUArray)
+    starts = indices if on_device else np.asarray(indices)
+    if starts.ndim == 0:
+        raise ValueError(f"{name}.reduceat: the indices have no axis; object of too small depth for desired array")
+    if starts.ndim > 1:
+        raise ValueError(f"{name}.reduceat: the indices have the shape {starts.shape}, but one axis is required")
+    if not on_device and starts.size == 0:
+        starts = starts.astype(np.int64)
+    if starts.dtype.kind not in "biu":
+        raise TypeError(f"Cannot cast array data from {starts.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if on_device and starts.device != a.device:
+        raise ValueError(f"{name}.reduceat: the indices are on {starts.device} and the array on {a.device}")
+    is_outside = (starts < 0) | (starts >= length)
+    if bool(is_outside.any()):
+        first = int(starts[is_outside][0])
+        raise IndexError(f"index {first} out-of-bounds in {name}.reduceat [0, {length})")
+    if on_device:
+        return starts.astype(np.int64, order="C", copy=False)
+    return _core.asarray(np.ascontiguousarray(starts, np.int64), device=a.device)

@@ -219,3 +219,45 @@ def average(
     if not returned:
         return mean
     return mean, total if total.shape == mean.shape else _core.broadcast_to(total, mean.shape).copy()
+
+
+def _deviations(a: _core.GPUArray, mean: Any, ignores_nan: bool) -> _core.GPUArray:
+    """Return the squares of the deviations from given means, which are real."""
+    deviations: _core.GPUArray = a - mean
+    if ignores_nan:
+        if deviations.shape != a.shape:
+            raise ValueError(f"the means do not broadcast to the array: its shape is {a.shape}, not {deviations.shape}")
+        deviations = deviations.astype(a.dtype, copy=False)
+    if a.dtype.kind in "fiu" or deviations.dtype.kind != "c":
+        return deviations * deviations
+    real, imaginary = deviations.real, deviations.imag
+    return real * real + imaginary * imaginary
+
+
+def variance_about(
+    a: _core.GPUArray,
+    mean: Any,
+    ignores_nan: bool,
+    axis: int | tuple[int, ...] | None,
+    dtype: Any,
+    out: _core.GPUArray | None,
+    ddof: float,
+    keepdims: bool,
+    where: Any,
+) -> _core.GPUArray:
+    """Return the variance about given means, as documented for `GPUArray.var` and `nanvar`."""
+    ignores_nan = ignores_nan and a.dtype.kind not in "biu"
+    mask = None if where is None or where is True else where
+    if ignores_nan:
+        is_number = ~_core.isnan(a)
+        mask = is_number if mask is None else _core.logical_and(is_number, mask)
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = np.float64
+    result = _deviations(a, mean, ignores_nan).sum(axis, dtype, out, keepdims, None, mask)
+    if mask is None:
+        axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        divisor: Any = max(math.prod(a.shape[one] for one in axes) - ddof, 0)
+    else:
+        divisor = _core.count_nonzero(_core.broadcast_to(mask, a.shape), axis, keepdims=keepdims) - ddof
+        divisor = _core.where(divisor > 0, divisor, math.nan if ignores_nan else 0)
+    return _core.true_divide(result, divisor, out=result, casting="unsafe")

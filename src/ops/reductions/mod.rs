@@ -1,10 +1,11 @@
-//! Reductions along any axes of arrays of any layout, and scans along one axis: their common table of functions, and
+//! Reductions along any axes of arrays of any layout, reductions of segments, and scans along one axis: their common table of functions, and
 //! their kernels.
 
 mod input;
 pub mod launch;
 pub mod plan;
 pub mod scan;
+pub mod segments;
 mod source;
 pub mod table;
 

@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::declaration::entry;
+use super::reduce::variance;
 use super::reduce::{self, ReductionArgs};
 use super::reduction_methods::{find_reduction, parameter, reduction_args, reduction_entry, reductions};
 use crate::array::array_argument::ArrayArg;
@@ -87,7 +88,7 @@ reductions! {
     ///
     /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
     /// synchronize.
-    variance function nanvar => reduce::call, "nanvar" {
+    variance function nanvar => variance::variance, "nanvar" {
         /// >>> PyGPU.nanvar(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
@@ -95,7 +96,7 @@ reductions! {
     ///
     /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
     /// synchronize.
-    variance function nanstd => reduce::standard_deviation, "nanvar" {
+    variance function nanstd => variance::standard_deviation, "nanvar" {
         /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::declaration::entry;
+use super::reduce::variance;
 use super::reduce::{self, ReductionArgs};
 use crate::array::{array_argument::ArrayArg, class::GpuArray};
 use crate::create::allocator;
@@ -41,6 +42,10 @@ macro_rules! parameter {
     (ddof) => {
         "ddof, correction : float, optional\n    Number subtracted from the count of elements in the divisor of the sum of \
          squares; the second name is the array API's."
+    };
+    (mean) => {
+        "mean : GPUArray or number, optional\n    The means, with reduced axes of length 1. Without them one pass over the elements \
+         computes means and variances."
     };
     (stream) => { "stream : Stream, optional\n    PyCUDA's; the thread's current stream by default." };
     (allocator) => { "allocator : callable, optional\n    PyCUDA's: allocates the result." };
@@ -81,13 +86,13 @@ macro_rules! reduction_entry {
             &reduction_args([axis, dtype, out, None, r#where], keepdims), $($rest)* }
     };
     (variance $form:ident $name:ident $($rest:tt)*) => {
-        reduction_entry! { @ $form $name [axes dtype out ddof keepdims mask]
+        reduction_entry! { @ $form $name [axes dtype out ddof keepdims mask mean]
             (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
              ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None,
-             correction: "float | None" = None)
+             mean: "Operand | None" = None, correction: "float | None" = None)
             (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, ddof: f64, keepdims: bool, r#where: OptionalArg<'_, 'py>,
-             correction: Option<f64>)
-            &ReductionArgs { ddof: correction.unwrap_or(ddof), ..reduction_args([axis, dtype, out, None, r#where], keepdims) }, $($rest)* }
+             mean: OptionalArg<'_, 'py>, correction: Option<f64>)
+            (&ReductionArgs { ddof: correction.unwrap_or(ddof), ..reduction_args([axis, dtype, out, None, r#where], keepdims) }, mean), $($rest)* }
     };
     (index $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axis out keepdims]
@@ -199,12 +204,12 @@ reductions! {
         /// [2.0, 3.0]
     }
     /// Return the variance of the elements, read once: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
-    variance method var => reduce::call, "var" {
+    variance method var => variance::variance, "var" {
         /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
         /// 1.0
     }
     /// Return the standard deviation of the elements: the root of their variance.
-    variance method std => reduce::standard_deviation, "var" {
+    variance method std => variance::standard_deviation, "var" {
         /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
         /// 1.4142135623730951
     }

@@ -52,14 +52,14 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type in which a scan computes: the requested type, the type of the output array, or the default type.
-fn computed(
+/// Returns the type in which a scan or a reduction of segments computes: the requested type, the type of the output array, or the default type.
+pub(super) fn computed(
     entry: &ReductionEntry,
     kind: ScalarType,
-    args: &ScanArgs<'_>,
+    requested: Option<&Bound<'_, PyAny>>,
     out: Option<ScalarType>,
 ) -> PyResult<ScalarType> {
-    let compute_kind = match &args.dtype {
+    let compute_kind = match requested {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
         _ => out.filter(|_| !entry.is_of_truths()).unwrap_or_else(|| entry.computed(kind)),
     };
@@ -87,7 +87,8 @@ pub(super) fn call<'py>(
     let axis = normalize_axis(args.axis.unwrap_or(0), array.layout().ndim())?;
     let out_argument = reduce::output_argument(entry, array, args.out.as_ref())?;
     let kind = array.dtype().kind();
-    let computed = computed(entry, kind, args, out_argument.as_ref().map(|out| out.get().dtype().kind()))?;
+    let computed =
+        computed(entry, kind, args.dtype.as_ref(), out_argument.as_ref().map(|out| out.get().dtype().kind()))?;
     let out = match out_argument {
         Some(out) => {
             check_shape(entry, out.get().layout(), array.layout())?;
@@ -185,13 +186,13 @@ pub(super) fn call_ufunc_accumulate<'py>(
         return Err(PyTypeError::new_err("cannot accumulate on a scalar"));
     }
     let mut args = ScanArgs::new([None, dtype.as_ref(), out.as_ref()])?;
-    args.axis = Some(read_axis(axis, ndim)?);
+    args.axis = Some(read_axis("accumulate", axis, ndim)?);
     call(entry, operand, &args).map(Some)
 }
 
-/// Reads the axis of `accumulate`: an integer, a tuple of one integer, or `None` for an array with one axis.
-fn read_axis(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
-    let several = || PyValueError::new_err("accumulate does not allow multiple axes");
+/// Reads the axis of a method such as `accumulate`: an integer, a tuple of one integer, or `None` for an array with one axis.
+pub(super) fn read_axis(method: &str, axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
+    let several = || PyValueError::new_err(format!("{method} does not allow multiple axes"));
     match axis {
         None => Ok(0),
         Some(none) if none.is_none() => {

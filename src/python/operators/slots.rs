@@ -125,6 +125,26 @@ fn compare_with_other_type(
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
 }
 
+/// Whether the items are structured or void.
+#[cold]
+fn has_opaque_items(array: &Bound<'_, GpuArray>) -> bool {
+    array.get().dtype().kind() == ScalarType::Opaque
+}
+
+/// Compares structured or void items field by field.
+///
+/// # Errors
+/// `TypeError` for an operand of other items; `ValueError` for shapes that do not broadcast; driver errors.
+#[cold]
+fn compare_records(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
+    let py = array.py();
+    finalization::run_python(py, || {
+        let module = py.import(intern!(py, "PyGPU._functions.records"))?;
+        let is_equality = matches!(operator, CompareOp::Eq);
+        Ok(module.call_method1(intern!(py, "compare"), (array, other, is_equality))?.unbind())
+    })
+}
+
 /// Computes an in-place operator, which writes the result to the array itself.
 fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match ufunc_call::call(array.py(), entry, &[array.as_any(), other], &UfuncKeywords::into_array(array))? {
@@ -285,10 +305,17 @@ impl GpuArray {
             CompareOp::Gt => table_entry!("greater"),
             CompareOp::Ge => table_entry!("greater_equal"),
         };
-        match (ufunc_call::call(slf.py(), entry, &[slf.as_any(), other], &UfuncKeywords::default())?, operator) {
-            (Some(result), _) => Ok(result.unbind()),
-            (None, CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
-            (None, _) => Ok(slf.py().NotImplemented()),
+        match (ufunc_call::call(slf.py(), entry, &[slf.as_any(), other], &UfuncKeywords::default()), operator) {
+            (Ok(Some(result)), _) => Ok(result.unbind()),
+            (Ok(None), CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
+            (Ok(None), _) => Ok(slf.py().NotImplemented()),
+            // There is no loop for structured items.
+            (Err(_), CompareOp::Eq | CompareOp::Ne)
+                if has_opaque_items(slf) || other.cast().is_ok_and(has_opaque_items) =>
+            {
+                compare_records(slf, other, operator)
+            }
+            (Err(error), _) => Err(error),
         }
     }
 
@@ -321,6 +348,9 @@ impl GpuArray {
         if let ("at", Some(entry)) = (method, ufunc::row(&name)) {
             super::ufunc_at::call(entry, inputs)?;
             return Ok(py.None());
+        }
+        if let ("reduceat", Some(entry)) = (method, ufunc::row(&name)) {
+            return Ok(reduce::segments::call(entry, inputs, kwargs)?.into_any().unbind());
         }
         for input in inputs {
             if !is_operand(&input)? {

@@ -81,7 +81,7 @@ fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// Returns the keywords, extended by the positional arguments under their parameter names.
-fn with_positional<'py>(
+pub(super) fn with_positional<'py>(
     names: &[&str],
     positional: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
@@ -265,19 +265,60 @@ impl Ufunc {
             .ok_or_else(|| reduce::unsupported_method(self.0.name, "accumulate"))
     }
 
-    /// Reject NumPy's reduction of parts of an array, which is not implemented.
+    /// Reduce segments of an axis with the function.
+    ///
+    /// The segment ``j`` is ``array[indices[j]:indices[j + 1]]``, and the last segment extends to the end of the axis. If
+    /// ``indices[j] >= indices[j + 1]``, the segment has only the element ``array[indices[j]]``.
+    ///
+    /// Parameters
+    /// ----------
+    /// array : GPUArray
+    ///     The operand.
+    /// indices : sequence of ints, numpy.ndarray or GPUArray
+    ///     The starts of the segments. The call waits for the values of a device array, to check that they are in range.
+    /// axis : int, optional
+    ///     The axis; the first axis by default.
+    /// dtype : dtype-like, optional
+    ///     The type of the computation and of the result.
+    /// out : GPUArray, optional
+    ///     Array for the result.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     The shape of `array` with as many elements along the axis as there are indices. Repeated calls return bitwise
+    ///     identical results.
     ///
     /// Raises
     /// ------
+    /// IndexError
+    ///     If an index is negative or out of range.
     /// TypeError
-    ///     In every call. The message names alternatives.
-    #[pyo3(signature = (*operands: "Any", **keywords: "Any") -> "GPUArray")]
-    fn reduceat(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
-        let (name, _) = (self.0.name, (operands, keywords));
-        Err(PyTypeError::new_err(format!(
-            "{name}.reduceat(): PyGPU does not reduce parts of an array; a.reshape(parts, -1) and {name}.reduce(a, axis=1) do where they \
-            are of one length, differences of {name}.accumulate(a) where it has an inverse, NumPy with a.get() always"
-        )))
+    ///     For a function without `reduce`, and for indices that are no integers.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.add.reduceat(PyGPU.arange(8), [0, 4, 1, 6]).tolist()
+    /// [6, 4, 15, 13]
+    #[pyo3(
+        signature = (*operands, **keywords),
+        text_signature = "($self, array, indices, axis=0, dtype=None, out=None)"
+    )]
+    // stub: def reduceat(
+    // stub:     self,
+    // stub:     array: Any,
+    // stub:     indices: Any,
+    // stub:     axis: ShapeLike | None = 0,
+    // stub:     dtype: DTypeLike | None = None,
+    // stub:     out: GPUArray | None = None,
+    // stub: ) -> GPUArray: ...
+    fn reduceat<'py>(
+        &self,
+        operands: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, GpuArray>> {
+        reduce::segments::call(self.0, operands, keywords)
     }
 
     /// NumPy's name of the function.

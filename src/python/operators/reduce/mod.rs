@@ -1,5 +1,8 @@
 //! Reductions over axes, by kernels on the current stream, or by NumPy on ndarrays over arrays in host memory.
 
+pub(super) mod segments;
+pub(super) mod variance;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
@@ -422,19 +425,6 @@ fn reduce_with_numpy(
 /// Returns whether NumPy's function accepts the keyword `dtype`.
 fn takes_dtype(entry: &ReductionEntry) -> bool {
     matches!(entry.name.trim_start_matches("nan"), "sum" | "prod" | "mean" | "var") || entry.name.starts_with("bitwise")
-}
-
-/// Computes the standard deviation, the root of the variance.
-pub(super) fn standard_deviation<'py>(
-    var: &'static ReductionEntry,
-    operand: &Bound<'py, GpuArray>,
-    args: &ReductionArgs<'py>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    let out = call(var, operand, args)?;
-    if let Some(root) = ufunc::row("sqrt") {
-        ufunc_call::call(operand.py(), root, &[out.as_any()], &UfuncKeywords::into_array(&out))?;
-    }
-    Ok(out)
 }
 
 /// Names of binary functions, each with the name of the reduction that repeats it.
