@@ -58,7 +58,7 @@ def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _co
     """Return the checked indices of `Ufunc.reduceat` as contiguous 64-bit integers on the device of an array."""
     length = a.shape[axis]
     on_device = isinstance(indices, _core.GPUArray)
-    starts = indices if on_device else np.asarray(indices)
+    starts: Any = indices if on_device else np.asarray(indices)
     if starts.ndim == 0:
         raise ValueError(f"{name}.reduceat: the indices have no axis; object of too small depth for desired array")
     if starts.ndim > 1:

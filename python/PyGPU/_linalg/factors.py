@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
+from numpy.linalg import LinAlgError
+
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
 from PyGPU._functions.matrices import tril, triu
