@@ -74,5 +74,6 @@ def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _co
         first = int(starts[is_outside][0])
         raise IndexError(f"index {first} out-of-bounds in {name}.reduceat [0, {length})")
     if on_device:
-        return starts.astype(np.int64, order="C", copy=False)
+        found: _core.GPUArray = starts.astype(np.int64, order="C", copy=False)
+        return found
     return _core.asarray(np.ascontiguousarray(starts, np.int64), device=a.device)
