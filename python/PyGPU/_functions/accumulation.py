@@ -58,7 +58,7 @@ def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _co
     """Return the checked indices of `Ufunc.reduceat` as contiguous 64-bit integers on the device of an array."""
     length = a.shape[axis]
     on_device = isinstance(indices, _core.GPUArray)
-    starts = indices if on_device else np.asarray(indices)
+    starts: Any = indices if on_device else np.asarray(indices)
     if starts.ndim == 0:
         raise ValueError(f"{name}.reduceat: the indices have no axis; object of too small depth for desired array")
     if starts.ndim > 1:
@@ -73,6 +73,7 @@ def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _co
     if bool(is_outside.any()):
         first = int(starts[is_outside][0])
         raise IndexError(f"index {first} out-of-bounds in {name}.reduceat [0, {length})")
-    if on_device:
-        return starts.astype(np.int64, order="C", copy=False)
-    return _core.asarray(np.ascontiguousarray(starts, np.int64), device=a.device)
+    if not on_device:
+        return _core.asarray(np.ascontiguousarray(starts, np.int64), device=a.device)
+    checked: _core.GPUArray = starts.astype(np.int64, order="C", copy=False)
+    return checked

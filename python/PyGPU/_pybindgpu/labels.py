@@ -127,7 +127,7 @@ class dtype(metaclass=_DTypeMeta):
         try:
             number = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            return numpy.dtype(value, align, copy, **metadata)  # type: ignore[call-overload, no-any-return]
+            return numpy.dtype(value, align, copy, **metadata)  # type: ignore[arg-type]
         member = super().__new__(cls)
         object.__setattr__(member, "value", number)
         return member
@@ -175,12 +175,12 @@ class dtype(metaclass=_DTypeMeta):
     def __str__(self) -> str:
         return f"dtype.{self.name}"
 
-    def __reduce__(self) -> tuple[type[dtype], tuple[int]]:
-        return dtype, (self.value,)
+    def __reduce__(self) -> tuple[type[Any], tuple[int]]:
+        return type(self), (self.value,)
 
 
 def _add_members() -> None:
-    members = {label: dtype(value) for value, label in enumerate(SUPPORTED_DTYPES)}
+    members: dict[str, Any] = {label: dtype(value) for value, label in enumerate(SUPPORTED_DTYPES)}
     members |= {alias: members[label] for alias, label in _ALIASES.items()}
     members["__size__"] = dtype(len(SUPPORTED_DTYPES))
     for name, member in members.items():
