@@ -118,6 +118,16 @@ def test_singular_values_are_accurate_to_few_units_of_precision(dtype: str, shap
     assert error <= 12 * np.finfo(dtype).eps
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf], ids=str)
+def test_svd_of_matrix_that_is_not_finite_raises_linalg_error(value: float) -> None:
+    a = given("float32", 3, 5, 4)
+    a[1, 2, 3] = value
+    if on_cpu() and np.isinf(value):
+        pytest.skip("NumPy has a result for infinities")
+    with pytest.raises(np.linalg.LinAlgError, match="SVD did not converge"):
+        linalg.svd(PyGPU.to_gpu(a))
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_eigh_satisfies_eigenvalue_equation(dtype: str) -> None:
     for shape in ((4, 4), (3, 4, 4)):

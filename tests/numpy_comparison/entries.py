@@ -5,6 +5,8 @@ from __future__ import annotations
 import fnmatch
 from typing import Any, NamedTuple
 
+import PyGPU
+
 from . import argument_generators as generators
 from .comparison import Difference
 from .functions import pairs
@@ -61,6 +63,7 @@ def names(difference: Difference) -> dict[str, Any]:
 
     absent : the value of an argument that the call omits
     keywords : the names of the arguments that are passed by keyword
+    gpu : the backend is not the CPU
     kind, numpy, ours : the kind of the difference and of both outcomes ("value", "objects" or the name of an error)
     foreign : a parameter for an array is a number, a list, a text or None
     text : a parameter for an array, or an element of it, is a text or None
@@ -81,6 +84,7 @@ def names(difference: Difference) -> dict[str, Any]:
     found = [one for one in operands if isinstance(one, Operand)]
     return values | {
         "absent": ABSENT,
+        "gpu": PyGPU.backend_name() != "cpu",
         "keywords": call.keywords,
         "kind": difference.kind,
         "numpy": difference.numpy,

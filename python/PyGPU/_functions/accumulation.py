@@ -73,7 +73,7 @@ def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _co
     if bool(is_outside.any()):
         first = int(starts[is_outside][0])
         raise IndexError(f"index {first} out-of-bounds in {name}.reduceat [0, {length})")
-    if not on_device:
-        return _core.asarray(np.ascontiguousarray(starts, np.int64), device=a.device)
-    checked: _core.GPUArray = starts.astype(np.int64, order="C", copy=False)
-    return checked
+    if on_device:
+        found: _core.GPUArray = starts.astype(np.int64, order="C", copy=False)
+        return found
+    return _core.asarray(np.ascontiguousarray(starts, np.int64), device=a.device)

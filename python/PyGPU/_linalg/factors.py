@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
+from numpy.linalg import LinAlgError
+
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array
 from PyGPU._functions.matrices import tril, triu
@@ -164,6 +166,9 @@ def _refined(a: _core.GPUArray, u: _core.GPUArray, vh: _core.GPUArray) -> SVDRes
 
 
 def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDResult:
+    # With infinities or NaN cuSOLVER's iterations may not end, or end with NaN and without an error.
+    if a.dtype.kind in "fc" and not _core.isfinite(a).all():
+        raise LinAlgError(_NOT_CONVERGED)
     matrices, is_transposed = copy_in_memory_order(a, dtype)
     # The values are computed from the vectors.
     u, _, v, info = library.svd(matrices, True, vectors and full)

@@ -138,17 +138,17 @@ class ArrayNamespaceInfo:
             raise ValueError(f"dtypes: no kind {sorted(unknown)[0]!r}; there are {', '.join([*_KINDS, *_KIND_GROUPS])}")
         return {name: np.dtype(name) for part, names in _KINDS.items() if part in parts for name in names}
 
-    def devices(self) -> tuple[Any, ...]:
+    def devices(self) -> list[Any]:
         """Return the available devices.
 
         Returns
         -------
-        tuple of Device
+        list of Device
             All devices of the backend in use, and the CPU.
         """
-        gpus = tuple(_core.Device(index) for index in range(_core.device_count()))
+        gpus = [_core.Device(index) for index in range(_core.device_count())]
         host = _core.Device("cpu")
-        return gpus if host in gpus else (*gpus, host)
+        return gpus if host in gpus else [*gpus, host]
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:
