@@ -604,7 +604,7 @@ from PyGPU._protocols.numpy_aliases import (
     void as void,
 )
 from PyGPU._pybindgpu.allocators import Allocator as Allocator
-from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
+from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES, dtype as dtype
 from PyGPU._pycuda.alias import as_pycuda as as_pycuda
 from PyGPU._sharing.arrays import open_shared as open_shared
 from PyGPU._sharing.handle import SharedHandle as SharedHandle

@@ -363,3 +363,54 @@ def test_kernel_argument_rejects_ndarray_as_owner_of_device_address() -> None:
 
     with pytest.raises(TypeError, match="ndarray lends no address"):
         _core.KernelArgument(b"", [(np.zeros(3), True)])
+
+
+def test_host_array_of_one_number_is_passed_by_value(module: PyGPU.Module) -> None:
+    rows = [PyGPU.zeros(2, "float32") for _ in range(2)]
+    pointers, lengths = PyGPU.pointers(rows), PyGPU.asarray([2, 1], dtype="int32")
+    layouts = [
+        np.array([2.0], "float32"),
+        np.array(4.0, "float32"),
+        np.array([[8.0]], "float32"),
+        np.arange(5, dtype="float32")[1::7],
+    ]
+    for value in layouts:
+        value.flags.writeable = False
+        module["add_to_all"][2, 2](pointers, lengths, value)
+    assert [row.tolist() for row in rows] == [[15, 15], [15, 0]]
+
+
+def test_saxpy_accepts_scalars_of_cuda_core_examples() -> None:
+    kernel = PyGPU.Kernel(
+        'extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n) {\n'
+        "    size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = a * x[i] + y[i];\n}",
+        "saxpy",
+    )
+    x, y, out = PyGPU.arange(5, dtype="float32"), PyGPU.ones(5, "float32"), PyGPU.zeros(5, "float32")
+    kernel[2, 4](np.array([2.0], dtype=np.float32), x, y, out, np.array([5], dtype=np.uint64))
+    assert out.tolist() == [1, 3, 5, 7, 9]
+    for length in (np.array([5], "int16"), np.array([5, 5], "uint64"), np.array([5.0])):
+        with pytest.raises(TypeError, match=r"saxpy\(\): argument 5 \(size_t n\): (the argument is|an ndarray is)"):
+            kernel[2, 4](np.array([2.0], dtype=np.float32), x, y, out, length)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.array([2.0]), r"argument 3 \(float value\): .*float64\(2\.0\) of 8 bytes; write numpy\.float32\(2\.0\)"),
+        (np.array([2], "int32"), r"argument 3 \(float value\): .*int32\(2\) of 4 bytes; write numpy\.float32\(2\)"),
+        (np.array([1, 2], "float32"), r"argument 3 \(float value\): an ndarray is memory of the host"),
+        (np.zeros(0, "float32"), r"argument 3 \(float value\): an ndarray is memory of the host"),
+    ],
+    ids=["float64", "int32", "two numbers", "no number"],
+)
+def test_other_host_arrays_are_rejected_for_number(module: PyGPU.Module, value: np.ndarray, message: str) -> None:
+    rows = [PyGPU.zeros(2, "float32")]
+    with pytest.raises(TypeError, match=message):
+        module["add_to_all"][1, 2](PyGPU.pointers(rows), PyGPU.asarray([2], dtype="int32"), value)
+    assert rows[0].tolist() == [0, 0]
+
+
+def test_host_array_of_one_number_is_rejected_for_pointer(module: PyGPU.Module) -> None:
+    with pytest.raises(TypeError, match=r"argument 1 .*an ndarray is memory of the host"):
+        module["copy"][1, 1](np.array([2.0], "float32"), PyGPU.zeros(1, "float32"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import pickle
 from typing import Any
 
 import numpy
@@ -61,10 +62,44 @@ def test_dtype_enumeration_prints_and_compares_like_pybind11() -> None:
     assert {dtype.int64: 1}[2] == 1
     assert dtype.__doc__ is not None
     assert dtype.__doc__.startswith("Raw data types")
-    with pytest.raises(TypeError):
-        dtype("int16")  # type: ignore[arg-type]
+    assert pickle.loads(pickle.dumps(dtype.int32)) == dtype.int32
     with pytest.raises(AttributeError):
         dtype.int16.value = 3
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["float32", numpy.float32, float, bool, numpy.dtype("i2"), "<u4", [("a", "i4"), ("b", "u1")], ("f4", (2,)), None],
+    ids=str,
+)
+def test_dtype_converts_what_numpy_converts(given: Any) -> None:
+    made = PyGPU.dtype(given)
+    assert type(made) is type(numpy.dtype(given))
+    assert made == numpy.dtype(given)
+    assert isinstance(made, PyGPU.dtype)
+
+
+def test_dtype_accepts_parameters_of_numpy_and_rejects_other_objects() -> None:
+    fields = [("a", "u1"), ("b", "f8")]
+    assert PyGPU.dtype(fields, align=True) == numpy.dtype(fields, align=True)
+    assert PyGPU.dtype("f4", metadata={"unit": "m"}).metadata == {"unit": "m"}
+    assert PyGPU.dtype[numpy.float32] == numpy.dtype[numpy.float32]
+    assert not isinstance("float32", PyGPU.dtype)
+    for given in ("nonsense", 1.5, object()):
+        with pytest.raises(TypeError):
+            numpy.dtype(given)
+        with pytest.raises(TypeError):
+            PyGPU.dtype(given)
+
+
+def test_members_of_dtype_are_dtypes_of_arrays() -> None:
+    assert isinstance(dtype.int16, PyGPU.dtype)
+    for label in LABELS:
+        member = getattr(dtype, label)
+        assert numpy.dtype(member) == PyGPU.zeros(2, member).dtype == PyGPU.ones(2).astype(member).dtype == label
+    for without_dtype in (dtype.__size__, dtype(99)):
+        with pytest.raises(TypeError):
+            numpy.dtype(without_dtype)
 
 
 def test_dtype_members_are_labels_then_aliases_then_end_marker() -> None:

@@ -83,6 +83,7 @@ HOME = {
     "double": "PyGPU._protocols.numpy_aliases",
     "dsplit": "PyGPU._functions.splitting",
     "dstack": "PyGPU._functions.joining",
+    "dtype": "PyGPU._pybindgpu.labels",
     "dtypes": "PyGPU._protocols.numpy_aliases",
     "e": "PyGPU._protocols.data_types",
     "ediff1d": "PyGPU._functions.calculus.differences",
@@ -378,9 +379,9 @@ GROUPS = {
         "tril_indices_from", "triu", "triu_indices", "triu_indices_from", "unravel_index",
     ),
     "Types and constants": (
-        "bool", "common_type", "complex128", "complex64", "e", "finfo", "float16", "float32", "float64", "iinfo", "inf",
-        "int16", "int32", "int64", "int8", "isdtype", "min_scalar_type", "nan", "newaxis", "pi", "uint16", "uint32",
-        "uint64", "uint8",
+        "dtype", "bool", "common_type", "complex128", "complex64", "e", "finfo", "float16", "float32", "float64",
+        "iinfo", "inf", "int16", "int32", "int64", "int8", "isdtype", "min_scalar_type", "nan", "newaxis", "pi",
+        "uint16", "uint32", "uint64", "uint8",
     ),
     "Comparing arrays": (
         "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isfortran",

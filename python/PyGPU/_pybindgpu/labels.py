@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy
 
-from PyGPU._names.public import public_values
+from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -57,13 +57,34 @@ class UnsupportedDataType(TypeError):
     """
 
 
-class dtype:
-    """Raw data types: the enumeration of PybindGPU's data types.
+class _DTypeMeta(type):
+    """Class of `dtype`, whose instances include NumPy's dtypes."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) or isinstance(instance, numpy.dtype)
+
+
+@public("Types and constants")
+class dtype(metaclass=_DTypeMeta):
+    """Raw data types: NumPy's dtypes, and PybindGPU's enumeration of data types.
+
+    A number selects a member of the enumeration. The members are attributes of the class as well. `numpy.dtype`
+    converts any other value.
 
     Parameters
     ----------
-    value : int
-        Number of the data type. A number that belongs to no member is accepted; its name is ``"???"``.
+    value : data-type or int
+        What `numpy.dtype` accepts, or the number of a member. A number that belongs to no member is accepted; its name
+        is ``"???"``.
+    align, copy : bool, optional
+        Parameters of `numpy.dtype`.
+    **metadata
+        Further parameters of `numpy.dtype`.
+
+    Returns
+    -------
+    numpy.dtype or dtype
+        The dtype, or for a number the member of the enumeration. Both are instances of `dtype`.
 
     Attributes
     ----------
@@ -76,17 +97,20 @@ class dtype:
 
     Notes
     -----
-    A member equals any integer of the same value and hashes like it.
+    A member equals any integer of the same value and hashes like it. Functions of PyGPU and NumPy accept members as
+    dtypes.
 
     Raises
     ------
     TypeError
-        If `value` is not an integer.
+        If `value` is no dtype and no integer.
 
     Examples
     --------
-    >>> from PyGPU.gpuarray import dtype
-    >>> dtype.float_alias, str(dtype(0)), dtype.__size__.value
+    >>> import PyGPU
+    >>> PyGPU.dtype("float32"), isinstance(PyGPU.zeros(3).dtype, PyGPU.dtype)
+    (dtype('float32'), True)
+    >>> PyGPU.dtype.float_alias, str(PyGPU.dtype(0)), PyGPU.dtype.__size__.value
     (<dtype.float32: 6>, 'dtype.int16', 10)
     """
 
@@ -96,8 +120,21 @@ class dtype:
 
     value: int
 
-    def __init__(self, value: SupportsIndex) -> None:
-        object.__setattr__(self, "value", operator.index(value))
+    def __new__(  # type: ignore[misc]
+        cls, value: DTypeLike | SupportsIndex, align: bool = False, copy: bool = False, **metadata: Any
+    ) -> dtype | numpy.dtype[Any]:
+        """Return a member for a number, and a NumPy dtype for anything else."""
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            return numpy.dtype(value, align, copy, **metadata)  # type: ignore[arg-type]
+        member = super().__new__(cls)
+        object.__setattr__(member, "value", number)
+        return member
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        """Return the generic alias of `numpy.dtype`, for annotations."""
+        return numpy.dtype[item]
 
     @property
     def name(self) -> str:
@@ -109,6 +146,13 @@ class dtype:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{self!r} is constant: its {name!r} cannot be set")
 
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """The NumPy dtype of a label, by which `numpy.dtype` converts members."""
+        if self.name not in SUPPORTED_DTYPES:
+            raise AttributeError(f"{self!r} has no dtype")
+        return numpy.dtype(self.name)
+
     def __int__(self) -> int:
         return self.value
 
@@ -116,7 +160,7 @@ class dtype:
         return self.value
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, dtype):
+        if type(other) is type(self):
             return self.value == other.value
         if isinstance(other, int | numpy.integer):
             return self.value == int(other)
@@ -131,12 +175,12 @@ class dtype:
     def __str__(self) -> str:
         return f"dtype.{self.name}"
 
-    def __reduce__(self) -> tuple[type[dtype], tuple[int]]:
-        return dtype, (self.value,)
+    def __reduce__(self) -> tuple[type[Any], tuple[int]]:
+        return type(self), (self.value,)
 
 
 def _add_members() -> None:
-    members = {label: dtype(value) for value, label in enumerate(SUPPORTED_DTYPES)}
+    members: dict[str, Any] = {label: dtype(value) for value, label in enumerate(SUPPORTED_DTYPES)}
     members |= {alias: members[label] for alias, label in _ALIASES.items()}
     members["__size__"] = dtype(len(SUPPORTED_DTYPES))
     for name, member in members.items():

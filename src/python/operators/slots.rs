@@ -139,9 +139,9 @@ fn has_opaque_items(array: &Bound<'_, GpuArray>) -> bool {
 fn compare_records(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
     let py = array.py();
     finalization::run_python(py, || {
-        let module = py.import(intern!(py, "PyGPU._functions.records"))?;
+        let module = py.import(intern!(py, "PyGPU._functions.comparison"))?;
         let is_equality = matches!(operator, CompareOp::Eq);
-        Ok(module.call_method1(intern!(py, "compare"), (array, other, is_equality))?.unbind())
+        Ok(module.call_method1(intern!(py, "compare_records"), (array, other, is_equality))?.unbind())
     })
 }
 

@@ -15,6 +15,7 @@ use crate::callback::SendPyObject;
 use crate::ffi::ndarray::is_numpy_scalar;
 use crate::interop::import;
 use crate::kernel::argument::{self, KernelArgument};
+use crate::py_once::intern;
 use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
@@ -110,7 +111,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Err(PyTypeError::new_err(format!("{label}: {class} ({excerpt}) cannot be passed; give {expected}")))
     }
 
-    /// Adds an ndarray as bytes. Its memory is on the host, so only a struct or a zero-dimensional array is accepted.
+    /// Adds an ndarray as bytes. Its memory is on the host, so only a struct, a zero-dimensional array, and a single
+    /// number for a parameter that is a number are accepted.
     /// With PyCUDA's rules an ndarray over managed memory is passed as an address.
     fn add_ndarray(
         &mut self,
@@ -134,6 +136,11 @@ impl<'a, 'py> CallContext<'a, 'py> {
             None | Some(ParameterKind::Unknown) => is_lenient,
             Some(_) => false,
         };
+        if is_value && array.ndim() > 0 && array.len() == 1 {
+            let (dtype, bytes) = values::numpy_bytes(array.as_any())?;
+            let number = array.call_method0(intern!(array.py(), "item"))?;
+            return self.add_bytes(position, parameter, Some(dtype), &bytes, &number);
+        }
         if array.ndim() == 0 || is_struct {
             let (dtype, bytes) = values::numpy_bytes(array.as_any())?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use numpy::PyUntypedArray;
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -146,6 +147,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
                 match pushed {
                     Ok(true) => Ok(()),
                     Ok(false) => self.add_uncommon(position, parameter, value),
+                    // NumPy converts only arrays without axes to integers.
+                    Err(_) if value.cast::<PyUntypedArray>().is_ok() => self.add_uncommon(position, parameter, value),
                     Err(error) => Err(self.with_label(py, position, parameter, &error)),
                 }
             }

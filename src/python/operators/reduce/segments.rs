@@ -131,7 +131,7 @@ fn reduced<'py>(
     let written = if is_plain(target) && !overlaps { target.clone() } else { new_target()? };
     let call = SegmentReduction { row: entry, computed, input: &input, starts, out: &written, axis };
     py.without_gil(|| segments::run(&call, &stream))?;
-    if !(is_plain(target) && !overlaps) {
+    if !is_plain(target) || overlaps {
         py.without_gil(|| copy::between(target, &written, &stream))?;
     }
     Ok(out)
