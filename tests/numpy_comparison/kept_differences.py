@@ -70,6 +70,11 @@ dot
     does multiply 0 by infinity and NaN to NaN, as IEEE 754
     because NumPy's BLAS library skips products with 0
 
+convolve
+    if kind == 'values' and 'special' in styles and ({'complex64', 'complex128'} & dtypes)
+    does multiply complex infinities element by element, as the operator `*`
+    because NumPy's BLAS library sums the products of real and imaginary parts separately
+
 unique
     if kind == 'values' and sorted is False
     does sort also with sorted=False

@@ -5,10 +5,6 @@ from __future__ import annotations
 from .entries import parse
 
 OPEN = parse("""
-convolve polymul
-    if kind == 'values' and 'special' in styles
-    does multiply infinities of one operand by zeros outside of the other: NaN in wrong elements
-
 cumprod cumsum cumulative_prod cumulative_sum nancumprod nancumsum
     if kind == 'values' and out_kind == 'narrow'
     does compute in the dtype of the array instead of that of `out`
