@@ -49,14 +49,6 @@ amin nanmin sum apply_over_axes
     if kind == 'refused' and ours == 'AxisError' and (() in shapes or foreign)
     does not take an array without axes as one with the axis 0
 
-array
-    if kind == 'accepted' and ndmin == 1.5
-    does truncate ndmin
-
-array
-    if kind == 'refused' and ndmax is not absent
-    does fail with ndmax
-
 copyto
     if kind == 'accepted' and (1, 1) in shapes
     does accept a mask with more axes than the destination
@@ -81,36 +73,8 @@ fft.fftn fft.irfftn
     if kind == 'error' and s is not absent
     does raise ValueError instead of AxisError or IndexError for more lengths than axes
 
-linalg.matrix_rank linalg.pinv
-    if kind == 'accepted' and {'tol', 'rtol', 'rcond'} & rejected
-    does convert a text to a tolerance
-
-insert
-    if kind == 'error' and obj == 1.5
-    does raise IndexError instead of TypeError
-
-append
-    if kind == 'error' and () in shapes
-    does check the axes of the arrays before the axis
-
-histogramdd
-    if kind == 'refused' and shapes[0] == (0, 2)
-    does refuse weights of no samples
-
-piecewise
-    if kind == 'error' and shapes[0] == (0, 2)
-    does raise ValueError instead of IndexError for an empty array of conditions
-
-ravel_multi_index
-    if kind == 'error' and mode == 3
-    does raise TypeError instead of ValueError
-
 zeros empty
     if kind == 'error' and shape == '2'
     does check the order before the shape
-
-row_stack
-    if kind == 'error' and 'dtype' in rejected
-    does check the shapes before the dtype
 """)
 """The defects."""

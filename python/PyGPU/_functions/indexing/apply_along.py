@@ -100,6 +100,8 @@ def _is_single_condition(conditions: Any, ndim: int) -> bool:
     """Test whether conditions for an array of `ndim` axes are one array or number, and no sequence of conditions."""
     if np.isscalar(conditions):
         return True
+    if len(conditions) == 0:
+        raise IndexError("piecewise: index 0 is out of bounds for conditions of length 0")
     if isinstance(conditions, _core.GPUArray):
         return ndim > 0 and conditions.ndim < 2
     return ndim > 0 and not isinstance(conditions[0], (list, np.ndarray, _core.GPUArray))
@@ -130,6 +132,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     ------
     ValueError
         If the number of functions is neither the number of conditions nor one more.
+    IndexError
+        If there is no condition.
 
     Examples
     --------
