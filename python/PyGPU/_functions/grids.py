@@ -16,7 +16,7 @@ from PyGPU._names.public import public
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
-_CLIP_MODES = ("raise", "wrap", "clip")
+_CLIP_MODES = ("clip", "wrap", "raise")
 
 
 @public("Matrices and grids")
