@@ -50,7 +50,7 @@ macro_rules! parameter {
     (out) => { "out : GPUArray, optional\n    Array for the result." };
     (keepdims) => { "keepdims : bool, optional\n    Whether reduced axes stay, with length 1." };
     (initial) => { "initial : number, optional\n    A value that counts as one more element." };
-    (mask) => { "where : GPUArray of bool, optional\n    Mask of the included elements." };
+    (mask) => { "where : GPUArray of bool, or bool, optional\n    Mask of the included elements; a number includes all elements or none." };
     (ddof) => {
         "ddof, correction : float, optional\n    Number subtracted from the count of elements in the divisor of the sum of \
          squares; the second name is the array API's."
