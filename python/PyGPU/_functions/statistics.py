@@ -249,7 +249,11 @@ def variance_about(
 ) -> _core.GPUArray:
     """Return the variance about given means, as documented for `GPUArray.var` and `nanvar`."""
     ignores_nan = ignores_nan and a.dtype.kind not in "biu"
-    mask = None if where is None or where is True else where
+    if axis is not None:
+        _axes(axis, a.ndim)
+    mask = where
+    if np.isscalar(where) and not isinstance(where, str):
+        mask = None if where else _core.zeros((), bool, device=a.device)
     if ignores_nan:
         is_number = ~_core.isnan(a)
         mask = is_number if mask is None else _core.logical_and(is_number, mask)
