@@ -209,6 +209,8 @@ def average(
         return (mean, _core.full_like(mean, count)) if returned else mean
     if not isinstance(weights, _core.GPUArray):
         raise TypeError("average(): weights= is an array of PyGPU; copy them to the device first, with PyGPU.to_gpu(x)")
+    if axis is not None:
+        _axes(axis, a.ndim)
     min_types = ["float64"] if a.dtype.kind in "biu" else []
     dtype = np.result_type(a.dtype, weights.dtype, *min_types)
     broadcast_weights = _broadcast_weights(a, axis, weights)
