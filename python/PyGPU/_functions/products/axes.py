@@ -264,7 +264,7 @@ def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArra
     return _core.moveaxis(a, indices, tuple(range(-count, 0)))
 
 
-def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
+def _with_axes(name: str, operands: Any, keywords: dict[str, Any]) -> _core.GPUArray:
     """Call a product function along axes other than the last ones, given as `axis` or `axes`, or with `keepdims`."""
     keywords = dict(keywords)
     if len(operands) == 3 and keywords.get("out") is None:
@@ -282,7 +282,8 @@ def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -
     if out is not None:
         target = _moved(out, axes[2], cores, name)
         function(a, b, *operands[2:], out=_without_kept_axis(target, name) if is_kept else target, **keywords)
-        return out
+        given: _core.GPUArray = out
+        return given
     result: _core.GPUArray = function(a, b, *operands[2:], **keywords)
     if is_kept:
         result = result[..., None]
