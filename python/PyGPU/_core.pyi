@@ -324,6 +324,7 @@ def vecdot(
     out: GPUArray | None = None,
     *,
     axis: int = -1,
+    keepdims: bool = False,
     casting: str = "same_kind",
     order: str = "K",
     dtype: Any = None,

@@ -187,3 +187,23 @@ def test_unsupported_ufunc_method_raises_type_error() -> None:
         with pytest.raises(TypeError, match="does not compute this yet"):
             call()
     assert array.tolist() == [1] * 3
+
+
+def test_ufunc_accepts_numbers_as_mask() -> None:
+    array, out = PyGPU.to_gpu([1.0, 2.0]), PyGPU.to_gpu([7.0, 7.0])
+    for where in (False, np.bool_(False), 0):
+        assert PyGPU.add(array, 1, out=out, where=where).tolist() == [7, 7]
+        assert PyGPU.add(2, 1, out=(out,), where=where).tolist() == [7, 7]
+    assert PyGPU.add(array, 1, out=out, where=1).tolist() == [2, 3]
+    with pytest.raises(TypeError, match="where="):
+        PyGPU.add(array, 1, out=out, where="x")
+
+
+@pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="a kernel does not read exponents in advance")
+def test_power_with_negative_exponent_writes_nothing() -> None:
+    array = PyGPU.to_gpu([1, 2, 3])
+    with pytest.raises(ValueError, match="negative integer powers"):
+        PyGPU.power(array, PyGPU.to_gpu([2, 2, -1]), out=array)
+    with pytest.raises(ValueError, match="negative integer powers"):
+        array **= PyGPU.to_gpu([2, 2, -1])
+    assert array.tolist() == [1, 2, 3]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +154,20 @@ def test_fill_tests_pass_without_compiler() -> None:
     folder = Path(__file__).parent
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(2 + 1j, "f4"), (float("nan"), "i4"), (np.int64(300), "u1"), ([1, 300], "u1"), (1e99, "f4"), (np.array(2j), "i4")],
+)
+def test_full_converts_any_number_like_numpy(value: Any, dtype: str) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        ours, like = PyGPU.full(2, value, dtype), PyGPU.full_like(PyGPU.zeros(2, dtype), value)
+        expected = np.full(2, value, dtype)
+    np.testing.assert_array_equal(ours.get(), expected)
+    np.testing.assert_array_equal(like.get(), expected)
+
+
+def test_full_rejects_python_int_out_of_range() -> None:
+    with pytest.raises(OverflowError, match="300"):
+        PyGPU.full(2, 300, "u1")

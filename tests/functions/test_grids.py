@@ -53,3 +53,14 @@ def test_isposinf_and_isneginf_find_signed_infinities(dtype: str) -> None:
         assert getattr(PyGPU, name)(PyGPU.to_gpu(host), out=out) is out
     with pytest.raises(TypeError, match="ambiguous"):
         PyGPU.isposinf(PyGPU.zeros(2, complex))
+
+
+def test_ravel_multi_index_accepts_numbers_of_modes() -> None:
+    indices = np.array([1, 4])
+    ours = PyGPU.to_gpu(indices)
+    for mode in (0, 1, (1, "clip")):
+        expected = np.ravel_multi_index((indices, indices), (3, 4), mode=mode)
+        assert_same(PyGPU.ravel_multi_index((ours, ours), (3, 4), mode=mode), expected)
+    for mode, error in ((3, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match="mode"):
+            PyGPU.ravel_multi_index((ours, ours), (3, 4), mode=mode)

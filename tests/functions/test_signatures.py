@@ -46,7 +46,7 @@ KEPT: dict[str, dict[str, str]] = {
         "start_or_stop is positional-or-keyword": "the array API's signature",
         "dtype is positional-or-keyword": "PyCUDA's position",
     },
-    "array": {"ndmax has default None": "None means no limit, as NumPy's default 0"},
+    "array": {"ndmax has default None": "None means no limit, as the omitted value of NumPy"},
     "asarray": {"a is called obj": "the array API's name"},
     "argsort": {"adds descending": "the array API's and NumPy 2.5's keyword"},
     "broadcast_to": {"array is called a": "np.broadcast_to(array=x, shape=s) works"},

@@ -129,7 +129,7 @@ def _flat(values: Any) -> Any:
 def parse(text: str) -> list[Entry]:
     """Read a table: for each entry the functions, then `if` the condition, `does` and `because`."""
     entries = []
-    for paragraph in text.strip().split("\n\n"):
+    for paragraph in filter(None, text.strip().split("\n\n")):
         fields = {"": "", "if": "", "does": "", "because": ""}
         field = ""
         for line in paragraph.splitlines():

@@ -30,6 +30,11 @@ KEPT = parse("""
     does raise the error of another argument
     because the order in which several wrong arguments are found is unspecified
 
+*
+    if kind in ('refused', 'error') and isinstance(where, str) and ours == 'TypeError'
+    does refuse a text as mask
+    because texts have no representation on a device
+
 full
     if kind == 'error' and isinstance(fill_value, str)
     does raise TypeError for a text
@@ -45,7 +50,7 @@ sum prod max min amax amin mean var nanmax nanmin nanprod nansum trace
     does raise TypeError for an `out` whose dtype loses information
     because the other functions with `out` raise it too: 'same_kind' is the rule of ufuncs
 
-mean nanmean nanstd nansum nanvar std sum var trace
+mean nanmean nanstd nansum nanvar prod std sum var trace
     if kind in ('refused', 'error') and ours == 'TypeError' and dtype is not absent
     does raise TypeError for a `dtype` that loses information, such as the imaginary part
     because the other functions with `dtype` raise it too: 'same_kind' is the rule of ufuncs
@@ -69,6 +74,11 @@ dot
     if kind == 'values' and 'special' in styles
     does multiply 0 by infinity and NaN to NaN, as IEEE 754
     because NumPy's BLAS library skips products with 0
+
+convolve
+    if kind == 'values' and 'special' in styles and ({'complex64', 'complex128'} & dtypes)
+    does multiply complex infinities element by element, as the operator `*`
+    because NumPy's BLAS library sums the products of real and imaginary parts separately
 
 unique
     if kind == 'values' and sorted is False
@@ -210,6 +220,21 @@ divmod frexp modf
     if kind == 'accepted' and out is None
     does take None as no output
     because other functions with `out` do so
+
+nansum sum
+    if kind == 'accepted' and initial is None
+    does take None as no initial value, for which 0 is the sum of no elements
+    because None is the default of `initial`
+
+matmul matvec vecdot vecmat
+    if kind == 'accepted' and axes is None
+    does take None as the last axes
+    because None stands for the default
+
+cumprod nancumprod
+    if kind == 'refused' and out_kind in ('broadcast', 'other shape')
+    does refuse an `out` of another shape
+    because NumPy 2.4 writes only the first part of such an `out`
 
 linspace
     if kind == 'accepted' and num is None

@@ -275,3 +275,30 @@ def test_captured_products_use_current_values() -> None:
     host = numbers("float32", 3, 4) + 1
     check(out, host @ host.T)
     check(more, host @ host.T)
+
+
+def test_vecdot_keeps_axis_of_length_one() -> None:
+    host = np.arange(6.0).reshape(2, 3)
+    array = PyGPU.to_gpu(host)
+    for keywords in ({}, {"axis": 0}, {"axes": [0, 0, 0]}, {"axes": [0, 0]}, {"axes": [(1,), 1, -2]}):
+        expected = np.vecdot(host, host, keepdims=True, **keywords)
+        ours = PyGPU.vecdot(array, array, keepdims=True, **keywords)
+        assert ours.shape == expected.shape
+        np.testing.assert_array_equal(ours.get(), expected)
+        out = PyGPU.zeros(expected.shape)
+        assert PyGPU.vecdot(array, array, out, keepdims=True, **keywords) is out
+        np.testing.assert_array_equal(out.get(), expected)
+    with pytest.raises(ValueError, match="kept axis"):
+        PyGPU.vecdot(array, array, PyGPU.zeros((2, 2)), keepdims=True)
+    for function in (PyGPU.matmul, PyGPU.matvec, PyGPU.vecmat):
+        with pytest.raises(TypeError, match="keepdims"):
+            function(array, array.T, keepdims=False)
+
+
+def test_product_along_axes_writes_to_positional_out() -> None:
+    host = np.arange(6.0).reshape(2, 3)
+    axes = [(0, 1), (1, 0), (1, 0)]
+    expected = np.matmul(host, host + 1, np.zeros((2, 2)), axes=axes)
+    out = PyGPU.zeros((2, 2))
+    assert PyGPU.matmul(PyGPU.to_gpu(host), PyGPU.to_gpu(host + 1), out, axes=axes) is out
+    np.testing.assert_array_equal(out.get(), expected)

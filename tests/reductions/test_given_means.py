@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ def test_given_means_may_be_numbers_and_other_means(name: str) -> None:
     counterpart(host, axis=0, out=expected, mean=[1, 2, 3])
     assert_close(out, expected)
     assert_close(function(array, mean=None), counterpart(host))
+    assert_close(function(array, mean=2, where=True), counterpart(host, mean=2, where=True))
     assert isinstance(counterpart(array, mean=2), PyGPU.GPUArray)
 
 
@@ -85,3 +87,16 @@ def test_variance_about_given_means_rejects_what_numpy_rejects(name: str, keywor
         outcome(lambda: getattr(PyGPU, name)(PyGPU.to_gpu(host), **ours)),
         outcome(lambda: getattr(np, name)(host, **given)),
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_variance_about_given_means_accepts_numbers_as_mask(name: str) -> None:
+    host = np.arange(6.0).reshape(2, 3)
+    array = PyGPU.to_gpu(host)
+    with warnings.catch_warnings(action="ignore"):
+        for where in (False, True):
+            expected = getattr(np, name)(host, axis=0, mean=2, where=where)
+            assert_close(getattr(PyGPU, name)(array, axis=0, mean=2, where=where), expected)
+    if not name.startswith("nan"):
+        with pytest.raises(np.exceptions.AxisError):
+            getattr(PyGPU, name)(PyGPU.to_gpu(np.array(3.0)), axis=0, mean=2)

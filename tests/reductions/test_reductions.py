@@ -273,3 +273,49 @@ def test_nonpositive_variance_divisor_matches_numpy() -> None:
         wanted = host.var(axis=1, ddof=2)
         ours = PyGPU.to_gpu(host).var(axis=1, ddof=2).get()
     np.testing.assert_array_equal(ours, wanted)
+
+
+@pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
+def test_variance_in_complex_dtype_is_complex(name: str) -> None:
+    host = np.arange(6.0).reshape(2, 3)
+    for values in (host, host + 1j * host[::-1]):
+        with warnings.catch_warnings(action="ignore"):  # NumPy's functions that ignore NaN discard imaginary parts
+            expected = getattr(np, name)(values, axis=1, dtype="c16")
+            ours = getattr(PyGPU, name)(PyGPU.to_gpu(values), axis=1, dtype="c16")
+        assert ours.dtype == expected.dtype
+        np.testing.assert_allclose(ours.get(), expected)
+    with warnings.catch_warnings(action="ignore"):
+        ours = getattr(PyGPU, name)(PyGPU.to_gpu(host) + 1, dtype="c16")
+        np.testing.assert_allclose(ours.get(), getattr(np, name)(host, dtype="c16"))
+
+
+def test_reductions_accept_numbers_as_mask() -> None:
+    host = np.arange(6.0).reshape(2, 3)
+    array = PyGPU.to_gpu(host)
+    for where in (False, True, np.bool_(False), 0, 1):
+        np.testing.assert_array_equal(array.sum(0, where=where).get(), np.sum(host, 0, where=where))
+        np.testing.assert_array_equal(
+            array.max(1, initial=2, where=where).get(), np.max(host, 1, initial=2, where=where)
+        )
+    with pytest.raises(ValueError, match="identity"):
+        array.max(where=False)
+
+
+def test_reduction_of_array_without_axes_accepts_axis_0_like_numpy() -> None:
+    host = np.array(3.0)
+    array = PyGPU.to_gpu(host)
+    for name in ("sum", "max", "any", "argmin", "nanmean", "ptp", "count_nonzero"):
+        for axis in (0, -1):
+            np.testing.assert_array_equal(
+                getattr(PyGPU, name)(array, axis=axis).get(), getattr(np, name)(host, axis=axis)
+            )
+    for name, axis in (("sum", 1), ("sum", (0,)), ("mean", 0), ("var", -1)):
+        with pytest.raises(np.exceptions.AxisError):
+            getattr(PyGPU, name)(array, axis=axis)
+
+
+def test_variance_rejects_ddof_with_correction() -> None:
+    array = PyGPU.arange(4.0)
+    assert array.var(ddof=0, correction=1).item() == np.arange(4.0).var(ddof=1)
+    with pytest.raises(ValueError, match="ddof and correction"):
+        array.var(ddof=1, correction=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -255,3 +256,13 @@ def test_captured_scan_uses_current_values() -> None:
         array.fill(number)
         graph.launch(stream)
         np.testing.assert_array_equal(out.get(), number * np.arange(1, 5001))
+
+
+@pytest.mark.parametrize("source", ["f8", "i2", "c8"])
+@pytest.mark.parametrize("target", ["i1", "f4", "?"])
+def test_scan_into_out_computes_in_common_dtype(source: str, target: str) -> None:
+    host = np.array([1.5, 1.5, -4.75, 0.5]).astype(source)
+    with warnings.catch_warnings(action="ignore"):
+        expected = np.cumsum(host, out=np.zeros(4, target))
+        ours = PyGPU.cumsum(PyGPU.to_gpu(host), out=PyGPU.zeros(4, target))
+    np.testing.assert_array_equal(ours.get(), expected)

@@ -16,6 +16,8 @@ from PyGPU._names.public import public
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
+_CLIP_MODES = ("clip", "wrap", "raise")
+
 
 @public("Matrices and grids")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[_core.GPUArray, ...]:
@@ -181,7 +183,7 @@ def ravel_multi_index(
     [5, 0]
     """
     index_arrays, lengths = arrays(multi_index, "ravel_multi_index"), tuple(map(operator.index, dims))
-    modes = (mode,) * len(lengths) if isinstance(mode, str) else tuple(mode)
+    modes = tuple(map(_clip_mode, mode if isinstance(mode, (list, tuple)) else (mode,) * len(lengths)))
     if len(index_arrays) != len(lengths) or len(modes) != len(lengths):
         raise ValueError(
             f"ravel_multi_index: {len(index_arrays)} index arrays and {len(modes)} modes for a shape of "
@@ -216,6 +218,19 @@ def _ordered_lengths(lengths: tuple[int, ...], order: str | None, function: str)
     return lengths if order == "F" else lengths[::-1]
 
 
+def _clip_mode(mode: Any) -> str:
+    """Return the name of a mode; NumPy also has numbers for modes, and takes None as ``'raise'``."""
+    if mode is None:
+        return "raise"
+    if isinstance(mode, int) and 0 <= mode < len(_CLIP_MODES):
+        return _CLIP_MODES[mode]
+    if not isinstance(mode, (int, str)):
+        raise TypeError(f"ravel_multi_index: mode must be a str, not {type(mode).__name__}")
+    if mode not in _CLIP_MODES:
+        raise ValueError(f"ravel_multi_index: mode must be one of 'raise', 'wrap' or 'clip', not {mode!r}")
+    return str(mode)
+
+
 def _indices_in_range(indices: Any, length: int, mode: str) -> Any:
     """Check, wrap or clip indices to the length of an axis, depending on the mode."""
     converted = _as_int64(indices, "ravel_multi_index")
@@ -223,8 +238,6 @@ def _indices_in_range(indices: Any, length: int, mode: str) -> Any:
         return converted % length
     if mode == "clip":
         return _core.clip(converted, 0, length - 1)
-    if mode != "raise":
-        raise ValueError(f"ravel_multi_index: mode must be one of 'raise', 'wrap' or 'clip', not {mode!r}")
     if bool(_core.any((converted < 0) | (converted >= length))):
         raise ValueError("invalid entry in coordinates array")
     return converted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import operator
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,8 @@ def joined(
     """Concatenate arrays of one device: each array is copied or cast into its part of the result."""
     if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
         return fast_result
+    if dtype is not None:
+        dtype = _core.empty_like(parts[0], dtype, shape=0).dtype  # NumPy reads the dtype before the shapes
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
     if out is None:
@@ -140,7 +142,8 @@ def concatenate(
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     if axis is None:
         return joined([part.ravel() for part in parts], 0, out, dtype, casting)
-    if not builtins.all(part.ndim for part in parts):
+    axis = operator.index(axis)
+    if parts[0].ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     return joined(parts, normalize_axis(axis, parts[0].ndim), out, dtype, casting)
 

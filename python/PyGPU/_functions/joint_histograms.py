@@ -170,7 +170,7 @@ def histogramdd(
 
 def _totals(points: _core.GPUArray, weights: Any, indices: _core.GPUArray, bins: int) -> _core.GPUArray:
     """Count the points of each bin, or add their weights."""
-    if weights is None:
+    if weights is None or not indices.size:  # NumPy ignores the weights of no points
         return _core._counted(indices, bins)
     weight_array = on_device_of(points, weights)
     _check_safe(weight_array.dtype, np.dtype(np.float64))

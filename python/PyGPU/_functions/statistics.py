@@ -209,6 +209,8 @@ def average(
         return (mean, _core.full_like(mean, count)) if returned else mean
     if not isinstance(weights, _core.GPUArray):
         raise TypeError("average(): weights= is an array of PyGPU; copy them to the device first, with PyGPU.to_gpu(x)")
+    if axis is not None:
+        _axes(axis, a.ndim)
     min_types = ["float64"] if a.dtype.kind in "biu" else []
     dtype = np.result_type(a.dtype, weights.dtype, *min_types)
     broadcast_weights = _broadcast_weights(a, axis, weights)
@@ -247,7 +249,11 @@ def variance_about(
 ) -> _core.GPUArray:
     """Return the variance about given means, as documented for `GPUArray.var` and `nanvar`."""
     ignores_nan = ignores_nan and a.dtype.kind not in "biu"
-    mask = None if where is None or where is True else where
+    if axis is not None:
+        _axes(axis, a.ndim)
+    mask = where
+    if np.isscalar(where) and not isinstance(where, str):
+        mask = None if where else _core.zeros((), bool, device=a.device)
     if ignores_nan:
         is_number = ~_core.isnan(a)
         mask = is_number if mask is None else _core.logical_and(is_number, mask)

@@ -33,6 +33,8 @@ def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
     """Append an axis for the singular values to an array with one tolerance per matrix; return a scalar unchanged."""
     if isinstance(tolerance, _core.GPUArray):
         return tolerance[..., None]
+    if isinstance(tolerance, (str, bytes)):
+        raise TypeError(f"a tolerance is a number or an array of numbers, not {tolerance!r}")
     return (
         _core.asarray(np.asarray(tolerance)[..., None], device=like.device) if np.ndim(tolerance) else float(tolerance)
     )

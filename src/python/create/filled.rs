@@ -21,7 +21,7 @@ use crate::interop::import;
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::device as device_argument;
-use crate::views::{assign, element_bytes};
+use crate::views::{copyto, element_bytes};
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_copy as copy;
@@ -135,11 +135,11 @@ impl<'py> CreationOptions<'_, 'py> {
         if self.shared {
             return self.new_shared(py);
         }
+        let mut lengths = Dims::new();
+        shape::read(&mut lengths, self.shape)?;
         let dtype = dtype::or_float64(self.dtype)?;
         let (order, allocator) = order_and_allocator(self.order, self.allocator);
         let order = OrderArgument::c_or_f(order)?;
-        let mut lengths = Dims::new();
-        shape::read(&mut lengths, self.shape)?;
         let device = target_device(py, self.device)?;
         if allocator.is_some() {
             let array = allocate_array(py, allocator, &lengths, dtype, order, device)?;
@@ -169,7 +169,7 @@ impl<'py> CreationOptions<'_, 'py> {
 }
 
 /// Fills a new array with zeros.
-pub(super) fn fill_zeros(py: Python<'_>, array: &Array) -> PyResult<()> {
+pub(crate) fn fill_zeros(py: Python<'_>, array: &Array) -> PyResult<()> {
     let item = vec![0; array.dtype().itemsize()];
     Ok(py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?)
 }
@@ -313,13 +313,13 @@ pub(crate) fn full<'py>(
         let dtype = dtype::to_python(py, dtype)?;
         let result =
             CreationOptions { shape, dtype: Some(&dtype), order, allocator: None, device, shared }.new_shared(py)?;
-        assign::assign(py, result.get().array(py)?, fill_value)?;
+        copyto::assign_unsafe(py, result.get().array(py)?, fill_value)?;
         return Ok(result);
     }
     let order = OrderArgument::c_or_f(order)?;
     let shape = shape::from_python(shape)?;
     let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
-    assign::assign(py, &array, fill_value)?;
+    copyto::assign_unsafe(py, &array, fill_value)?;
     new_exact(py, GpuArray::from_array(array))
 }
 

@@ -12,7 +12,7 @@ use crate::convert::shape::{self, OrderArgument};
 use crate::host::device_arrays::new_dense;
 use crate::names::names;
 use crate::runtime::device as device_argument;
-use crate::views::assign;
+use crate::views::copyto;
 use pygpu_base::dtype::DType;
 use pygpu_device::Device;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
@@ -116,7 +116,7 @@ fn new_filled_like<'py>(
     value: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let result = new_from_like(py, like)?;
-    assign::assign(py, result.get().array(result.py())?, value)?;
+    copyto::assign_unsafe(py, result.get().array(result.py())?, value)?;
     Ok(result)
 }
 

@@ -4,9 +4,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
+use super::mask;
 use crate::array::class::GpuArray;
 use crate::convert::dtype;
 use pygpu_base::dtype::ScalarType;
+use pygpu_device::Device;
 use pygpu_ops::ufunc::{Casting, UfuncEntry};
 
 /// Memory order of the axes of a new result.
@@ -42,17 +44,21 @@ impl<'py> UfuncKeywords<'py> {
         Self { out: [Some(out.clone()), None], ..Self::default() }
     }
 
-    /// Reads the keyword arguments of a call; `None` if a value is an array of another library.
+    /// Reads the keyword arguments of a call with positional arguments; `None` if a value is an array of another library.
     ///
     /// # Errors
     /// `TypeError` and `ValueError`, as in NumPy.
-    pub(crate) fn read(entry: &UfuncEntry, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
+    pub(crate) fn read(
+        entry: &UfuncEntry,
+        arguments: &Bound<'py, PyTuple>,
+        keywords: &Bound<'py, PyDict>,
+    ) -> PyResult<Option<Self>> {
         let mut parsed = Self::default();
-        for (key, value) in keywords {
+        for (key, value) in keywords.iter() {
             let key = key.cast_into::<PyString>()?;
             let is_supported = match key.to_str()? {
                 "out" => parsed.read_out(entry, value)?,
-                "where" => parsed.read_mask(entry, value)?,
+                "where" => parsed.read_mask(entry, value, || mask::device_of_call(arguments, keywords))?,
                 "dtype" => parsed.read_dtype(&value)?,
                 "casting" => parsed.read_casting(&value)?,
                 "order" => parsed.read_order(&value)?,
@@ -119,8 +125,14 @@ impl<'py> UfuncKeywords<'py> {
         Ok(true)
     }
 
-    fn read_mask(&mut self, entry: &UfuncEntry, value: Bound<'py, PyAny>) -> PyResult<bool> {
-        if value.is_instance_of::<PyBool>() && value.is_truthy()? {
+    fn read_mask(
+        &mut self,
+        entry: &UfuncEntry,
+        value: Bound<'py, PyAny>,
+        device: impl FnOnce() -> PyResult<Device>,
+    ) -> PyResult<bool> {
+        if let Some(is_true) = mask::truth_of_number(&value)? {
+            self.mask = if is_true { None } else { Some(mask::none_selected(value.py(), device()?)?) };
             return Ok(true);
         }
         let Ok(array) = value.cast_into::<GpuArray>() else { return Ok(false) };
@@ -161,7 +173,9 @@ impl<'py> UfuncKeywords<'py> {
         if value.is_none() {
             return Ok(true);
         }
-        let name = value.str()?;
+        let Ok(name) = value.cast::<PyString>() else {
+            return Err(PyTypeError::new_err(format!("order must be str, not {}", value.get_type().name()?)));
+        };
         self.order = match name.to_str()?.to_ascii_uppercase().as_str() {
             "C" => ResultOrder::C,
             "F" => ResultOrder::F,

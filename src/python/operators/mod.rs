@@ -3,6 +3,7 @@
 mod declaration;
 mod fft;
 pub(crate) mod keywords;
+mod mask;
 mod mathematics;
 mod methods;
 mod nan_reductions;

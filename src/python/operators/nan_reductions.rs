@@ -6,7 +6,9 @@ use pyo3::prelude::*;
 use super::declaration::entry;
 use super::reduce::variance;
 use super::reduce::{self, ReductionArgs};
-use super::reduction_methods::{find_reduction, parameter, reduction_args, reduction_entry, reductions};
+use super::reduction_methods::{
+    degrees_of_freedom, find_reduction, parameter, reduction_args, reduction_entry, reductions,
+};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{ArrayResult, GpuArray};
 use crate::convert::OptionalArg;

@@ -1,5 +1,6 @@
 //! Calls on arrays in host memory, which NumPy computes through ndarrays over the same memory.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
@@ -10,6 +11,7 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::ffi::calls;
 use crate::host::cpu_view;
+use crate::kernel::call::values::is_integer;
 use crate::py_once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -77,6 +79,27 @@ pub(super) fn run(
     };
     function.call(PyTuple::new(py, arguments)?, Some(&keywords))?;
     Ok(())
+}
+
+/// Checks that no exponent of integers is negative, before `power` writes a part of an output array.
+///
+/// # Errors
+/// NumPy's `ValueError`.
+#[cold]
+pub(super) fn check_exponents(py: Python<'_>, kind: ScalarType, exponents: &UfuncOperand<'_, '_>) -> PyResult<()> {
+    if !is_integer(kind) {
+        return Ok(());
+    }
+    let exponents = match exponents {
+        UfuncOperand::Array(array) => cpu_view::owning(py, array.materialized()?)?.into_any(),
+        UfuncOperand::Temporary { array, .. } => cpu_view::owning(py, array)?.into_any(),
+        UfuncOperand::Number { object, .. } => object.clone(),
+    };
+    let is_negative = ndarray::numpy(py)?.call_method1(intern!(py, "less"), (exponents, 0))?;
+    match is_negative.call_method0(intern!(py, "any"))?.is_truthy()? {
+        true => Err(PyValueError::new_err("Integers to negative integer powers are not allowed.")),
+        false => Ok(()),
+    }
 }
 
 /// Returns NumPy's ufunc for an entry of PyGPU's function table.

@@ -15,7 +15,7 @@ use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::current_stream::CurrentStreamGuard;
 use pygpu_ops::reductions::{self as axis_reductions, ReductionEntry};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 
 pub(super) fn find_reduction(name: &str) -> PyResult<&'static ReductionEntry> {
     axis_reductions::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
@@ -29,6 +29,19 @@ pub(super) fn reduction_args<'py>(
     ReductionArgs { axis, dtype, out, keepdims, initial, mask, ddof: 0.0 }
 }
 
+/// Returns the number that is subtracted from the count of elements, given under one of its two names.
+///
+/// # Errors
+/// `ValueError` if both names have a value.
+pub(super) fn degrees_of_freedom(ddof: f64, correction: Option<f64>) -> PyResult<f64> {
+    match correction {
+        Some(_) if ddof != 0.0 => {
+            Err(PyValueError::new_err(format!("ddof and correction can't be provided simultaneously: ddof={ddof}")))
+        }
+        correction => Ok(correction.unwrap_or(ddof)),
+    }
+}
+
 /// Returns the documentation of one parameter by its key.
 macro_rules! parameter {
     (a) => { "a : GPUArray" };
@@ -38,7 +51,7 @@ macro_rules! parameter {
     (out) => { "out : GPUArray, optional\n    Array for the result." };
     (keepdims) => { "keepdims : bool, optional\n    Whether reduced axes stay, with length 1." };
     (initial) => { "initial : number, optional\n    A value that counts as one more element." };
-    (mask) => { "where : GPUArray of bool, optional\n    Mask of the included elements." };
+    (mask) => { "where : GPUArray of bool, or bool, optional\n    Mask of the included elements; a number includes all elements or none." };
     (ddof) => {
         "ddof, correction : float, optional\n    Number subtracted from the count of elements in the divisor of the sum of \
          squares; the second name is the array API's."
@@ -92,7 +105,7 @@ macro_rules! reduction_entry {
              mean: "Operand | None" = None, correction: "float | None" = None)
             (axis: OptionalArg<'_, 'py>, dtype: OptionalArg<'_, 'py>, out: OptionalArg<'_, 'py>, ddof: f64, keepdims: bool, r#where: OptionalArg<'_, 'py>,
              mean: OptionalArg<'_, 'py>, correction: Option<f64>)
-            (&ReductionArgs { ddof: correction.unwrap_or(ddof), ..reduction_args([axis, dtype, out, None, r#where], keepdims) }, mean), $($rest)* }
+            (&ReductionArgs { ddof: degrees_of_freedom(ddof, correction)?, ..reduction_args([axis, dtype, out, None, r#where], keepdims) }, mean), $($rest)* }
     };
     (index $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axis out keepdims]

@@ -22,6 +22,7 @@ use pygpu_layout::tuple_text;
 use pygpu_layout::{Layout, MemoryOrder, normalize_axis};
 use pygpu_memory::capture;
 use pygpu_ops::reductions::{ReductionEntry, scan};
+use pygpu_ops::ufunc::{self, PromotionOperand};
 
 /// Arguments of a scan, without the array.
 #[derive(Default)]
@@ -52,7 +53,8 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type in which a scan or a reduction of segments computes: the requested type, the type of the output array, or the default type.
+/// Returns the type in which a scan or a reduction of segments computes: the requested type, the common type of array
+/// and output array, or the default type.
 pub(super) fn computed(
     entry: &ReductionEntry,
     kind: ScalarType,
@@ -61,10 +63,20 @@ pub(super) fn computed(
 ) -> PyResult<ScalarType> {
     let compute_kind = match requested {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
-        _ => out.filter(|_| !entry.is_of_truths()).unwrap_or_else(|| entry.computed(kind)),
+        _ => match out.filter(|_| !entry.is_of_truths()) {
+            Some(out) if out != kind => common_type(kind, out),
+            Some(out) => out,
+            None => entry.computed(kind),
+        },
     };
     reduce::check_kinds(entry, kind, compute_kind)?;
     Ok(compute_kind)
+}
+
+/// Returns the type to which NumPy promotes two types; the second one if there is none.
+fn common_type(first: ScalarType, second: ScalarType) -> ScalarType {
+    let operands = [first, second].map(PromotionOperand::Strong);
+    ufunc::row("add").and_then(|add| ufunc::resolve(add, &operands)).unwrap_or(second)
 }
 
 /// Scans an array along an axis.

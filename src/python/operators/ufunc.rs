@@ -53,8 +53,10 @@ pub(super) fn call(
     arguments: &Bound<'_, PyTuple>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Py<PyAny>>> {
-    let parsed =
-        keywords.map_or_else(|| Ok(Some(UfuncKeywords::default())), |keywords| UfuncKeywords::read(entry, keywords))?;
+    let parsed = keywords.map_or_else(
+        || Ok(Some(UfuncKeywords::default())),
+        |keywords| UfuncKeywords::read(entry, arguments, keywords),
+    )?;
     let Some(mut parsed) = parsed else { return Ok(None) };
     let mut objects: SmallVec<[Bound<'_, PyAny>; 4]> = SmallVec::new();
     for (index, object) in arguments.iter().enumerate() {

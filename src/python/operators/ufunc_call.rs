@@ -195,6 +195,9 @@ fn compute(
     if ufunc_loop.entry.host == HostEvaluation::Kernel && has_compiler(ufunc_loop.device) {
         return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
     }
+    if has_given_outs && ufunc_loop.entry.name == "power" && ufunc_loop.mask.is_none() {
+        numpy_fallback::check_exponents(py, ufunc_loop.kind, &values[1])?;
+    }
     let numpy_call =
         NumpyCall { entry: ufunc_loop.entry, dtype: keywords.dtype, casting: keywords.casting, mask: ufunc_loop.mask };
     numpy_fallback::run(py, &numpy_call, values, targets)

@@ -3,7 +3,7 @@
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use super::{assign, element_bytes};
 use crate::array::array_argument;
@@ -18,6 +18,7 @@ use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::stream;
+use pygpu_layout::{Dims, tuple_text};
 
 /// Returns the mask as an array on the target's device. Returns `None` for `True`, which selects all elements.
 fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
@@ -47,7 +48,15 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
             target.device()
         )));
     }
-    let layout = assign::broadcast(mask.layout(), target.layout())?;
+    // Unlike a value, a mask may not have more axes than the target, even if their length is 1.
+    let shape: Dims = target.layout().shape().collect();
+    let layout = mask.layout().broadcast_to(&shape).map_err(|_| {
+        PyValueError::new_err(format!(
+            "could not broadcast where mask from shape {} into shape {}",
+            tuple_text(mask.layout().shape()),
+            tuple_text(&shape)
+        ))
+    })?;
     Ok(Some(mask.view(layout)?))
 }
 
@@ -110,6 +119,25 @@ pub(crate) fn copyto(
     assign::broadcast(&ndarray::host_buffer(&host, kind.itemsize())?.layout, target.layout())?;
     let uploaded = device_arrays::upload_new(py, &host, kind, target.device())?;
     assign::assign_array(py, target, &uploaded, mask.as_ref(), &stream::current(target.device()))
+}
+
+/// Assigns a value to all elements of an array without a check for lost information, as NumPy's `full` does.
+///
+/// # Errors
+/// As for [`assign::assign`]; `OverflowError` for a Python int out of range.
+pub(crate) fn assign_unsafe(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_converted = element_bytes::python_number_bytes(target.dtype().kind(), value).is_some();
+    if is_converted || target.dtype().kind() == ScalarType::Opaque {
+        return assign::assign(py, target, value);
+    }
+    if crate::array::attributes::is_scalar(value) {
+        let item = scalar(py, target, value, "unsafe")?;
+        return cast_into(py, target, CastValues::Item(&item), None, &stream::current(target.device()));
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return assign::assign(py, target, ndarray::as_ndarray(value, None)?.as_any());
+    }
+    assign::assign(py, target, value)
 }
 
 /// Returns the bytes of a scalar as an element of `target`. NumPy converts or rejects the scalar.

@@ -12,6 +12,8 @@ from PyGPU._functions.operands import on_device_of
 from PyGPU._names.public import public
 
 _MODES = ("full", "same", "valid")
+_ROWS = 512
+"""The rows whose products with elements of partial overlap are in memory at once."""
 
 
 def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _core.GPUArray]:
@@ -33,21 +35,56 @@ def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _co
 def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     """Return the sum of products of the two arrays for each offset of the second."""
     dtype = np.result_type(a.dtype, v.dtype)
-    width, total = v.size, a.size + v.size - 1
-    padded = _core.zeros(a.size + 2 * (width - 1), dtype, device=a.device)
-    padded[width - 1 : width - 1 + a.size] = a
-    # A view with overlapping rows: row n begins one element after row n - 1, without a copy.
-    rows = _core.GPUArray((total, width), dtype, gpudata=padded, strides=(dtype.itemsize, dtype.itemsize))
-    long, short = max(a.size, width), min(a.size, width)
+    long, short = max(a.size, v.size), min(a.size, v.size)
     if mode == "full":
-        first, count = 0, total
+        first, count = 0, long + short - 1
     elif mode == "valid":
         first, count = short - 1, long - short + 1
     else:
         first, count = (short - 1) // 2, long
-        if width > a.size:
-            first = total - first - count
-    return _core.matvec(rows[first : first + count], v.astype(dtype, copy=False))
+    a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
+    # The offsets of a short first array along the second are those of the second along the first, reversed.
+    return _sums_of_rows(a, v, first, count) if v.size <= a.size else _sums_of_rows(v, a, first, count)[::-1]
+
+
+def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:
+    """Return the sums for `count` offsets of `v` along `a`, which has at least as many elements."""
+    width, total = v.size, a.size + v.size - 1
+    padded = _core.zeros(a.size + 2 * (width - 1), a.dtype, device=a.device)
+    padded[width - 1 : width - 1 + a.size] = a
+    # A view with overlapping rows: row n begins one element after row n - 1, without a copy.
+    rows = _core.GPUArray((total, width), a.dtype, gpudata=padded, strides=(a.dtype.itemsize, a.dtype.itemsize))
+    if a.dtype.kind in "biu":
+        return _core.matvec(rows[first : first + count], v)
+    result = _core.empty(count, a.dtype, device=a.device)
+    last = first + count
+    start, stop = max(first, width - 1), min(last, a.size)
+    if start < stop:
+        _core.matvec(rows[start:stop], v, out=result[start - first : stop - first])
+    for begin, end in (*_blocks(first, min(start, last)), *_blocks(max(stop, first), last)):
+        result[begin - first : end - first] = _sums_of_partial_overlap(rows, v, begin, end)
+    return result
+
+
+def _blocks(start: int, stop: int) -> list[tuple[int, int]]:
+    """Divide a range into blocks of rows."""
+    return [(begin, min(begin + _ROWS, stop)) for begin in range(start, stop, _ROWS)]
+
+
+def _sums_of_partial_overlap(rows: _core.GPUArray, v: _core.GPUArray, begin: int, end: int) -> _core.GPUArray:
+    """Return the sums of rows that begin or end with padding, which must not be multiplied by infinity or NaN."""
+    total, width = rows.shape
+    if begin < width - 1:  # row n begins with width - 1 - n elements of padding
+        full, partial = slice(width - 1 - begin, width), slice(max(0, width - end), width - 1 - begin)
+    else:  # row n has total - n elements before the padding
+        full, partial = slice(0, total - end + 1), slice(total - end + 1, min(width, total - begin))
+    sums: _core.GPUArray = _core.matvec(rows[begin:end, full], v[full])
+    if partial.start < partial.stop:
+        row = _core.arange(begin, end, device=v.device)[:, None]
+        column = _core.arange(partial.start, partial.stop, device=v.device)
+        is_in_array = row + column >= width - 1 if begin < width - 1 else row + column < total
+        sums += (rows[begin:end, partial] * v[partial]).sum(1, where=is_in_array)
+    return sums
 
 
 @public("Slopes, areas, filters, polynomials")

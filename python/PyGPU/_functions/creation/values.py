@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def array(
     ndmin : int, optional
         Minimum number of axes; missing axes are added in front, with length 1.
     ndmax : int, optional
-        Maximum number of axes created from lists.
+        Maximum number of axes created from lists; unlimited by default.
     like : GPUArray, optional
         Array whose device is used if `device` is not given.
     device : int, str or Device, optional
@@ -55,18 +56,34 @@ def array(
     -------
     GPUArray
 
+    Raises
+    ------
+    ValueError
+        If lists have more axes than `ndmax`, if `ndmax` is not between 0 and 64, and if ``copy=False`` needs a copy.
+
     Examples
     --------
     >>> import PyGPU
     >>> PyGPU.array([1, 2], dtype="float32", ndmin=2).shape
     (1, 2)
     """
-    if ndmax not in (None, 0):
-        object = np.array(object, dtype, ndmax=ndmax)
+    ndmin = operator.index(ndmin)
     if device is None and like is not None:
         device = like.device
     result = _core.asarray(object, dtype, order, device=device, copy=copy)
+    if ndmax is not None:
+        _check_axes_of_lists(object, result.ndim, operator.index(ndmax))
     return result.reshape((1,) * (ndmin - result.ndim) + result.shape) if result.ndim < ndmin else result
+
+
+def _check_axes_of_lists(values: Any, ndim: int, ndmax: int) -> None:
+    """Raise NumPy's error for lists with more axes than allowed; arrays may have any number of axes."""
+    if not 0 <= ndmax <= 64:
+        raise ValueError(f"ndmax must be in the range [0, 64], not {ndmax}")
+    if isinstance(values, (list, tuple)) and ndim > ndmax:
+        raise ValueError(
+            f"setting an array element with a sequence: the values have {ndim} axes, and the maximum is {ndmax}"
+        )
 
 
 @public("Making arrays")

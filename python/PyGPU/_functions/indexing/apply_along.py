@@ -86,7 +86,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
     result = array(a, "apply_over_axes")
     ndim = result.ndim
     for axis in np.atleast_1d(axes).tolist():
-        axis_index = normalize_axis(axis, ndim)
+        axis_index = axis + ndim if axis < 0 else axis  # the function checks the axis
         reduced = _core.asarray(func(result, axis_index), device=result.device)
         if reduced.ndim != ndim:
             reduced = _core.expand_dims(reduced, axis_index)
@@ -100,6 +100,8 @@ def _is_single_condition(conditions: Any, ndim: int) -> bool:
     """Test whether conditions for an array of `ndim` axes are one array or number, and no sequence of conditions."""
     if np.isscalar(conditions):
         return True
+    if len(conditions) == 0:
+        raise IndexError("piecewise: index 0 is out of bounds for conditions of length 0")
     if isinstance(conditions, _core.GPUArray):
         return ndim > 0 and conditions.ndim < 2
     return ndim > 0 and not isinstance(conditions[0], (list, np.ndarray, _core.GPUArray))
@@ -130,6 +132,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     ------
     ValueError
         If the number of functions is neither the number of conditions nor one more.
+    IndexError
+        If there is no condition.
 
     Examples
     --------

@@ -89,6 +89,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     invalid = indices[(indices < -length) | (indices > length)]
     if invalid.size:
         raise IndexError(f"index {invalid.flat[0]} is out of bounds for axis {axis_index} with size {length}")
+    if indices.dtype.kind not in "iu":
+        if indices.size == 1:
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
     positions = np.where(indices < 0, indices + length, indices).reshape(-1)
     inserted = on_device_of(source, values, source.dtype)
     if positions.size == 1:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import arrays, check_out, normalize_axis
@@ -247,58 +249,90 @@ def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArra
 
 
 def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArray:
-    """Return a view with given axes moved to the end."""
-    sequence = axes if np.iterable(axes) else (axes,)
-    indices = tuple(normalize_axis(axis, a.ndim) for axis in sequence)
-    if len(indices) != count or len(set(indices)) != count:
-        raise ValueError(f"{name}: axes of an operand with {count} of them are {axes}")
+    """Return a view with the given core axes, a tuple or one integer, moved to the end."""
+    if not isinstance(axes, tuple):
+        axes = (operator.index(axes),)
+        if count != 1:
+            raise AxisError(
+                f"{name}: an operand has {count} core dimensions, but the axes item is the integer {axes[0]}"
+            )
+    if len(axes) != count:
+        raise AxisError(f"{name}: an operand has {count} core dimensions, but the axes item is {axes}")
+    indices = tuple(normalize_axis(axis, a.ndim) for axis in axes)
+    if len(set(indices)) != count:
+        raise ValueError(f"{name}: the axes item {axes} has a value repeated")
     return _core.moveaxis(a, indices, tuple(range(-count, 0)))
 
 
-def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
-    """Call a product function along axes other than the last ones, given as `axis` or `axes`."""
+def _with_axes(name: str, operands: Any, keywords: dict[str, Any]) -> _core.GPUArray:
+    """Call a product function along axes other than the last ones, given as `axis` or `axes`, or with `keepdims`."""
     keywords = dict(keywords)
-    axes, axis = keywords.pop("axes", None), keywords.pop("axis", None)
+    if len(operands) == 3 and keywords.get("out") is None:
+        operands, keywords["out"] = operands[:2], operands[2]
+    is_kept = _takes_keepdims(name, keywords)
     a, b = arrays(operands[:2], name)
-    first, second = _CORES[name]
-    if axis is not None:
-        if name != "vecdot":
-            raise TypeError(f"{name}: axis can only be used with a single shared core dimension; axes names them")
+    counts = [min(count, operand.ndim) for count, operand in zip(_CORES[name], (a, b), strict=True)]
+    cores = 1 if is_kept else sum(counts) - 2
+    axes = _axes_of_operands(name, keywords, counts, cores)
+    a, b = (_moved(operand, item, count, name) for operand, item, count in zip((a, b), axes, counts, strict=False))
+    out = keywords.pop("out", None)
+    if isinstance(out, tuple):
+        (out,) = out
+    function = getattr(_core, name)
+    if out is not None:
+        target = _moved(out, axes[2], cores, name)
+        function(a, b, *operands[2:], out=_without_kept_axis(target, name) if is_kept else target, **keywords)
+        given: _core.GPUArray = out
+        return given
+    result: _core.GPUArray = function(a, b, *operands[2:], **keywords)
+    if is_kept:
+        result = result[..., None]
+    result_axes = axes[2] if isinstance(axes[2], tuple) else (axes[2],)
+    return _core.moveaxis(result, tuple(range(-cores, 0)), result_axes) if cores else result
+
+
+def _takes_keepdims(name: str, keywords: dict[str, Any]) -> bool:
+    """Take `keepdims` out of the keyword arguments; only `vecdot` accepts it, whose result has no core dimension."""
+    if "keepdims" not in keywords:
+        return False
+    keepdims = keywords.pop("keepdims")
+    if not isinstance(keepdims, bool):
+        raise TypeError(f"{name}: 'keepdims' must be a boolean, not {type(keepdims).__name__}")
+    if name != "vecdot":
+        raise TypeError(f"{name} does not support keepdims, because its result has core dimensions")
+    return keepdims
+
+
+def _axes_of_operands(name: str, keywords: dict[str, Any], counts: list[int], cores: int) -> list[Any]:
+    """Take `axis` and `axes` out of the keyword arguments; return an entry for each operand and for the result."""
+    last = [tuple(range(-count, 0)) for count in (*counts, cores)]
+    has_axis, axes = "axis" in keywords, keywords.pop("axes", None)
+    axis = keywords.pop("axis", None)
+    if has_axis:
         if axes is not None:
             raise TypeError("cannot specify both 'axis' and 'axes'")
-        axes = [axis, axis]
-    cores = (first if a.ndim > 1 else 1) - 1 + (second if b.ndim > 1 else 1) - 1
-    axes = [-1] if axes is None else list(axes)
-    if axes == [-1]:
-        axes = [tuple(range(-min(first, a.ndim), 0)), tuple(range(-min(second, b.ndim), 0))]
-    if len(axes) not in (2, 3) or (len(axes) == 2 and cores and axis is None and keywords.get("axes") is not None):
+        if name != "vecdot":
+            raise TypeError(f"{name}: axis can only be used with a single shared core dimension; axes names them")
+        axis = operator.index(axis)
+        return [axis, axis, axis if cores else ()]
+    if axes is None:
+        return last
+    if not isinstance(axes, list):
+        raise TypeError(f"{name}: axes should be a list, not {type(axes).__name__}")
+    if len(axes) == 3:
+        result = axes[2] if isinstance(axes[2], tuple) else (operator.index(axes[2]),)
+        if len(result) != cores:
+            raise AxisError(f"{name}: the result has {cores} core dimensions, but the axes item is {axes[2]}")
+        return axes
+    if len(axes) != 2 or (cores and name != "vecdot"):
         raise ValueError(
-            f"{name}: axes is a list with an entry for each operand, and one for the result if it has such axes"
+            f"{name}: axes should be a list with an entry for each operand, and one for the result if it has such axes"
         )
-    a = _moved(a, axes[0], min(first, a.ndim), name)
-    b = _moved(b, axes[1], min(second, b.ndim), name)
-    result: _core.GPUArray = getattr(_core, name)(
-        a, b, *operands[2:], **_keywords_with_moved_out(keywords, axes, cores, name)
-    )
-    out: _core.GPUArray | tuple[_core.GPUArray] | None = keywords.get("out")
-    if isinstance(out, tuple):
-        (out,) = out
-    if out is not None:
-        return out
-    return (
-        result if len(axes) == 2 or not cores else _core.moveaxis(result, tuple(range(-cores, 0)), _as_tuple(axes[2]))
-    )
+    return [*axes, last[2]]
 
 
-def _as_tuple(axes: Any) -> tuple[int, ...]:
-    return tuple(axes) if np.iterable(axes) else (axes,)
-
-
-def _keywords_with_moved_out(keywords: dict[str, Any], axes: list[Any], cores: int, name: str) -> dict[str, Any]:
-    """Return the keyword arguments with the axes of `out` moved to the layout of the product."""
-    out = keywords.get("out")
-    if isinstance(out, tuple):
-        (out,) = out
-    if out is None or len(axes) == 2 or not cores:
-        return keywords
-    return {**keywords, "out": _moved(out, axes[2], cores, name)}
+def _without_kept_axis(out: _core.GPUArray, name: str) -> _core.GPUArray:
+    """Return a view of `out` without its last axis, which has the length 1."""
+    if out.shape[-1] != 1:
+        raise ValueError(f"{name}: the output has {out.shape[-1]} elements along the kept axis, not 1")
+    return out[..., 0]

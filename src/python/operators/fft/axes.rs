@@ -77,7 +77,7 @@ impl FftFunction {
             None => {
                 // If there are fewer lengths than axes, the lengths apply to the last axes.
                 let count = points.map_or(Ok(ndim), |points| points.len())?;
-                let first = ndim.checked_sub(count).ok_or_else(different_lengths)?;
+                let Some(first) = ndim.checked_sub(count) else { return Err(too_many_lengths(points, ndim)) };
                 resolved.extend((first..ndim).map(|axis| (axis, 0)));
             }
         }
@@ -124,9 +124,10 @@ impl FftFunction {
     ///
     /// # Errors
     /// `ValueError` for an unknown norm.
-    pub(super) fn factor(self, norm: Option<&str>, axes: &[(usize, i64)]) -> PyResult<f64> {
+    pub(super) fn factor(self, norm: Option<&Bound<'_, PyAny>>, axes: &[(usize, i64)]) -> PyResult<f64> {
+        let text = norm.map_or_else(|| Ok("backward".to_owned()), |norm| norm.str()?.extract::<String>())?;
         let points = || axes.iter().map(|(_, points)| *points as f64).product::<f64>();
-        match (norm.unwrap_or("backward"), self.is_forward()) {
+        match (text.as_str(), self.is_forward()) {
             ("backward", true) | ("forward", false) => Ok(1.0),
             ("backward", false) | ("forward", true) => Ok(1.0 / points()),
             ("ortho", _) => Ok(1.0 / points().sqrt()),
@@ -143,6 +144,17 @@ impl FftFunction {
 /// Converts a possibly negative axis to its index.
 fn axis_index(object: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
     Ok(normalize_axis(shape::integer(object, "axis")?, ndim)?)
+}
+
+/// Returns NumPy's error for more lengths than axes: it reads the length of a missing axis, or transforms along it.
+#[cold]
+fn too_many_lengths(points: Option<&Bound<'_, PyAny>>, ndim: usize) -> PyErr {
+    let lengths = points.and_then(|points| points.extract::<Vec<Option<i64>>>().ok()).unwrap_or_default();
+    let missing = lengths.len().saturating_sub(ndim);
+    if lengths[..missing].iter().any(|length| length.is_none_or(|length| length == -1)) {
+        return PyIndexError::new_err("tuple index out of range");
+    }
+    normalize_axis(-(ndim as i64) - 1, ndim).map_or_else(PyErr::from, |_| different_lengths())
 }
 
 #[cold]

@@ -37,7 +37,7 @@ fn _fft<'py>(
     a: &Bound<'py, PyAny>,
     n: Option<&Bound<'py, PyAny>>,
     axis: Option<&Bound<'py, PyAny>>,
-    norm: Option<&str>,
+    norm: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
     ours: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
@@ -177,7 +177,7 @@ fn transform_with_numpy<'py>(
     operand: &Bound<'py, GpuArray>,
     name: &str,
     axes: &FftAxes,
-    norm: Option<&str>,
+    norm: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = operand.py();

@@ -131,7 +131,7 @@ pub(super) fn clip<'py>(
         (Some(least), Some(most)) => (&table::CLIP, vec![a, least, most]),
         (Some(least), None) => (const { builtin_row("maximum") }, vec![a, least]),
         (None, Some(most)) => (const { builtin_row("minimum") }, vec![a, most]),
-        (None, None) => (const { builtin_row("maximum") }, vec![a, a]),
+        (None, None) => (const { builtin_row("positive") }, vec![a]),
     };
     ufunc::call(entry, &PyTuple::new(py, operands)?, Some(&keywords))?
         .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))

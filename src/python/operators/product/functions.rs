@@ -147,6 +147,8 @@ functions! {
     ///     Array for the result.
     /// axis : int, optional
     ///     The axis of the vectors; the last axis by default.
+    /// keepdims : bool, optional
+    ///     Keep the axis of the vectors in the result, with length 1.
     /// casting, order, dtype, axes : optional
     ///     The same as in NumPy's function.
     ///
@@ -155,7 +157,7 @@ functions! {
     /// >>> import PyGPU
     /// >>> PyGPU.vecdot(PyGPU.to_gpu([1j, 2]), PyGPU.to_gpu([1j, 2])).item()
     /// (5+0j)
-    vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, casting='same_kind', order='K', dtype=None, axes=None)"
+    vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, keepdims=False, casting='same_kind', order='K', dtype=None, axes=None)"
 }
 
 // The entries of the macro contain no types, so the stub lines below contain the signatures.
@@ -199,6 +201,7 @@ functions! {
 // stub:     out: GPUArray | None = None,
 // stub:     *,
 // stub:     axis: int = -1,
+// stub:     keepdims: bool = False,
 // stub:     casting: str = "same_kind",
 // stub:     order: str = "K",
 // stub:     dtype: Any = None,

@@ -275,12 +275,14 @@ pub(super) fn call_with_keywords<'py>(
         if keywords.contains(intern!(py, "where"))? {
             return Err(PyTypeError::new_err(format!("{name}() got an unexpected keyword argument 'where'")));
         }
-        if keywords.contains(intern!(py, "axes"))? || keywords.contains(intern!(py, "axis"))? {
+        let is_of_axes = |name| keywords.contains(name);
+        if is_of_axes(intern!(py, "axes"))? || is_of_axes(intern!(py, "axis"))? || is_of_axes(intern!(py, "keepdims"))?
+        {
             let with_axes =
                 py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "_with_axes"))?;
             return finalization::run_python(py, || with_axes.call1((name, arguments, keywords)).map(Some));
         }
-        match UfuncKeywords::read(&function.row, keywords)? {
+        match UfuncKeywords::read(&function.row, arguments, keywords)? {
             Some(parsed) => parsed_keywords = parsed,
             None => return Ok(None),
         }

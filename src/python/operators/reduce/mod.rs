@@ -5,8 +5,9 @@ pub(super) mod variance;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
+use super::mask::mask_argument;
 use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
@@ -41,16 +42,21 @@ pub(super) struct ReductionArgs<'py> {
 }
 
 /// Returns the reduced axes as bits; the first axis is the lowest bit.
-fn reduced_axes(args: &ReductionArgs<'_>, ndim: usize) -> PyResult<u64> {
+fn reduced_axes(entry: &ReductionEntry, args: &ReductionArgs<'_>, ndim: usize) -> PyResult<u64> {
     let Some(axis) = &args.axis else { return Ok(u64::MAX.checked_shr(64 - ndim as u32).unwrap_or(0)) };
     let mut axes = Dims::new();
     match axis.cast::<PyTuple>() {
+        Ok(_) if entry.is_numbered && !entry.name.starts_with("nan") => return Err(no_single_axis()),
         Ok(tuple) => {
             for item in tuple {
                 axes.push(shape::integer(&item, "axis")?);
             }
         }
-        Err(_) => axes.push(shape::integer(axis, "axis")?),
+        Err(_) => match shape::integer(axis, "axis")? {
+            // NumPy reduces an array without axes along its axis 0, except in these functions.
+            0 | -1 if ndim == 0 && !matches!(entry.name, "mean" | "var") => return Ok(0),
+            axis => axes.push(axis),
+        },
     }
     let mut bits = 0;
     for axis in axes {
@@ -60,7 +66,16 @@ fn reduced_axes(args: &ReductionArgs<'_>, ndim: usize) -> PyResult<u64> {
         }
         bits |= bit;
     }
+    // NumPy's functions that ignore NaN check the axes before they require a single one.
+    if entry.is_numbered && axis.is_instance_of::<PyTuple>() {
+        return Err(no_single_axis());
+    }
     Ok(bits)
+}
+
+#[cold]
+fn no_single_axis() -> PyErr {
+    PyTypeError::new_err("'tuple' object cannot be interpreted as an integer")
 }
 
 fn has_kernels(kind: ScalarType) -> bool {
@@ -163,32 +178,6 @@ fn checked_output<'py>(
     Ok(Some(out))
 }
 
-/// Returns the mask of the included elements; `None` if all elements are included.
-fn mask_argument<'py>(
-    entry: &ReductionEntry,
-    array: &Array,
-    args: &ReductionArgs<'py>,
-) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let Some(object) = args.mask.as_ref().filter(|mask| !mask.is_none()) else { return Ok(None) };
-    if object.is_instance_of::<PyBool>() && object.is_truthy()? {
-        return Ok(None);
-    }
-    let Ok(mask) = object.cast::<GpuArray>() else {
-        return Err(PyTypeError::new_err(format!("{}: where= is True or an array of PyGPU", entry.name)));
-    };
-    let mask_array = mask.get();
-    if mask_array.dtype().kind() != ScalarType::Bool || mask_array.device() != array.device() {
-        return Err(PyTypeError::new_err(format!(
-            "{}: where= is an array of bool on {}, and not of {} on {}",
-            entry.name,
-            array.device(),
-            mask_array.dtype().name(),
-            mask_array.device()
-        )));
-    }
-    Ok(Some(mask.clone()))
-}
-
 /// Returns the binary function that combines an initial value with the result.
 fn combiner(entry: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
     ufunc::row(match entry.name {
@@ -220,10 +209,14 @@ impl ResolvedReduction {
         kind: ScalarType,
         args: &ReductionArgs<'_>,
     ) -> PyResult<Self> {
-        let reduced = reduced_axes(args, layout.ndim())?;
+        let reduced = reduced_axes(entry, args, layout.ndim())?;
         let computed = computed(entry, kind, args)?;
         let (keepdims_shape, squeezed_shape) = shapes(layout, reduced);
-        Ok(Self { entry, reduced, computed, result: entry.output(computed), keepdims_shape, squeezed_shape })
+        let has_dtype = args.dtype.as_ref().is_some_and(|dtype| !dtype.is_none());
+        // The variance of complex numbers is real, unless the caller requests a complex dtype.
+        let is_requested = has_dtype && matches!(entry.name, "var" | "nanvar");
+        let result = if is_requested { computed } else { entry.output(computed) };
+        Ok(Self { entry, reduced, computed, result, keepdims_shape, squeezed_shape })
     }
 
     /// Returns the shape of the results, with or without the reduced axes.
@@ -310,7 +303,7 @@ pub(super) fn call<'py>(
         return Ok(deferred);
     }
     let array = operand.get().array(py)?;
-    let mask = mask_argument(entry, array, args)?;
+    let mask = mask_argument(entry, array, args.mask.as_ref())?;
     let initial = args.initial.as_ref().filter(|initial| !initial.is_none());
     resolved.check_identity(array, mask.is_some(), initial)?;
     let out = resolved.allocate(operand, array, args)?;
@@ -342,7 +335,8 @@ fn defer_if_pending<'py>(
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let array = operand.get().without_flush()?;
     let is_given = |object: &Option<Bound<'_, PyAny>>| object.as_ref().is_some_and(|object| !object.is_none());
-    if is_given(&args.out) || is_given(&args.initial) || is_given(&args.mask) || !defer::is_pending(array) {
+    let is_plain = !is_given(&args.out) && !is_given(&args.initial) && !is_given(&args.mask);
+    if !is_plain || !defer::is_pending(array) || resolved.result != resolved.entry.output(resolved.computed) {
         return Ok(None);
     }
     let Some(stream) = GpuArray::can_wait_on(operand)? else { return Ok(None) };
