@@ -130,3 +130,17 @@ def test_subclass_and_borrowed_tensors_have_new_shape() -> None:
     if on_cpu():
         assert np.from_dlpack(a).shape == (2, 3)
     del before
+
+
+def test_memory_is_freed_with_last_view_after_new_shape() -> None:
+    PyGPU.flush()
+    before = PyGPU.memory_statistics()["bytes"]
+    a = PyGPU.empty(1 << 22, "uint8")
+    for _ in range(100):
+        a.shape = (1 << 11, 1 << 11)
+        a.shape = 1 << 22
+    view = a[1:]
+    del a
+    assert PyGPU.memory_statistics()["bytes"] >= before + (1 << 22)
+    del view
+    assert PyGPU.memory_statistics()["bytes"] < before + (1 << 22)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, overload
 
 import numpy
 
@@ -120,6 +120,12 @@ class dtype(metaclass=_DTypeMeta):
 
     value: int
 
+    @overload
+    def __new__(cls, value: SupportsIndex) -> dtype: ...
+    @overload
+    def __new__(  # type: ignore[misc]
+        cls, value: DTypeLike | None, align: bool = False, copy: bool = False, **metadata: Any
+    ) -> numpy.dtype[Any]: ...
     def __new__(  # type: ignore[misc]
         cls, value: DTypeLike | SupportsIndex, align: bool = False, copy: bool = False, **metadata: Any
     ) -> dtype | numpy.dtype[Any]:
