@@ -264,31 +264,44 @@ def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArra
     return _core.moveaxis(a, indices, tuple(range(-count, 0)))
 
 
-def _with_axes(name: str, operands: Any, keywords: dict[str, Any]) -> _core.GPUArray:
+def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
     """Call a product function along axes other than the last ones, given as `axis` or `axes`, or with `keepdims`."""
     keywords = dict(keywords)
-    if len(operands) == 3 and keywords.get("out") is None:
-        operands, keywords["out"] = operands[:2], operands[2]
+    *factors, positional_out = operands if len(operands) == 3 else (*operands, None)
+    out = keywords.pop("out", None)
+    if positional_out is not None and out is not None:
+        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
     is_kept = _takes_keepdims(name, keywords)
-    a, b = arrays(operands[:2], name)
+    a, b = arrays(factors, name)
     counts = [min(count, operand.ndim) for count, operand in zip(_CORES[name], (a, b), strict=True)]
     cores = 1 if is_kept else sum(counts) - 2
     axes = _axes_of_operands(name, keywords, counts, cores)
-    a, b = (_moved(operand, item, count, name) for operand, item, count in zip((a, b), axes, counts, strict=False))
-    out = keywords.pop("out", None)
-    if isinstance(out, tuple):
-        (out,) = out
+    a, b = _moved(a, axes[0], counts[0], name), _moved(b, axes[1], counts[1], name)
+    target = _output(positional_out, out, name)
     function = getattr(_core, name)
-    if out is not None:
-        target = _moved(out, axes[2], cores, name)
-        function(a, b, *operands[2:], out=_without_kept_axis(target, name) if is_kept else target, **keywords)
-        given: _core.GPUArray = out
-        return given
-    result: _core.GPUArray = function(a, b, *operands[2:], **keywords)
+    if target is not None:
+        moved = _moved(target, axes[2], cores, name)
+        function(a, b, out=_without_kept_axis(moved, name) if is_kept else moved, **keywords)
+        return target
+    result: _core.GPUArray = function(a, b, **keywords)
     if is_kept:
         result = result[..., None]
     result_axes = axes[2] if isinstance(axes[2], tuple) else (axes[2],)
     return _core.moveaxis(result, tuple(range(-cores, 0)), result_axes) if cores else result
+
+
+def _output(positional_out: Any, out: Any, name: str) -> _core.GPUArray | None:
+    """Return the output array; given by keyword, it may be in a tuple."""
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        (out,) = out
+    out = positional_out if out is None else out
+    if out is None:
+        return None
+    check_out(out, name)
+    array: _core.GPUArray = out
+    return array
 
 
 def _takes_keepdims(name: str, keywords: dict[str, Any]) -> bool:
