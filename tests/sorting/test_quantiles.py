@@ -137,6 +137,33 @@ def test_median_of_no_element_is_nan_and_of_one_element_is_element() -> None:
     check(PyGPU.quantile(PyGPU.to_gpu(np.float32(2.5)), 0.5), np.quantile(np.float32(2.5), 0.5))
 
 
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_whole_numbers_as_quantiles_keep_dtype(name: str) -> None:
+    for dtype in ("int8", "float32"):
+        host = np.array([[3, 1, 2], [6, 5, 4]], dtype)
+        for q in (0, 1, [[0, 1]], [True, False], np.array([1])):
+            check(getattr(PyGPU, name)(PyGPU.to_gpu(host), q), getattr(np, name)(host, q))
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+def test_quantiles_broadcast_to_out_and_accept_lists() -> None:
+    host = np.array([3.0, 1.0, 2.0])
+    for shape in ((), (2,), (2, 3)):
+        out = PyGPU.zeros(shape)
+        assert PyGPU.quantile(PyGPU.to_gpu(host), 0.5, out=out) is out
+        check(out, np.full(shape, 2.0))
+    narrow = PyGPU.zeros((), "int8")
+    assert PyGPU.nanquantile(PyGPU.to_gpu(host), 0.5, out=narrow).item() == 2
+    with pytest.raises(TypeError, match="same_kind"):
+        PyGPU.quantile(PyGPU.to_gpu(host), 0.5, out=narrow)
+    with pytest.raises(TypeError, match="must be an array"):
+        PyGPU.quantile(PyGPU.to_gpu(host), 0.5, out=host)
+    check(PyGPU.quantile([3.0, 1.0, 2.0], 0.5), np.float64(2.0))
+    check(PyGPU.nanpercentile(PyGPU.zeros(0, "int64"), 50), np.float64(np.nan))
+    with pytest.raises(ValueError, match="supports weights"):
+        PyGPU.quantile(PyGPU.to_gpu(host), 0.5, weights=PyGPU.to_gpu(host))
+
+
 def test_quantiles_reject_same_arguments_as_numpy() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)

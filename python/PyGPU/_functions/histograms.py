@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.bin_estimators import bin_count
 from PyGPU._functions.operands import device_array_of, flat, on_device_of
 from PyGPU._names.public import public
 
@@ -130,12 +131,10 @@ def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPU
     return flat(values), flat(weight_array)
 
 
-def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
+def _edges(a: _core.GPUArray, bins: Any, limits: Any, weights: Any = None) -> Any:
     """Compute the bin edges as NumPy does, from the values' dtype, minimum and maximum."""
-    if isinstance(bins, str):
-        raise NotImplementedError(
-            f"histogram: bins={bins!r} is not computed by PyGPU; give their number or their edges"
-        )
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
     if isinstance(bins, _core.GPUArray) and bins.ndim == 1:
         if bins.size > 1 and bool((bins[:-1] > bins[1:]).any()):
             raise ValueError("`bins` must increase monotonically, when an array")
@@ -143,6 +142,8 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
     extremes = np.empty(0, a.dtype)
     if np.ndim(bins) == 0 and limits is None and a.size:
         extremes = np.array([a.min().item(), a.max().item()], a.dtype)
+    if isinstance(bins, str):
+        bins = bin_count(a, bins, np.histogram_bin_edges(extremes, 1, limits), limits is not None)
     return np.histogram_bin_edges(extremes, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
 
 
@@ -155,8 +156,8 @@ def histogram_bin_edges(
     Parameters
     ----------
     a : GPUArray
-    bins : int or array_like, optional
-        Number of bins, or their edges.
+    bins : int, str or array_like, optional
+        Number of bins, NumPy's name of a rule that estimates it ('auto', 'fd', 'sturges' and others), or their edges.
     range : tuple of two numbers, optional
         Lower and upper limit of the bins; without `range` the host waits for the minimum and maximum of `a`.
     weights : array_like, optional
@@ -172,7 +173,7 @@ def histogram_bin_edges(
     if numpy_result is not NotImplemented:
         return numpy_result
     values = _values_and_weights(a, weights)[0]
-    return on_device_of(values, _edges(values, bins, range))
+    return on_device_of(values, _edges(values, bins, range, weights))
 
 
 @public("Order", host=("bins",))
@@ -191,8 +192,8 @@ def histogram(
     Parameters
     ----------
     a : GPUArray
-    bins : int or array_like, optional
-        Number of bins, or their edges.
+    bins : int, str or array_like, optional
+        Number of bins, NumPy's name of a rule that estimates it ('auto', 'fd', 'sturges' and others), or their edges.
     range : tuple of two numbers, optional
         Lower and upper limit of the bins; without `range` the host waits for the minimum and maximum of `a`.
     density : bool, optional
@@ -219,7 +220,7 @@ def histogram(
         if numpy_result is not NotImplemented:
             return numpy_result[0], numpy_result[1]
     values, weight_array = _values_and_weights(a, weights)
-    edges = on_device_of(values, _edges(values, bins, range))
+    edges = on_device_of(values, _edges(values, bins, range, weights))
     dtype = np.result_type(values.dtype, edges.dtype)
     typed_edges, typed_values = edges.astype(dtype), values.astype(dtype)
     if weight_array is None:

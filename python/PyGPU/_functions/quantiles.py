@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, normalize_axis
+from PyGPU._functions.array_arguments import array, check_out, normalize_axis
 from PyGPU._functions.selection import take_along_axis
 from PyGPU._names.public import public
 from PyGPU._native.public.docstrings import documented_like
@@ -88,17 +88,21 @@ def _finish_result(
     axes: tuple[int, ...],
     out: Any,
     keepdims: bool,
+    casting: Literal["same_kind", "unsafe"] | None = None,
 ) -> _core.GPUArray:
-    """Return a result with reduced axes restored if requested, and copied into the output array if given."""
+    """Return a result with reduced axes restored if requested, and copied into the output array if given.
+
+    With a rule of casting the result is broadcast to the output array.
+    """
     if keepdims:
         lengths = (1 if axis_index in axes else length for axis_index, length in enumerate(a.shape))
         dense = result if result.flags.c_contiguous else result.copy("C")
         result = dense.reshape([*leading_shape, *lengths])
     if out is None:
         return result
-    if out.shape != result.shape:
+    if casting is None and out.shape != result.shape:
         raise ValueError(f"output parameter has shape {out.shape}, and the result {result.shape}")
-    _core.copyto(out, result)
+    _core.copyto(out, result, casting or "same_kind")
     target: _core.GPUArray = out
     return target
 
@@ -130,13 +134,18 @@ def _take_from_rows(rows: _core.GPUArray, indices: Any) -> _core.GPUArray:
     return _core.moveaxis(taken, tuple(axis_index + rows.ndim - 1 for axis_index in index_axes), index_axes)
 
 
+def _is_whole(index: Any) -> Any:
+    """Test for indices of an integer type, which whole numbers as quantiles give; NumPy does not interpolate then."""
+    return index.dtype.kind in "iu"
+
+
 def _row_quantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
     count = rows.shape[-1]
     if count == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     index, weight = _virtual(method, count, q)
     last = count - 1
-    if weight is None:
+    if weight is None or _is_whole(index):
         return _with_nan(_take_from_rows(rows, np.clip(index, 0, last).astype(np.int64)), rows)
     floor = np.floor(index)
     below = _take_from_rows(rows, np.asarray(np.clip(floor, 0, last)).astype(np.int64))
@@ -161,7 +170,7 @@ def _row_nanquantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) 
         shape = (*indices.shape[: np.ndim(q)], *rows.shape)
         return take_along_axis(_core.broadcast_to(rows, shape), _core.expand_dims(indices, -1), -1)[..., 0]
 
-    if weight is None:
+    if weight is None or _is_whole(index):
         return taken(index)
     floor = _core.floor(index)
     result: _core.GPUArray = _lerp(taken(floor), taken(floor + 1), weight, rows.dtype if is_weak else None)
@@ -180,6 +189,9 @@ def _quantiles(
     weights: Any,
 ) -> _core.GPUArray:
     is_percent, skips_nan = "percentile" in name, name.startswith("nan")
+    a = array(a, name)
+    if out is not None:
+        check_out(out, name)
     keywords = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "method": method, "keepdims": keepdims}
     if weights is not None:
         keywords["weights"] = weights
@@ -188,11 +200,15 @@ def _quantiles(
         return numpy_result
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
+    if weights is not None and method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     if weights is not None:
         raise NotImplementedError(f"{name}: weights= is not computed by PyGPU on a device; for host memory NumPy does")
     is_weak = type(q_argument) in (int, float)
     q = q_argument.get() if isinstance(q_argument, _core.GPUArray) else np.asarray(q_argument)
     q = np.asarray(np.true_divide(q, 100) if is_percent else q)
+    if is_weak and a.dtype.kind == "f":
+        q = q.astype(np.float64)
     if q.ndim > 2:
         raise ValueError("q must be a scalar or 1d")
     if q.size and not (q.min() >= 0 and q.max() <= 1):
@@ -202,13 +218,14 @@ def _quantiles(
     if method not in _METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
     rows, axes = _rows(a, axis)
+    casting: Literal["same_kind", "unsafe"] = "unsafe" if skips_nan else "same_kind"
+    if skips_nan and a.size == 0:
+        return _finish_result(a, rows[..., :0].mean(axis=-1), (), axes, out, keepdims, casting)
     if skips_nan and a.dtype.kind == "f":
-        if a.size == 0:
-            return _finish_result(a, rows[..., :0].mean(axis=-1), (), axes, out, keepdims)
         result = _row_nanquantiles(rows, q, method, is_weak)
     else:
         result = _row_quantiles(rows, q, method, is_weak)
-    return _finish_result(a, result, q.shape, axes, out, keepdims)
+    return _finish_result(a, result, q.shape, axes, out, keepdims, casting)
 
 
 @public("Order", host=("q",))

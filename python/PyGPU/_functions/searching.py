@@ -125,6 +125,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
 def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any) -> None:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
+    if not isinstance(kind, str):
+        raise TypeError(f"select kind must be str, not {type(kind).__name__}")
     if kind != "introselect":
         raise ValueError(f"select kind must be 'introselect' (got '{kind}')")
     length = a.size if axis is None else a.shape[normalize_axis(axis, a.ndim)]
@@ -145,6 +147,7 @@ def _partitioned(
     name: str, sort: Callable[..., _core.GPUArray], a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any
 ) -> _core.GPUArray:
     """Sort all elements with the function `sort` or `argsort`, instead of a partition."""
+    a = array(a, name)
     numpy_result: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
     if numpy_result is not NotImplemented:
         return numpy_result

@@ -1,0 +1,125 @@
+"""Estimate the number of bins of a histogram by the rules of `numpy.histogram_bin_edges`, whose names are texts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.quantiles import percentile
+
+__all__: list[str] = []
+
+_MOST_BINS_OF_STONE = 100
+
+
+def _on_host(value: _core.GPUArray) -> Any:
+    """Return the number of an array without axes, in its dtype."""
+    return value.get()[()]
+
+
+def _extent(a: _core.GPUArray) -> Any:
+    """Return the greatest value minus the least one; integers do not overflow."""
+    if a.dtype.kind in "iu":
+        return int(a.max().item()) - int(a.min().item())
+    return _on_host(a.max()) - _on_host(a.min())
+
+
+def _sqrt(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    return _extent(a) / np.sqrt(a.size)
+
+
+def _sturges(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    return _extent(a) / (np.log2(a.size) + 1.0)
+
+
+def _rice(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    return _extent(a) / (2.0 * a.size ** (1.0 / 3))
+
+
+def _scott(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    return (24.0 * np.pi**0.5 / a.size) ** (1.0 / 3.0) * _on_host(a.std())
+
+
+def _stone(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    """Minimize the integrated squared error, which is estimated from the histogram of each number of bins."""
+    from PyGPU._functions.histograms import histogram
+
+    count, extent = a.size, _extent(a)
+    if count <= 1 or extent == 0:
+        return 0
+
+    def error(bins: int) -> Any:
+        frequencies = histogram(a, bins, limits)[0].get() / count
+        return (2 - (count + 1) * frequencies.dot(frequencies)) / (extent / bins)
+
+    most = max(_MOST_BINS_OF_STONE, int(np.sqrt(count)))
+    bins = min(range(1, most + 1), key=error)
+    if bins == most:
+        warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, stacklevel=4)
+    return extent / bins
+
+
+def _doane(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    if a.size <= 2:
+        return 0.0
+    deviation = _on_host(a.std())
+    if not deviation > 0.0:
+        return 0.0
+    skewness = _on_host((((a - a.mean()) / deviation) ** 3).mean())
+    bound = np.sqrt(6.0 * (a.size - 2) / ((a.size + 1.0) * (a.size + 3)))
+    return _extent(a) / (1.0 + np.log2(a.size) + np.log2(1.0 + np.absolute(skewness) / bound))
+
+
+def _freedman_diaconis(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    upper, lower = percentile(a, [75, 25]).get()
+    return 2.0 * (upper - lower) * a.size ** (-1.0 / 3.0)
+
+
+def _auto(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+    return min(max(_freedman_diaconis(a, limits), _sqrt(a, limits) / 2), _sturges(a, limits))
+
+
+_WIDTHS: dict[str, Callable[[_core.GPUArray, tuple[Any, Any]], Any]] = {
+    "auto": _auto,
+    "doane": _doane,
+    "fd": _freedman_diaconis,
+    "rice": _rice,
+    "scott": _scott,
+    "sqrt": _sqrt,
+    "stone": _stone,
+    "sturges": _sturges,
+}
+"""The width of a bin by each rule, computed from values that lie within the limits of the bins."""
+
+
+def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool) -> int:
+    """Return the number of bins between two outer edges by a rule; the host waits for the values that it needs.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The values, on one axis.
+    rule : str
+        Name of the rule.
+    edges : ndarray
+        The first and the last edge.
+    is_limited : bool
+        Whether values may lie outside of the edges.
+    """
+    if rule not in _WIDTHS:
+        raise ValueError(f"{rule!r} is not a valid estimator for `bins`")
+    first, last = edges
+    if is_limited:
+        a = a[(a >= first) & (a <= last)]
+    if a.size == 0:
+        return 1
+    width = _WIDTHS[rule](a, (first, last))
+    if not width:
+        return 1
+    if a.dtype.kind in "iu" and width < 1:
+        width = 1
+    return int(np.ceil((last - first) / width))
