@@ -34,6 +34,7 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
     >>> [one.tolist() for one in PyGPU.nonzero(PyGPU.to_gpu([[0, 3], [4, 0]]))]
     [[0, 1], [1, 0]]
     """
+    a = array(a, "nonzero")
     numpy_result: tuple[_core.GPUArray, ...] = _core._by_numpy("nonzero", a, (a,))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -60,6 +61,7 @@ def argwhere(a: _core.GPUArray) -> _core.GPUArray:
     a = array(a, "argwhere")
     if a.ndim == 0:
         return argwhere(a.reshape(1))[:, :0]
+    a = array(a, "argwhere")
     numpy_result: _core.GPUArray = _core._by_numpy("argwhere", a, (a,))
     return _core._nonzero(a).T if numpy_result is NotImplemented else numpy_result
 
@@ -103,6 +105,7 @@ def compress(
     >>> PyGPU.compress([False, True], PyGPU.to_gpu([[1, 2], [3, 4]]), axis=0).tolist()
     [[3, 4]]
     """
+    a = array(a, "compress")
     numpy_result: _core.GPUArray = _core._by_numpy("compress", a, (condition, a, axis, out))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -128,6 +131,7 @@ def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
     >>> PyGPU.extract(PyGPU.arange(6) > 3, PyGPU.arange(6)).tolist()
     [4, 5]
     """
+    arr = array(arr, "extract")
     numpy_result: _core.GPUArray = _core._by_numpy("extract", arr, (condition, arr))
     if numpy_result is not NotImplemented:
         return numpy_result

@@ -88,21 +88,19 @@ def _finish_result(
     axes: tuple[int, ...],
     out: Any,
     keepdims: bool,
-    casting: Literal["same_kind", "unsafe"] | None = None,
+    casting: Literal["same_kind", "unsafe"],
+    is_broadcast: bool = True,
 ) -> _core.GPUArray:
-    """Return a result with reduced axes restored if requested, and copied into the output array if given.
-
-    With a rule of casting the result is broadcast to the output array.
-    """
+    """Return a result with reduced axes restored if requested, and copied into the output array if given."""
     if keepdims:
         lengths = (1 if axis_index in axes else length for axis_index, length in enumerate(a.shape))
         dense = result if result.flags.c_contiguous else result.copy("C")
         result = dense.reshape([*leading_shape, *lengths])
     if out is None:
         return result
-    if casting is None and out.shape != result.shape:
+    if not is_broadcast and out.shape != result.shape:
         raise ValueError(f"output parameter has shape {out.shape}, and the result {result.shape}")
-    _core.copyto(out, result, casting or "same_kind")
+    _core.copyto(out, result, casting)
     target: _core.GPUArray = out
     return target
 
@@ -391,15 +389,22 @@ def median(
     >>> PyGPU.median(PyGPU.to_gpu([[3, 1, 2], [7, 5, 9]]), axis=1).tolist()
     [2.0, 7.0]
     """
+    a = array(a, "median")
+    if out is not None:
+        check_out(out, "median")
     numpy_result: _core.GPUArray = _core._by_numpy("median", a, (a, axis, out, overwrite_input, keepdims))
     if numpy_result is not NotImplemented:
         return numpy_result
+    result, axes = _medians(a, axis)
+    return _finish_result(a, result, (), axes, out, keepdims, "unsafe", is_broadcast=False)
+
+
+def _medians(a: _core.GPUArray, axis: Any) -> tuple[_core.GPUArray, tuple[int, ...]]:
+    """Return the medians and the reduced axes."""
     rows, axes = _rows(a, axis)
     count = rows.shape[-1]
     result = rows[..., max((count - 1) // 2, 0) : count // 2 + 1].mean(axis=-1)
-    if count > 0:
-        result = _with_nan(result, rows)
-    return _finish_result(a, result, (), axes, out, keepdims)
+    return (_with_nan(result, rows) if count > 0 else result), axes
 
 
 @public("Order")
@@ -425,16 +430,19 @@ def nanmedian(
     2.5
     """
     a = array(a, "nanmedian")
-    if a.dtype.kind not in "fc" or a.size == 0:
-        return median(a, axis, out, overwrite_input, keepdims)
+    if out is not None:
+        check_out(out, "nanmedian")
     keywords = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "keepdims": keepdims}
     numpy_result: _core.GPUArray = _core._by_numpy("nanmedian", a, (a,), keywords)
     if numpy_result is not NotImplemented:
         return numpy_result
+    if a.dtype.kind not in "fc" or a.size == 0:
+        result, axes = _medians(a, axis)
+        return _finish_result(a, result, (), axes, out, keepdims, "unsafe")
     rows, axes = _rows(a, axis)
     counts = _core.expand_dims(_core.count_nonzero(_core.equal(rows, rows), axis=-1), -1)
     middle = _core.empty((*counts.shape[:-1], 2), np.int64, device=a.device)
     middle[..., :1] = _core.maximum(counts - 1, 0) // 2
     middle[..., 1:] = _core.minimum(counts // 2, _core.maximum(counts - 1, 0))
     result = take_along_axis(rows, middle, -1).mean(axis=-1)
-    return _finish_result(a, result, (), axes, out, keepdims)
+    return _finish_result(a, result, (), axes, out, keepdims, "unsafe")

@@ -53,6 +53,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> _cor
     numpy_result: _core.GPUArray = _core._by_numpy("searchsorted", device_array, (a, v, side, sorter))
     if numpy_result is not NotImplemented:
         return numpy_result
+    if not isinstance(side, str):
+        raise TypeError(f"search side must be str, not {type(side).__name__}")
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
     elements, values = on_device_of(device_array, a), on_device_of(device_array, v)
@@ -113,6 +115,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     edges = bins if isinstance(bins, _core.GPUArray) else np.asarray(bins)
     if edges.ndim != 1:
         raise ValueError("object too deep for desired array" if edges.ndim else "object of too small depth")
+    if edges.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from {edges.dtype!r} to dtype('float64') according to the rule 'safe'")
     side = "left" if right else "right"
     if bool((edges[1:] >= edges[:-1]).all()):
         return searchsorted(on_device_of(device_array, edges), values, side)

@@ -49,6 +49,7 @@ def take(
     >>> PyGPU.take(PyGPU.to_gpu([[1, 2, 3], [4, 5, 6]]), [2, 0], axis=1).tolist()
     [[3, 1], [6, 4]]
     """
+    a = array(a, "take")
     numpy_result: _core.GPUArray = _core._by_numpy("take", a, (a, indices, axis, out, mode))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -92,6 +93,8 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
     if not a.flags.writeable:
         raise ValueError("put: output array is read-only")
     index_array, values = flat(device_indices(a, ind)), flat(on_device_of(a, v, a.dtype))
+    if a.size == 0 and index_array.size > 0:
+        raise IndexError("cannot replace elements of an empty array")
     if index_array.size == 0 or values.size == 0:
         return
     if values.size > index_array.size:
@@ -128,6 +131,7 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
     [0, -1, 2]
     """
     choice_list = list(choices)
+    a = array(a, "choose")
     numpy_result: _core.GPUArray = _core._by_numpy("choose", a, (a, choice_list, out, mode))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -178,6 +182,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> PyGPU.select([a < 1, a > 3], [a - 10, a + 10], 7).tolist()
     [-10, 7, 7, 7, 14]
     """
+    # NumPy takes an array as the list of its rows.
+    condlist, choicelist = list(condlist), list(choicelist)
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if len(condlist) == 0:
@@ -189,7 +195,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise TypeError(
             "select: none of the conditions and choices is an array of PyGPU; copy one, with PyGPU.to_gpu(x)"
         )
-    numpy_result: _core.GPUArray = _core._by_numpy("select", device_array, (list(condlist), list(choicelist), default))
+    numpy_result: _core.GPUArray = _core._by_numpy("select", device_array, (condlist, choicelist, default))
     if numpy_result is not NotImplemented:
         return numpy_result
     for index, condition in enumerate(condlist):
@@ -223,6 +229,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     >>> PyGPU.repeat(PyGPU.arange(3), [1, 0, 2]).tolist()
     [0, 2, 2]
     """
+    a = array(a, "repeat")
     numpy_result: _core.GPUArray = _core._by_numpy("repeat", a, (a, repeats, axis))
     if numpy_result is not NotImplemented:
         return numpy_result

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import normalize_axis
+from PyGPU._functions.array_arguments import array, normalize_axis
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
 from PyGPU._functions.operands import device_array_of, flat, on_device_of
@@ -126,6 +126,7 @@ def unique(
     ([1, 3], [1, 2])
     """
     options = (return_index, return_inverse, return_counts)
+    ar = array(ar, "unique")
     numpy_result = _core._by_numpy("unique", ar, (ar, *options, axis), {"equal_nan": equal_nan})
     if numpy_result is not NotImplemented:
         return numpy_result

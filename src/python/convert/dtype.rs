@@ -168,6 +168,14 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
 
 static NUMPY_DTYPES: [PyOnce<Py<PyAny>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
+/// Converts a number to a NumPy scalar of a dtype.
+///
+/// # Errors
+/// The errors of the scalar's class, for example `OverflowError` for a negative number and an unsigned type.
+pub(crate) fn scalar<'py>(py: Python<'py>, dtype: DType, number: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, dtype)?.getattr(intern!(py, "type"))?.call1((number,))
+}
+
 /// Returns NumPy's dtype object.
 ///
 /// # Errors

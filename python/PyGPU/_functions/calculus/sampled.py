@@ -235,6 +235,9 @@ def interp(
     numpy_result: _core.GPUArray = _core._by_numpy("interp", device_array, (x, xp, fp, left, right, period))
     if numpy_result is not NotImplemented:
         return numpy_result
+    for points in (x, xp):
+        if period is None and (dtype := np.result_type(points)).kind == "c":
+            raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('float64') according to the rule 'safe'")
     query_points, sample_points = (on_device_of(device_array, points, np.dtype(np.float64)) for points in (x, xp))
     values = on_device_of(device_array, fp)
     values = on_device_of(device_array, values, np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64))

@@ -89,6 +89,10 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
         _ => entry.computed(kind),
     };
     check_kinds(entry, kind, compute_kind)?;
+    let is_inexact = |kind: ScalarType| kind != ScalarType::Bool && !values::is_integer(kind);
+    if matches!(entry.name, "nanmean" | "nanvar") && is_inexact(kind) && !is_inexact(compute_kind) {
+        return Err(PyTypeError::new_err("If a is inexact, then dtype must be inexact"));
+    }
     if kind.is_complex() && !compute_kind.is_complex() && !entry.is_of_truths() {
         return Err(PyTypeError::new_err(format!(
             "{}: Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'same_kind'",
@@ -159,6 +163,14 @@ fn checked_output<'py>(
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let Some(out) = output_argument(entry, array, args.out.as_ref())? else { return Ok(None) };
     let out_array = out.get();
+    // NumPy writes indices into a temporary array of int64 unless `out` is one. On the CPU it checks `out` itself.
+    if entry.is_numbered && !array.device().is_cpu() && !Casting::Safe.allows(out_array.dtype().kind(), result) {
+        return Err(PyTypeError::new_err(format!(
+            "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'safe'",
+            out_array.dtype().name(),
+            DType::new(result).name()
+        )));
+    }
     if !Casting::SameKind.allows(result, out_array.dtype().kind()) {
         return Err(PyTypeError::new_err(format!(
             "{}: Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'same_kind'",
@@ -312,6 +324,10 @@ pub(super) fn call<'py>(
         reduce_with_numpy(py, entry, array, args, mask.as_ref(), &out)?;
         return Ok(out);
     }
+    // NumPy converts an initial value that is no array to the type of the result, like an assignment does.
+    let is_host = |initial: &&Bound<'py, PyAny>| !initial.is_instance_of::<GpuArray>();
+    let converted = initial.filter(is_host).map(|initial| dtype::scalar(py, target.dtype(), initial)).transpose()?;
+    let initial = converted.as_ref().or(initial);
     if target.layout().is_empty() {
         return Ok(out);
     }
