@@ -207,3 +207,17 @@ def test_power_with_negative_exponent_writes_nothing() -> None:
     with pytest.raises(ValueError, match="negative integer powers"):
         array **= PyGPU.to_gpu([2, 2, -1])
     assert array.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("out_dtype", ["bool", "int64", "float16", "float32", "float64", "complex64", "complex128"])
+def test_result_is_rounded_to_dtype_of_computation_before_conversion_to_out(out_dtype: str) -> None:
+    for dtype, first, second in (("uint8", [200, 128, 3], [100, 128, 4]), ("int8", [100, -128, 5], [100, -128, 1])):
+        hosts = [np.array(numbers, dtype) for numbers in (first, second)]
+        arrays = [PyGPU.to_gpu(host) for host in hosts]
+        for name in ("add", "multiply", "subtract"):
+            wanted = getattr(np, name)(*hosts, out=np.zeros(3, out_dtype), casting="unsafe")
+            got = getattr(PyGPU, name)(*arrays, out=PyGPU.zeros(3, out_dtype), casting="unsafe")
+            np.testing.assert_array_equal(got.get(), wanted, f"{name} of {dtype}")
+    half = np.array([2.0, 2049.0, 1.0], "float16") / np.float16(3)
+    got = PyGPU.add(PyGPU.to_gpu(half), PyGPU.to_gpu(half), out=PyGPU.zeros(3, out_dtype), casting="unsafe")
+    np.testing.assert_array_equal(got.get(), np.add(half, half, out=np.zeros(3, out_dtype), casting="unsafe"))

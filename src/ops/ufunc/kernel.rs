@@ -114,6 +114,12 @@ pub fn converted(text: &str, from: ScalarType, to: ScalarType) -> String {
 
 /// Returns source that converts a result to the output's element type. For a real output the imaginary part is dropped.
 pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
+    // A result is first rounded to the type of the computation, because C computes small integers in a wider type.
+    let rounded = match from == to || from.is_complex() {
+        true => text.to_owned(),
+        false => format!("({})({text})", DType::new(from).c_name()),
+    };
+    let text = rounded.as_str();
     match to {
         _ if from.is_complex() && !to.is_complex() && to != ScalarType::Bool => {
             let part = if from == ScalarType::Complex64 { ScalarType::Float32 } else { ScalarType::Float64 };
@@ -128,10 +134,6 @@ pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
             format!("{}(({part})({text}))", DType::new(to).c_name())
         }
         _ if to.is_complex() => format!("{}({text})", DType::new(to).c_name()),
-        // Integers first wrap around in the type of the computation, because C computes in a wider type.
-        _ if from != to && !from.is_complex() => {
-            format!("({})({})({text})", DType::new(to).c_name(), DType::new(from).c_name())
-        }
         _ => format!("({})({text})", DType::new(to).c_name()),
     }
 }
