@@ -324,11 +324,12 @@ from PyGPU._functions.grids import (
     ravel_multi_index as ravel_multi_index,
     unravel_index as unravel_index,
 )
-from PyGPU._functions.histograms import (
+from PyGPU._functions.histograms.counts import (
     bincount as bincount,
     histogram as histogram,
     histogram_bin_edges as histogram_bin_edges,
 )
+from PyGPU._functions.histograms.joint import histogram2d as histogram2d, histogramdd as histogramdd
 from PyGPU._functions.indexing.apply_along import (
     apply_along_axis as apply_along_axis,
     apply_over_axes as apply_over_axes,
@@ -374,7 +375,6 @@ from PyGPU._functions.joining import (
     stack as stack,
     vstack as vstack,
 )
-from PyGPU._functions.joint_histograms import histogram2d as histogram2d, histogramdd as histogramdd
 from PyGPU._functions.manipulation import (
     copy as copy,
     fliplr as fliplr,

@@ -236,7 +236,8 @@ def interp(
     if numpy_result is not NotImplemented:
         return numpy_result
     for points in (x, xp):
-        if period is None and (dtype := np.result_type(points)).kind == "c":
+        dtype = points.dtype if isinstance(points, _core.GPUArray) else np.asarray(points).dtype
+        if period is None and dtype.kind == "c":
             raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('float64') according to the rule 'safe'")
     query_points, sample_points = (on_device_of(device_array, points, np.dtype(np.float64)) for points in (x, xp))
     values = on_device_of(device_array, fp)

@@ -13,6 +13,9 @@ from PyGPU._functions.quantiles import percentile
 
 __all__: list[str] = []
 
+Frequencies = Callable[[int], "np.ndarray[Any, Any]"]
+"""Returns the counts of the values in a number of bins of equal width."""
+
 _MOST_BINS_OF_STONE = 100
 
 
@@ -28,33 +31,31 @@ def _extent(a: _core.GPUArray) -> Any:
     return _on_host(a.max()) - _on_host(a.min())
 
 
-def _sqrt(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+def _sqrt(a: _core.GPUArray, frequencies: Frequencies) -> Any:
     return _extent(a) / np.sqrt(a.size)
 
 
-def _sturges(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+def _sturges(a: _core.GPUArray, frequencies: Frequencies) -> Any:
     return _extent(a) / (np.log2(a.size) + 1.0)
 
 
-def _rice(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+def _rice(a: _core.GPUArray, frequencies: Frequencies) -> Any:
     return _extent(a) / (2.0 * a.size ** (1.0 / 3))
 
 
-def _scott(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+def _scott(a: _core.GPUArray, frequencies: Frequencies) -> Any:
     return (24.0 * np.pi**0.5 / a.size) ** (1.0 / 3.0) * _on_host(a.std())
 
 
-def _stone(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+def _stone(a: _core.GPUArray, frequencies: Frequencies) -> Any:
     """Minimize the integrated squared error, which is estimated from the histogram of each number of bins."""
-    from PyGPU._functions.histograms import histogram
-
     count, extent = a.size, _extent(a)
     if count <= 1 or extent == 0:
         return 0
 
     def error(bins: int) -> Any:
-        frequencies = histogram(a, bins, limits)[0].get() / count
-        return (2 - (count + 1) * frequencies.dot(frequencies)) / (extent / bins)
+        shares = frequencies(bins) / count
+        return (2 - (count + 1) * shares.dot(shares)) / (extent / bins)
 
     most = max(_MOST_BINS_OF_STONE, int(np.sqrt(count)))
     bins = min(range(1, most + 1), key=error)
@@ -63,7 +64,7 @@ def _stone(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
     return extent / bins
 
 
-def _doane(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+def _doane(a: _core.GPUArray, frequencies: Frequencies) -> Any:
     if a.size <= 2:
         return 0.0
     deviation = _on_host(a.std())
@@ -74,16 +75,16 @@ def _doane(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
     return _extent(a) / (1.0 + np.log2(a.size) + np.log2(1.0 + np.absolute(skewness) / bound))
 
 
-def _freedman_diaconis(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
+def _freedman_diaconis(a: _core.GPUArray, frequencies: Frequencies) -> Any:
     upper, lower = percentile(a, [75, 25]).get()
     return 2.0 * (upper - lower) * a.size ** (-1.0 / 3.0)
 
 
-def _auto(a: _core.GPUArray, limits: tuple[Any, Any]) -> Any:
-    return min(max(_freedman_diaconis(a, limits), _sqrt(a, limits) / 2), _sturges(a, limits))
+def _auto(a: _core.GPUArray, frequencies: Frequencies) -> Any:
+    return min(max(_freedman_diaconis(a, frequencies), _sqrt(a, frequencies) / 2), _sturges(a, frequencies))
 
 
-_WIDTHS: dict[str, Callable[[_core.GPUArray, tuple[Any, Any]], Any]] = {
+_WIDTHS: dict[str, Callable[[_core.GPUArray, Frequencies], Any]] = {
     "auto": _auto,
     "doane": _doane,
     "fd": _freedman_diaconis,
@@ -96,7 +97,7 @@ _WIDTHS: dict[str, Callable[[_core.GPUArray, tuple[Any, Any]], Any]] = {
 """The width of a bin by each rule, computed from values that lie within the limits of the bins."""
 
 
-def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool) -> int:
+def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool, histogram: Callable[..., Any]) -> int:
     """Return the number of bins between two outer edges by a rule; the host waits for the values that it needs.
 
     Parameters
@@ -109,6 +110,8 @@ def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool)
         The first and the last edge.
     is_limited : bool
         Whether values may lie outside of the edges.
+    histogram : callable
+        The function that counts values in bins.
     """
     if rule not in _WIDTHS:
         raise ValueError(f"{rule!r} is not a valid estimator for `bins`")
@@ -117,7 +120,7 @@ def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool)
         a = a[(a >= first) & (a <= last)]
     if a.size == 0:
         return 1
-    width = _WIDTHS[rule](a, (first, last))
+    width = _WIDTHS[rule](a, lambda bins: histogram(a, bins, (first, last))[0].get())
     if not width:
         return 1
     if a.dtype.kind in "iu" and width < 1:

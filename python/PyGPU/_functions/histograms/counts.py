@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.bin_estimators import bin_count
+from PyGPU._functions.histograms.bin_estimators import bin_count
 from PyGPU._functions.operands import device_array_of, flat, on_device_of
 from PyGPU._names.public import public
 
@@ -143,7 +143,8 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any, weights: Any = None) -> An
     if np.ndim(bins) == 0 and limits is None and a.size:
         extremes = np.array([a.min().item(), a.max().item()], a.dtype)
     if isinstance(bins, str):
-        bins = bin_count(a, bins, np.histogram_bin_edges(extremes, 1, limits), limits is not None)
+        outer = np.histogram_bin_edges(extremes, 1, limits)
+        bins = bin_count(a, bins, outer, limits is not None, histogram)
     return np.histogram_bin_edges(extremes, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
 
 

@@ -1,0 +1,1 @@
+"""Derivatives, integrals, interpolation, filters and polynomials."""
