@@ -1,1 +1,1 @@
-"""Derivatives, integrals, interpolation, filters and polynomials."""
+"""Histograms of one or several variables, and the rules for their numbers of bins."""
