@@ -185,8 +185,12 @@ def are_same_bits(pair: Pair, first: Outcome, second: Outcome) -> bool:
 
 def _are_identical_parts(some: list[Any], others: list[Any]) -> bool:
     def bits(part: Any) -> Any:
-        is_array = isinstance(part, (np.ndarray, np.generic))
-        return (str(part.dtype), part.shape, part.tobytes()) if is_array else repr(part)
+        if not isinstance(part, (np.ndarray, np.generic)):
+            return repr(part)
+        real = np.stack([part.real, part.imag]) if part.dtype.kind == "c" else np.asarray(part)
+        # The sign and the payload of NaN are unspecified.
+        is_nan = real != real
+        return str(part.dtype), part.shape, is_nan.tobytes(), np.where(is_nan, 0, real).tobytes()
 
     return list(map(bits, some)) == list(map(bits, others))
 

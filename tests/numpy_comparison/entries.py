@@ -70,6 +70,7 @@ def names(difference: Difference) -> dict[str, Any]:
     optional : the number of arguments that the signature does not require
     rejected : the parameters with a value that NumPy mostly rejects
     shapes, dtypes, styles : those of the array arguments
+    type_names : the names of the classes of the arguments
     out_kind : how `out` differs from the result
     """
     call = difference.call
@@ -95,6 +96,7 @@ def names(difference: Difference) -> dict[str, Any]:
         "rejected": {name for name, value in values.items() if _is_rejected(call.function, name, value)},
         "shapes": [one.shape for one in found],
         "dtypes": {one.dtype for one in found},
+        "type_names": {type(one).__name__ for one in values.values()},
         "styles": {one.style for one in found},
         "out_kind": getattr(values.get("out"), "kind", None),
     }

@@ -260,5 +260,197 @@ logical_and
     if kind == 'refused' and casting == 'no'
     does refuse operands of two dtypes
     because they are cast to one dtype; NumPy has a loop for objects
+
+median nanmedian quantile nanquantile percentile nanpercentile
+    if gpu and kind == 'argument' and overwrite_input is True
+    does leave the array unchanged
+    because a device sorts a copy
+
+nanpercentile nanquantile percentile quantile
+    if gpu and kind == 'values' and 'float32' in type_names
+    does compute the position of a quantile in float64
+    because NumPy computes it in the type of the quantile, with fewer digits
+
+nanpercentile nanquantile percentile quantile
+    if gpu and kind in ('refused', 'error') and ours == 'NotImplementedError'
+    does raise NotImplementedError for weights
+    because devices have no implementation of weighted quantiles (docstring)
+
+partition argpartition
+    if gpu and kind in ('refused', 'error') and ours == 'TypeError'
+    does raise TypeError for positions in an array of the device
+    because the host would wait for them
+
+take put repeat
+    if gpu and kind in ('refused', 'error') and ours == 'TypeError'
+    does raise TypeError for texts and floats as indices, and for modes that are no texts
+    because NumPy converts them against its documentation
+
+choose
+    if gpu and kind in ('refused', 'error') and (mode is None or out is not absent)
+    does raise TypeError or ValueError for modes and outputs
+    because the order in which wrong arguments are found is unspecified
+
+power pow
+    if gpu and kind == 'accepted' and numpy == 'ValueError'
+    does compute negative powers of integers as fractions that are truncated
+    because an error would wait for the device (docs/arithmetic.md)
+
+power pow float_power lib.scimath.power logspace
+    if gpu and kind == 'values'
+    does compute other complex powers of 0, infinities and NaN
+    because NumPy's are those of its C library
+
+*
+    if gpu and kind == 'values' and 'special' in styles and ('complex64' in dtypes or 'complex128' in dtypes)
+    does compute other infinities and NaN in complex functions and products
+    because results without a finite value depend on the order of operations
+
+fft.* linalg.*
+    if gpu and kind in ('values', 'accepted') and 'special' in styles
+    does compute other infinities and NaN
+    because results without a finite value depend on the order of operations
+
+linalg.*
+    if gpu and kind in ('refused', 'error') and 'special' in styles and ours == 'LinAlgError'
+    does raise LinAlgError for infinities, NaN and singular matrices
+    because NumPy's library computes with them, without a meaning
+
+polyfit linalg.tensorsolve
+    if gpu and kind == 'refused' and 'special' in styles and ours == 'LinAlgError'
+    does raise LinAlgError for matrices without a unique solution
+    because NumPy's library divides by the rounding error of a pivot
+
+linalg.svd
+    if gpu and kind == 'values' and full_matrices is not False
+    does return other vectors without a singular value
+    because they are not unique
+
+linalg.eig linalg.eigvals linalg.eigh roots
+    if gpu and kind == 'values'
+    does return eigenvalues in another order
+    because their order is unspecified
+
+fft.*
+    if gpu and kind == 'values' and 'float16' in dtypes
+    does normalize in single precision
+    because NumPy rounds the factor to float16
+
+fft.*
+    if gpu and kind == 'accepted' and out is not absent
+    does write a longer transform into `out`
+    because NumPy fails at the shape of its buffer
+
+fft.ihfft
+    if gpu and kind == 'error' and out is not absent
+    does raise TypeError before ValueError
+    because the order in which wrong arguments are found is unspecified
+
+sinc
+    if gpu and kind == 'values'
+    does return 0 for whole numbers
+    because NumPy's rounded multiple of pi gives 4e-17 (docs/arithmetic.md)
+
+reciprocal
+    if gpu and kind == 'values'
+    does return 0 for the integer 0
+    because C and NumPy leave it unspecified
+
+array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray astype concat concatenate copyto full
+full_like nancumprod nancumsum linalg.trace mean require stack sum trace vstack hstack dstack column_stack
+row_stack nansum prod nanprod cumsum cumprod cumulative_sum cumulative_prod std var nanmean nanvar nanstd negative
+    if gpu and kind == 'values' and (dtype is not absent or out is not absent)
+    does convert floats outside of the range of an integer type to other integers, and averages by one rounding
+    because C and NumPy leave such conversions unspecified
+
+*
+    if gpu and kind == 'values' and out_kind == 'wide'
+    does compute in the type of the operands, and is as accurate as that
+    because the comparison expects the accuracy of the type of `out`
+
+mean std var nanmean nanstd nanvar
+    if gpu and kind == 'refused' and ours == 'ValueError' and dtype is not absent
+    does raise ValueError for the mean of no elements as integer
+    because NaN is no integer
+
+ldexp
+    if gpu and kind == 'accepted'
+    does accept a float type for integers
+    because they are converted
+
+any all sum prod min max amin amax nansum nanprod nanmin nanmax nanvar nanstd var std mean nanmean
+    if gpu and kind == 'accepted' and len(shapes) > 0 and 0 in shapes[0]
+    does accept masks of another shape for arrays without elements
+    because no element is selected
+
+sum prod min max amin amax nansum nanprod nanmin nanmax
+    if gpu and kind == 'error' and isinstance(initial, list)
+    does raise TypeError for a list
+    because an initial value is one number
+
+histogram
+    if gpu and kind == 'values' and ('complex64' in dtypes or 'complex128' in dtypes)
+    does count complex numbers between edges
+    because NumPy drops imaginary parts in a part of its computation
+
+bincount histogram histogram_bin_edges
+    if gpu and kind == 'error' and weights == 'x'
+    does raise TypeError for a text
+    because texts have no representation on a device
+
+vecmat
+    if gpu and kind == 'values' and out_kind == 'F'
+    does write the product
+    because NumPy 2.4 writes wrong elements of an `out` in Fortran order
+
+unique
+    if gpu and kind == 'error' and isinstance(axis, tuple)
+    does raise TypeError for several axes
+    because one axis is an integer
+
+unique
+    if gpu and kind == 'structure' and shapes == [(0,)]
+    does return all requested arrays
+    because NumPy 2.4 omits one of them for no elements of type bool
+
+intersect1d
+    if gpu and kind == 'shape' and assume_unique is True
+    does return other elements for arrays with repeated elements
+    because the caller states that no element is repeated
+
+compress
+    if gpu and kind == 'error' and isinstance(axis, tuple)
+    does raise ValueError for the condition before TypeError for the axis
+    because the order in which wrong arguments are found is unspecified
+
+real imag
+    if gpu and kind == 'dtype'
+    does keep the type of a bool
+    because NumPy converts a bool, but no array of bools, to an integer
+
+argmax argmin nanargmax nanargmin
+    if gpu and kind == 'error' and out is not absent
+    does check `out` before it looks for slices of NaN
+    because the order in which wrong arguments are found is unspecified
+
+logaddexp logaddexp2
+    if gpu and kind == 'values'
+    does have another error where the result is near 0
+    because both formulas cancel there (docs/arithmetic.md, Accuracy)
+
+lib.scimath.logn
+    if gpu and kind == 'values'
+    does divide logarithms of the precision of the array
+    because the comparison expects the accuracy of the type of the result
+
+fft.fftn
+    if gpu and kind == 'values' and out is not absent
+    does write the transform
+    because NumPy 2.4 and 2.5 write zeros for a longer transform with `out`
+
+linspace
+    if gpu and kind == 'values' and num == 0
+    does return NaN as the step
+    because there is no step; the test compares NaN with NaN
 """)
 """The differences that are kept."""
