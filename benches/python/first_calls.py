@@ -3,7 +3,8 @@
     python benches/python/first_calls.py [--json FILE]
 
 Each function runs on 1000 elements of float32, or of int32 if it has no loop for float32. A time is that of the first
-call until its result is computed; the driver's own cache is off, too. Times of the second call, which compiles nothing, are below 0.1 ms.
+call until its result is computed; the driver's own cache is off, too. Times of the second call, which compiles
+nothing, are below 0.1 ms.
 """
 
 from __future__ import annotations
