@@ -58,7 +58,7 @@ def test_function_matches_numpy_unless_difference_is_listed(name: str, part: int
 
 
 @pytest.mark.skipif(on_cpu(), reason="nothing is deferred on the CPU")
-@pytest.mark.sampled(on="cuda", elsewhere=4)
+@pytest.mark.sampled(on="cpu", elsewhere=40)
 @pytest.mark.parametrize("name", pairs())
 def test_function_gives_same_bits_with_and_without_deferred_arithmetic(name: str) -> None:
     print(f"seed {SEED}")
