@@ -12,6 +12,8 @@ import PyGPU
 pytestmark = pytest.mark.enough_on("cuda")
 
 
+# A simulated GPU needs a minute for the scan, so that only `make test-all` runs it there.
+@pytest.mark.sampled(on="cpu", elsewhere=0)
 def test_scan_of_more_elements_than_one_launch_matches_numpy() -> None:
     # A league is 2^16 tiles of 4096 elements, that is 2^28 elements. The array is longer than one league.
     host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)
