@@ -326,6 +326,11 @@ linalg.svd
     does return other vectors without a singular value
     because they are not unique
 
+linalg.eig linalg.eigvals roots poly
+    if gpu and kind in ('refused', 'error') and ours == 'NotSupportedError'
+    does raise NotSupportedError on HIP
+    because hipSOLVER has no eigenvalues of general matrices (docs/linalg.md)
+
 linalg.eig linalg.eigvals linalg.eigh roots
     if gpu and kind == 'values'
     does return eigenvalues in another order
