@@ -38,6 +38,7 @@ fn bytes(role: ArrayRole, element: Element) -> usize {
     match role {
         ArrayRole::Elements => element.bytes(),
         ArrayRole::Reals => element.real_bytes(),
+        ArrayRole::Complexes => element.complex().bytes(),
         ArrayRole::Integers => size_of::<i32>(),
         ArrayRole::Addresses => size_of::<u64>(),
     }
@@ -67,7 +68,8 @@ fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
             && Some(array.layout().size()) == size
             && array.dtype().itemsize() == bytes(role, element)
             && array.device() == first.device()
-            && (role != ArrayRole::Elements || array.dtype().kind() == kind);
+            && (role != ArrayRole::Elements || array.dtype().kind() == kind)
+            && (role != ArrayRole::Complexes || array.dtype().kind().is_complex());
         if !is_right {
             return Err(unfit(&format!("array {place} is of another size, type or device")));
         }

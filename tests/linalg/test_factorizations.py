@@ -152,6 +152,24 @@ def test_eig_satisfies_eigenvalue_equation(dtype: str) -> None:
     close(ours, numpys.astype(ours.dtype))
 
 
+@EVERYWHERE
+@pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="hipSOLVER has no such function, as the next test says")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_complex_eigenvalues_of_real_matrices_are_exact_pairs_of_conjugates(dtype: str) -> None:
+    a = np.random.default_rng(5).standard_normal((3, 7, 7)).astype(dtype)
+    w, v = (result.get() for result in linalg.eig(PyGPU.to_gpu(a)))
+    for values, vectors in zip(w, v, strict=True):
+        is_complex = values.imag != 0
+        assert is_complex.any()
+        first, second = (np.flatnonzero(is_complex)[start::2] for start in (0, 1))
+        assert (values[first] == values[second].conj()).all()
+        assert (vectors[:, first] == vectors[:, second].conj()).all()
+        assert (vectors[:, ~is_complex].imag == 0).all()
+    values = linalg.eigvals(PyGPU.to_gpu(a)).get()
+    assert (np.sort_complex(values) == np.sort_complex(values.conj())).all()
+    close(np.sort_complex(values), np.sort_complex(w))
+
+
 @pytest.mark.skipif(PyGPU.backend_name() != "hip", reason="of hipSOLVER")
 def test_eig_with_hipsolver_raises_not_supported_error() -> None:
     with pytest.raises(PyGPU.NotSupportedError, match="has no Xgeev_bufferSize"):

@@ -110,9 +110,11 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
             result.astype(dtype) for result in (numpy_result if vectors else (numpy_result, numpy_result))
         )
         return EigResult(values, vectors_by_column)
-    work = copy_column_major(matrices, dtype)
-    if not work.size:
-        return EigResult(_core.empty(matrices.shape[:-1], dtype, device=matrices.device), transposed(work))
+    if not matrices.size:
+        empty = (_core.empty(shape, dtype, device=matrices.device) for shape in (matrices.shape[:-1], matrices.shape))
+        return EigResult(*empty)
+    # A real matrix is not converted, because only then the eigenvalues of a pair are exact conjugates.
+    work = copy_column_major(matrices, common_type(matrices))
     if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")
     values, vectors_by_column, info = library.eig(work, vectors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.linalg import LinAlgError
 
 from PyGPU import _core
@@ -154,8 +155,24 @@ def svd_by_qr(
 
 
 def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return the eigenvalues, the eigenvectors in column order, and the status, for complex matrices."""
+    """Return the complex eigenvalues, the eigenvectors in column order, and the status.
+
+    The eigenvalues of a real matrix are real, or exact pairs of conjugates. The vectors of a pair are also conjugates;
+    the library stores the real part of the first one, and then its imaginary part, as LAPACK's `geev` does.
+    """
     shape, batch, n, _ = _stack(a)
-    w, v, info = _empty(a, (*shape, n), a.dtype), _empty(a, (*shape, n, n), a.dtype), _empty(a, shape, "int32")
+    of_values = np.result_type(a.dtype, np.complex64)
+    w, v, info = _empty(a, (*shape, n), of_values), _empty(a, (*shape, n, n), a.dtype), _empty(a, shape, "int32")
     _core._factorize("eig", [a, w, v, info], batch, [n, n, 0], vectors, False)
-    return w, v, info
+    return w, _complex_vectors(w, v) if vectors and a.dtype.kind == "f" else v, info
+
+
+def _complex_vectors(w: _core.GPUArray, v: _core.GPUArray) -> _core.GPUArray:
+    """Convert the eigenvectors of real matrices from LAPACK's form: one complex vector in each row."""
+    is_first, is_second = ((_core.sign(w.imag) == sign)[..., None] for sign in (1, -1))
+    vectors = _core.zeros(v.shape, w.dtype, device=v.device)
+    vectors.real[..., :1, :] = v[..., :1, :]
+    vectors.real[..., 1:, :] = _core.where(is_second[..., 1:, :], v[..., :-1, :], v[..., 1:, :])
+    vectors.imag[..., :-1, :] = _core.where(is_first[..., :-1, :], v[..., 1:, :], 0)
+    vectors.imag[..., 1:, :] -= _core.where(is_second[..., 1:, :], v[..., 1:, :], 0)
+    return vectors

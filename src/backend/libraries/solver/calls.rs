@@ -60,11 +60,11 @@ macro_rules! geev {
         $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, $vectors:ident,
         [$a:ident, $w:ident, $v:ident], $($more:expr),*
     ) => {{
-        let (kind, n) = ($task.element.number(), $task.n as i64);
+        let (kind, of_values, n) = ($task.element.number(), $task.element.complex().number(), $task.n as i64);
         let [none, right] = [false, $vectors].map(|vectors| $solver.choices().vectors(vectors));
         let (own, params, nothing) = ($handle.own, $handle.params, std::ptr::null_mut());
         call!(
-            $solver, $solver.functions.$function, $name, own, params, none, right, n, kind, $a, n, kind, $w, kind,
+            $solver, $solver.functions.$function, $name, own, params, none, right, n, kind, $a, n, of_values, $w, kind,
             nothing, n, kind, $v, n, kind, $($more),*
         )
     }};
@@ -78,13 +78,14 @@ struct At<'a> {
 
 impl<'a> At<'a> {
     fn new(task: &'a Factorization) -> Self {
-        use super::ArrayRole::{Addresses, Elements, Integers, Reals};
+        use super::ArrayRole::{Addresses, Complexes, Elements, Integers, Reals};
         let mut steps = [0; Factorization::PARTS];
         for (step, (role, count, _)) in steps.iter_mut().zip(task.parts()) {
             *step = count
                 * match role {
                     Elements => task.element.bytes(),
                     Reals => task.element.real_bytes(),
+                    Complexes => task.element.complex().bytes(),
                     Integers => size_of::<c_int>(),
                     Addresses => size_of::<u64>(),
                 };

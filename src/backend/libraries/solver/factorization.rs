@@ -70,7 +70,8 @@ pub enum FactorizationKind {
         /// of one vector per singular value.
         full: bool,
     },
-    /// Eigenvalues and right eigenvectors of a general matrix, all complex.
+    /// Complex eigenvalues and right eigenvectors of a general matrix. For a real matrix, the vectors of a pair of
+    /// conjugate eigenvalues are stored in LAPACK's form: the real part of the first vector, then its imaginary part.
     Eig {
         /// Whether to compute eigenvectors.
         vectors: bool,
@@ -118,6 +119,8 @@ pub enum ArrayRole {
     Elements,
     /// Real numbers of the same precision as the matrices.
     Reals,
+    /// Complex numbers of the same precision as the matrices.
+    Complexes,
     /// 32-bit integers.
     Integers,
     /// Addresses in device memory.
@@ -166,7 +169,7 @@ impl Factorization {
 
     /// Returns a description of each array of the factorization.
     pub fn parts(&self) -> Vec<ArraySpec> {
-        use ArrayRole::{Addresses, Elements, Integers, Reals};
+        use ArrayRole::{Addresses, Complexes, Elements, Integers, Reals};
         let &Self { m, n, k, .. } = self;
         let [left, right] = self.sides();
         let a = (Elements, m * n, false);
@@ -192,7 +195,7 @@ impl Factorization {
             FactorizationKind::Svd { .. } | FactorizationKind::SvdOfMany { .. } | FactorizationKind::SvdByQr { .. } => {
                 vec![a, (Reals, self.few(), false), (Elements, m * left, false), (Elements, n * right, false), info]
             }
-            FactorizationKind::Eig { .. } => vec![a, (Elements, n, false), (Elements, n * n, false), info],
+            FactorizationKind::Eig { .. } => vec![a, (Complexes, n, false), (Elements, n * n, false), info],
         }
     }
 
@@ -209,7 +212,6 @@ impl Factorization {
                 FactorizationKind::SvdByQr { .. } => self.m >= self.n,
                 FactorizationKind::QrVectors => self.m >= self.n && self.n >= self.k && self.k > 0,
                 FactorizationKind::LuSolve { .. } | FactorizationKind::LuSolveOfMany { .. } => is_square && self.k > 0,
-                FactorizationKind::Eig { .. } => is_square && self.element.is_complex(),
                 _ => is_square,
             }
     }

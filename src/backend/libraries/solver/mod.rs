@@ -140,6 +140,14 @@ impl Element {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
     }
 
+    /// Returns the complex type of the same precision.
+    pub const fn complex(self) -> Self {
+        match self {
+            Self::Float32 | Self::Complex64 => Self::Complex64,
+            Self::Float64 | Self::Complex128 => Self::Complex128,
+        }
+    }
+
     /// Returns the letter of the type in the names of the vendors' functions.
     pub const fn letter(self) -> char {
         match self {

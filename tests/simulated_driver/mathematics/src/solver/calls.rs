@@ -340,8 +340,11 @@ pub fn geev(
     call(vendor, handle, "Xgeev", is_right, info, move || {
         // SAFETY: the caller of the library guarantees that the arrays are valid for the given sizes.
         unsafe {
-            let (values, found, is_done) = dense::eig(&of.matrix(a, n, n, lda));
-            of.put_all(w, values);
+            let (mut values, mut found, is_done) = dense::eig(&of.matrix(a, n, n, lda));
+            if of == of.parts() {
+                (values, found) = dense::eig_of_real(&values, &found);
+            }
+            of.complex().put_all(w, values);
             if v != 0 {
                 of.put(v, &found, n, ldv);
             }

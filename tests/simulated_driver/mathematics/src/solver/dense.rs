@@ -346,3 +346,35 @@ pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
     }
     (values, vectors, is_done)
 }
+
+/// Converts the eigenvalues and eigenvectors of a real matrix to LAPACK's form: real eigenvalues have real vectors, and
+/// the eigenvalues of a pair are exact conjugates, the one with the positive imaginary part first. The vectors of a pair
+/// are the real part and the imaginary part of the first vector.
+pub fn eig_of_real(values: &[C], vectors: &Matrix) -> (Vec<C>, Matrix) {
+    let n = values.len();
+    let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    let (mut ordered, mut packed) = (Vec::with_capacity(n), Matrix::zeros(n, n));
+    for (k, &value) in values.iter().enumerate() {
+        let is_real = value.1.abs() <= 1e-10 * largest;
+        if !is_real && value.1 < 0.0 {
+            continue;
+        }
+        let top = vectors.column(k).iter().fold(C::ZERO, |top, one| if one.abs() > top.abs() { *one } else { top });
+        let turn = top.conj() * (1.0 / top.abs());
+        let column = ordered.len();
+        for row in 0..n {
+            let part = vectors.get(row, k) * turn;
+            *packed.at(row, column) = C(part.0, 0.0);
+            if !is_real && column + 1 < n {
+                *packed.at(row, column + 1) = C(part.1, 0.0);
+            }
+        }
+        if is_real {
+            ordered.push(C(value.0, 0.0));
+        } else {
+            ordered.extend([value, value.conj()]);
+        }
+    }
+    ordered.resize(n, C(f64::NAN, 0.0));
+    (ordered, packed)
+}

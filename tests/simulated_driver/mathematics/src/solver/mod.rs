@@ -33,6 +33,10 @@ impl Type {
         Self { is_complex: false, ..self }
     }
 
+    const fn complex(self) -> Self {
+        Self { is_complex: true, ..self }
+    }
+
     const fn bytes(self) -> u64 {
         (if self.is_double { 8 } else { 4 }) * (if self.is_complex { 2 } else { 1 })
     }

@@ -160,11 +160,13 @@ pub unsafe extern "C" fn cusolverDnXgeev(
     tr: u32, v: u64, ldv: i64, tc: u32, room: u64, bytes: usize, host: *mut u8, of_host: usize, info: u64,
 ) -> u32 {
     let of = match ta {
+        0 => Type::named(b'S'),
+        1 => Type::named(b'D'),
         4 => Type::named(b'C'),
         5 => Type::named(b'Z'),
         _ => return 3,
     };
-    let is_right = tw == ta && tr == ta && tc == ta && l == 0 && p != 0 && room != 0 && bytes >= ROOM;
+    let is_right = tw == ta | 4 && tr == ta && tc == ta && l == 0 && p != 0 && room != 0 && bytes >= ROOM;
     if !is_right || host.is_null() || of_host < ROOM {
         return 3;
     }
