@@ -94,7 +94,7 @@ pub(crate) struct GpuArray {
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
-    /// Whether the address escaped, so that the block is registered in `memory::address_registry`.
+    /// Whether the address is visible outside PyGPU. The block is then registered in `memory::address_registry`.
     has_escaped: AtomicBool,
 }
 
@@ -173,7 +173,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
-    #[inline(always)] // the result has eight words, and nearly all functions call this method
+    #[inline(always)] // a call would copy a result of eight words, and nearly all functions call this method
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(&self.array),
@@ -262,7 +262,7 @@ impl GpuArray {
         &self.value().dlpack_dimensions
     }
 
-    /// Replaces shape and strides. Other views of the memory keep theirs.
+    /// Replaces shape and strides. Other views of the memory keep their shape and strides.
     ///
     /// # Errors
     /// The errors of [`GpuArray::array`], and of a layout that exceeds the memory.
@@ -276,7 +276,8 @@ impl GpuArray {
         };
         let mirror = self.host().map(|mut host| std::mem::take(&mut *host));
         let cold_fields = self.cold_fields_to_init();
-        // No value is dropped before the object. A program that alternates between shapes uses the same values again.
+        // All values are kept until the object is dropped. A program that alternates between shapes therefore reuses
+        // previous values instead of adding values.
         if is_same(self) {
             cold_fields.restore_first_value();
         } else if !cold_fields.restore_value(is_same) {
@@ -287,7 +288,8 @@ impl GpuArray {
             }
             cold_fields.replace_value(value);
         }
-        // The array keeps the ndarray over which it was created. The result of `get` has the previous shape.
+        // An ndarray that the array owns stays its host mirror. An ndarray that `get` returned has the previous shape,
+        // and is no longer the host mirror.
         if let Some(owned @ HostMirror::Owned(_)) = mirror {
             *self.host_mut() = owned;
         }

@@ -33,7 +33,7 @@ struct AsarrayOptions {
     order: OrderArgument,
     device: Option<Device>,
     copy: Option<bool>,
-    /// Whether the values must be copied to other memory although the device is the same.
+    /// Whether the values must be copied to new memory even if the device stays the same.
     is_moved: bool,
 }
 

@@ -28,9 +28,10 @@ use pygpu_memory::OwnerBox;
 struct Deleter {
     function: CFunction,
     address: Address,
-    /// Whether the array exists. Before that the memory belongs to the caller, and the function is not called.
+    /// Whether the array exists. Before the array exists, the memory belongs to the caller, and the function is not
+    /// called.
     is_armed: AtomicBool,
-    /// The function's object, which keeps its library or callback loaded until the call.
+    /// The Python object of the function. The object keeps the function's library or callback loaded until the call.
     object: Option<SendPyObject>,
 }
 

@@ -59,7 +59,8 @@ pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
     new_object::new_exact(py, value)
 }
 
-/// Creates an exact `GPUArray` at a placement, with a layout whose offset counts from element zero; see [`ArrayPlacement`].
+/// Creates an exact `GPUArray` from an [`ArrayPlacement`] and a layout. The offset of the layout counts from the
+/// placement's element zero.
 #[inline]
 pub(crate) fn new_at<'py>(
     py: Python<'py>,
@@ -118,7 +119,7 @@ unsafe fn write_exact<'py>(
     }
 }
 
-/// Returns the base of a new view of `source`: the array that owns the memory, also if `source` itself is a view, as in
+/// Returns the base of a new view of `source`: the array that owns the memory, even if `source` itself is a view, as in
 /// NumPy.
 #[inline(always)]
 pub(crate) fn owner_of(source: &Bound<'_, GpuArray>) -> Py<PyAny> {
