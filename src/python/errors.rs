@@ -31,9 +31,11 @@ static CLASSES: PyOnce<ErrorClasses> = PyOnce::new();
 
 const ERROR_DOC: &str = "Base class of the exceptions that PyGPU defines for drivers, compilers and devices.";
 
-const LAUNCH_DOC: &str = "A kernel failed, exceeded the driver's time limit, or needs more resources than the device has.";
+const LAUNCH_DOC: &str =
+    "A kernel failed, exceeded the driver's time limit, or needs more resources than the device has.";
 
-const RUNTIME_DOC: &str = "No device exists, the kernel image does not fit the device, a file is missing, or memory is damaged.";
+const RUNTIME_DOC: &str =
+    "No device exists, the kernel image does not fit the device, a file is missing, or memory is damaged.";
 
 const LOGIC_DOC: &str = "A driver rejected a call, for example because of an invalid value, handle, address or name.";
 
@@ -55,14 +57,16 @@ operation : str
 device : str
     The device, for example ``'cuda:0'``; empty if the error concerns no device.";
 
-const OUT_OF_MEMORY_DOC: &str = "Too little memory was available, even after waiting for the device and trimming the pool.
+const OUT_OF_MEMORY_DOC: &str =
+    "Too little memory was available, even after waiting for the device and trimming the pool.
 
 The class derives from :class:`CudaError` and :class:`MemoryError`. The message contains the requested size, the size of
 live PyGPU arrays, and the free memory of the device.";
 
 const NOT_SUPPORTED_DOC: &str = "The operation exists, but not on this backend, device or driver.";
 
-const UNAVAILABLE_DOC: &str = "No backend, library or compiler serves the request; the message gives the searched paths and the cause.";
+const UNAVAILABLE_DOC: &str =
+    "No backend, library or compiler serves the request; the message gives the searched paths and the cause.";
 
 const COMPILE_DOC: &str = "A kernel's source does not compile.
 

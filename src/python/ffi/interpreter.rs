@@ -77,7 +77,7 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
 pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 
 impl GilEnsured {
-    /// Acquires the GIL. The thread holds the guard of [`finalization::try_gil_request`] meanwhile.
+    /// Acquires the GIL. The caller holds the guard of [`finalization::try_gil_request`] until this value is dropped.
     pub(crate) fn new() -> Self {
         // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })

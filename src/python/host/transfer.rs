@@ -73,13 +73,13 @@ pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array
     copy_to(py, source, source.device(), source.layout().dense_like())
 }
 
-/// Returns the target of `get`, and whether it is the cached ndarray. The cached ndarray is used if it is not
-/// referenced elsewhere; otherwise a new one is created.
+/// Returns the target of `get`, and whether the target is the cached ndarray. The cached ndarray is used if no other
+/// code refers to it; otherwise a new ndarray is created.
 fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
-        // The two references are the cache and `last`.
+        // The cache and the variable `last` hold one reference each.
         && ndarray::is_unshared(array, 2)
         && has_result_layout(array, source)?
     {
@@ -269,7 +269,7 @@ impl GpuArray {
     /// copy : bool, optional
     ///     Accepted for PybindGPU programs; the result is always a copy.
     /// order : {'C', 'F', 'A', 'K'}, optional
-    ///     Memory order of a new ndarray; 'K', the default, keeps that of the axes.
+    ///     Memory order of a new ndarray; 'K', the default, keeps the memory order of the axes.
     /// out : numpy.ndarray, optional
     ///     `ary` under CuPy's name.
     ///
