@@ -54,7 +54,7 @@ pub(crate) use object::{
 ///     Either a callable that takes a number of bytes and returns an object with an address (as in PyCUDA, with
 ///     `shape`), or an object that describes existing memory (PybindGPU's `Allocator`, without other arguments).
 /// base : object, optional
-///     Object to keep alive as long as the array, if it owns the memory of `gpudata`.
+///     Object that stays alive as long as the array, for example the owner of the memory of `gpudata`.
 /// gpudata : int, GPUArray, DeviceAllocation or object with an address, optional
 ///     Existing device memory to use, with `shape`, `dtype` and optionally `strides`. For memory tracked by PyGPU, its
 ///     extent, write permission and uses on streams apply to the new array too. Other addresses are not checked.
@@ -157,19 +157,19 @@ impl GpuArray {
         self.value().cold_fields.get_or_init(Box::default)
     }
 
-    /// Returns this object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement
-    /// in these fields.
+    /// Returns the rarely used fields of this object itself, even if another value has replaced the first value.
+    /// `__init__` stores the replacement in these fields.
     pub(crate) fn cold_fields_to_init(&self) -> &ColdFields<Self> {
         self.cold_fields.get_or_init(Box::default)
     }
 
-    /// Returns this object's own rarely used fields, if allocated.
+    /// Returns the rarely used fields of this object itself, if allocated.
     pub(crate) fn cold_fields_if_set(&self) -> Option<&ColdFields<Self>> {
         self.cold_fields.get()
     }
 
-    /// Returns the core array, after flushing the pending operations on which its values depend. The methods below
-    /// return metadata without a flush.
+    /// Returns the core array, after flushing the pending operations on which its values depend. Methods that return
+    /// only metadata, such as `layout`, do not flush.
     ///
     /// # Errors
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
@@ -297,7 +297,8 @@ impl GpuArray {
     }
 
     /// Returns the Python owner of the memory and the allocator that results inherit, if this object holds all
-    /// references to the memory. The garbage collector may then count both as referenced by this object.
+    /// references to the memory. The garbage collector may then count the owner and the allocator as referenced by this
+    /// object.
     ///
     /// The collector calls this function more than once in a collection. The result must stay the same, because the
     /// collector would free a live object that is counted in one pass and not in another. Therefore no thread that
@@ -339,8 +340,8 @@ impl Drop for GpuArray {
     #[inline]
     fn drop(&mut self) {
         self.drop_array();
-        // Python holds the GIL when it deallocates an object, so that the reference to the base can be dropped here.
-        // Bases may form a long chain, which must not be dropped recursively.
+        // Python holds the GIL when it deallocates an object, so the reference to the base can be dropped here. Bases
+        // may form a long chain. A recursive drop of this chain would overflow the stack.
         if let Some(base) = self.base.take() {
             // SAFETY: Python holds the GIL here.
             let py = unsafe { Python::assume_attached() };
@@ -356,8 +357,8 @@ impl Drop for GpuArray {
 
 impl GpuArray {
     /// Discards the pending operation that computes this array, if no other code needs the result and no operand is
-    /// freed with the operation. Returns true in this case: the block owns nothing that must be freed. Otherwise
-    /// flushes if pending operations alone keep too much memory alive, and returns false.
+    /// freed with the operation. Returns true if the operation was discarded, because the block then owns nothing that
+    /// must be freed. Otherwise flushes if pending operations alone keep too much memory alive, and returns false.
     #[inline(never)]
     fn release_pending(&self) -> bool {
         if self.array.drop_unproduced(fusion::discard_result_without_error) {
@@ -375,16 +376,16 @@ impl GpuArray {
         let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
-            // The drop calls no driver, so that the array need not be moved out of the object.
-            // SAFETY: the array is dropped once: here, or below if this branch is not taken.
+            // The drop calls no driver, so the array need not be moved out of the object. SAFETY: the array is dropped
+            // once: here, or below if this branch is not taken.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }
         // SAFETY: the array is taken out once, here, because `drop` runs once.
         let array = unsafe { ManuallyDrop::take(&mut self.array) };
         // Freeing may wait for the driver, and a thread in the driver may wait for the GIL, so the GIL is released.
-        // During finalization `try_attach` cannot attach to the interpreter. The array is then dropped below, and the
-        // GIL is not held.
+        // During finalization `try_attach` cannot attach to the interpreter. The array is then dropped at the end of
+        // this function, and the GIL is not held.
         let mut array = Some(array);
         debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));
@@ -407,9 +408,8 @@ impl GpuArray {
 
 impl GpuArray {
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // The collector may visit an object from `tp_alloc` before `new_of_class` or pyo3 writes its value. All bytes
-        // of the value are zero then.
-        // SAFETY: the field's address is valid and readable.
+        // The collector may visit an object from `tp_alloc` before `new_of_class` or pyo3 writes its value. Until then,
+        // all bytes of the value are zero. SAFETY: the field's address is valid and readable.
         if !unsafe { Array::is_written((&raw const self.array).cast()) } {
             return Ok(());
         }

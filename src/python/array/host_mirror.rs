@@ -28,7 +28,7 @@ impl HostMirror {
         }
     }
 
-    /// Returns the ndarray if the array owns it, or if it has references other than those of the mirror.
+    /// Returns the ndarray if the array owns the ndarray, or if references other than those of the mirror exist.
     pub(crate) fn live_ndarray<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self {
             Self::None => None,

@@ -46,7 +46,8 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 
 #[cold]
 fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
-    // Sequences are checked first, because an ndarray has `__index__`, too, which only works for a single integer.
+    // Sequences are checked first, because an ndarray has `__index__`, too, which fails unless the ndarray is a single
+    // integer.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }

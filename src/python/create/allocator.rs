@@ -89,8 +89,8 @@ impl PyAllocator {
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
         // A plain number is rejected, because no object would free the memory at that address. For example, `int`
-        // passed as an allocator returns the number of bytes. A result with `__float__` and without `ptr` is a number,
-        // because arrays have both attributes.
+        // passed as an allocator returns the number of bytes. Only numbers have `__float__` without `ptr`; arrays have
+        // both attributes.
         self.has_returned_null.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
         if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(
@@ -159,8 +159,8 @@ impl Drop for NestedAllocation {
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let allocated = with_interpreter(|py| {
-            // An inherited allocator serves results of operations only. Without this scope the allocator would also be
-            // called for the arrays that its own code creates.
+            // Arrays that the allocator's own code creates are not results of operations on its arrays. Without this
+            // scope, an inherited allocator would be called for those arrays, too.
             let _scope = self.is_inherited.then(|| AllocatorScope::new(None));
             let outcome = NestedAllocation::enter(self.object.object().bind(py))
                 .and_then(|_nesting| self.call(py, bytes, stream));

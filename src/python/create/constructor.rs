@@ -21,7 +21,7 @@ use pygpu_layout::MemoryOrder;
 const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];
 const POSITIONAL: usize = 7;
 
-/// The arguments by parameter. A missing argument and Python's None are both `None`.
+/// The arguments in the order of the parameters. A missing argument and Python's None are both `None`.
 struct ConstructorArguments<'py>([Option<Bound<'py, PyAny>>; 8]);
 
 impl<'py> ConstructorArguments<'py> {

@@ -126,7 +126,7 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 ///
 /// Notes
 /// -----
-/// PyGPU waits for all other streams that used the array before it releases the owner. Deleters are not called at
+/// Before PyGPU releases the owner, it waits for all other streams that used the array. Deleters are not called at
 /// process exit.
 ///
 /// Examples
@@ -186,7 +186,7 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), memory_device)?;
         if !placement.allocation.is_in_order_of(&ready) {
-            // PyGPU memory has its own allocation stream, so that the use on `stream` must be recorded.
+            // The use on `stream` must be recorded, because PyGPU memory has its own allocation stream.
             py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }

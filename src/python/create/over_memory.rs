@@ -139,8 +139,8 @@ pub(super) fn over_address<'py>(
     Ok(value)
 }
 
-/// Returns the object that keeps the memory alive. For a view, this is the array that owns the memory, so that the
-/// other views between both are not kept alive.
+/// Returns the object that keeps the memory alive. For a view, this is the array that owns the memory, so that no chain
+/// of views is kept alive.
 fn owner_object(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
     memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
 }

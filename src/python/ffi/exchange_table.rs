@@ -127,7 +127,7 @@ unsafe extern "C" fn allocate(
 ) -> c_int {
     let make = || {
         // SAFETY: the table's contract requires a prototype that is readable or null. Python code runs only in a user's
-        // allocator, and the FFI guard of that allocator acquires the GIL. So the caller need not hold the GIL.
+        // allocator, and the FFI guard of that allocator acquires the GIL. Therefore the caller need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
     let result = catch_panic(None, || Some(make()));

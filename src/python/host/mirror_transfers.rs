@@ -85,8 +85,8 @@ impl GpuArray {
     /// Raises
     /// ------
     /// ValueError
-    ///     For an upload without a host mirror. This is the case if `get` was never called, or if its result is no
-    ///     longer referenced. Only an array that was created over an ndarray keeps its host mirror alive.
+    ///     For an upload without a host mirror. No host mirror exists if `get` was never called, or if the result of
+    ///     `get` is no longer referenced. Only an array that was created over an ndarray keeps its host mirror alive.
     ///
     /// Examples
     /// --------

@@ -33,7 +33,7 @@ pub(crate) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntype
     Ok(())
 }
 
-/// Downloads an array into an ndarray with its dtype and shape.
+/// Downloads an array into an ndarray that has the array's dtype and shape.
 ///
 /// # Errors
 /// Driver errors.

@@ -2,7 +2,7 @@
 //! tables of other libraries.
 //!
 //! The table of a type allows exchanging tensors without calling Python. Its functions do not synchronize. Therefore a
-//! consumer orders its work after the stream that `current_work_stream` returns, as `import` does below.
+//! consumer orders its work after the stream that `current_work_stream` returns, as `order_after` does.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
