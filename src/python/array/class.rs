@@ -193,7 +193,8 @@ impl GpuArray {
     /// Returns the core array without a flush, for callers that need neither its values nor its address.
     ///
     /// # Errors
-    /// The error of a deferred operation that failed; `ValueError` if `gpudata` has not been assigned yet.
+    /// The error of the deferred operation that computes the array, if it failed; `ValueError` if `gpudata` has not
+    /// been assigned yet.
     #[inline(always)] // for the same reason as `array`
     pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
         match self.cold_fields.get() {

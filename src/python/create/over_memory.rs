@@ -61,8 +61,7 @@ pub(super) fn assigned<'py>(
     }
 }
 
-/// Returns the entry that an array stores for an allocator, so that results of operations on the array use this
-/// allocator.
+/// Converts an allocator to the entry that an array stores. Results of operations on the array then use this allocator.
 ///
 /// # Errors
 /// `TypeError` for an object that is not an allocator.

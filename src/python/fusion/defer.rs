@@ -106,9 +106,9 @@ pub(crate) fn is_pending(array: &DeferredArray) -> bool {
 
 /// Defers an operation into an existing array of the same shape; `false` if the operation has to be launched eagerly.
 ///
-/// The operation is deferred only if at least one operand is pending. An operand that is not pending may overlap the
-/// result only if both have the same address, shape and strides. Python may drop the pending operand after the call, so
-/// that this operand never needs memory.
+/// The operation is deferred only if at least one operand is pending: Python may drop this operand after the call, and
+/// the operand then never needs memory. An operand that is not pending may overlap the result only if the operand and
+/// the result have the same address, shape and strides.
 ///
 /// # Errors
 /// Driver errors from pending operations.

@@ -124,7 +124,7 @@ pub(crate) enum ExchangeOffer {
 ///
 /// # Errors
 /// Errors of reading the attribute, except for a missing attribute; `BufferError` for a tensor whose values differ from
-/// the content of its memory.
+/// the content of its memory (lazy conjugation or negation).
 #[inline]
 pub(crate) fn exchange_offer(object: &Bound<'_, PyAny>) -> PyResult<ExchangeOffer> {
     let class = class_of(object);

@@ -1,4 +1,4 @@
-//! Constructors of array objects: exact `GPUArray` objects in one step, views, and objects of subclasses.
+//! Constructors of array objects: exact `GPUArray` objects (not of a subclass), views, and objects of subclasses.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -156,7 +156,7 @@ pub(crate) fn new_view_with<'py>(
         set(&mut layout)?;
         return new_view_of(source, source.get().without_flush()?.view(layout)?.into_held());
     }
-    let array = source.get().without_flush()?; // without a flush, because a view needs no address
+    let array = source.get().without_flush()?; // no flush, because a view needs neither values nor address
     // SAFETY: `write_view` writes a complete array, and `set` writes a checked layout.
     unsafe { write_exact(py, Some(owner_of(source)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
 }
