@@ -22,8 +22,8 @@ use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;
 use pygpu_device::shutdown;
 
-/// Owns a Python object on behalf of Rust code that does not use Python's API, such as an array over imported memory.
-/// The value may be dropped on any thread, with or without the GIL.
+/// Owns a Python object, such as the producer of imported memory, for Rust code that does not use Python's API. The
+/// value may be dropped on any thread, with or without the GIL.
 pub(crate) struct SendPyObject(ManuallyDrop<Py<PyAny>>);
 
 impl SendPyObject {

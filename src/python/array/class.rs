@@ -310,7 +310,7 @@ impl GpuArray {
         if gil::has_released_threads() {
             return [None, None];
         }
-        // A `gpudata` object that only this object references holds one more reference to the memory.
+        // If only this array references its `gpudata` object, that object holds one more reference to the memory.
         let own_references = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_unshared_gpudata));
         if let Some((owner_value, reference_count)) = self.array.owner() {
             let owner: Option<&MemoryOwner> = owner_value.downcast_ref().filter(|_| reference_count == own_references);

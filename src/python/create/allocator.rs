@@ -88,9 +88,9 @@ impl PyAllocator {
             // Memory of an allocator without a stream argument is usable in the order of the default stream.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
-        // A plain number is rejected, because no object would free the memory at that address. For example, `int`
-        // passed as an allocator returns the number of bytes. Only numbers have `__float__` without `ptr`; arrays have
-        // both attributes.
+        // A result that is a plain number is rejected, because no object would free the memory at this address. For
+        // example, `int` passed as an allocator returns the number of bytes. Only numbers have `__float__` without
+        // `ptr`; arrays have both attributes.
         self.has_returned_null.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
         if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(

@@ -116,9 +116,9 @@ impl GpuArray {
         if !overrides_init(class) {
             return new_of_class(class, construct(args, kwargs)?);
         }
-        // `__new__` of a subclass receives the arguments of the subclass, which may pass other arguments to the base
-        // `__init__`. If the subclass never calls the base `__init__`, the array is created from the arguments of
-        // `__new__`.
+        // `__new__` of a subclass receives the arguments of the subclass's constructor. The subclass may pass other
+        // arguments to the base `__init__`. If the subclass never calls the base `__init__`, the array is created from
+        // the arguments of `__new__`.
         let value = match construct(args, kwargs) {
             Err(error) if error.is_instance_of::<PyException>(py) => placeholder()?,
             result => result?,

@@ -81,7 +81,7 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
     Ok(())
 }
 
-/// Queues a node after a flush, so that its operation follows the pending and the launching operations.
+/// Queues a node after a flush, so that its operation follows the operations that are pending or being launched.
 #[cold]
 fn push_after_flush(
     (mut node, mut obstacle): (Box<DeferredNode>, Obstacle),
