@@ -100,7 +100,8 @@ impl PyKernel {
     }
 }
 
-/// Returns the only kernel of a source.
+/// Returns the name of a source's only kernel. Raises an error if the source has no kernel, several kernels, or only a
+/// template.
 fn only_kernel_name(names: &[String]) -> PyResult<String> {
     match names {
         [name] if !name.contains('<') => Ok(name.clone()),
@@ -264,7 +265,7 @@ impl PyKernel {
     }
 }
 
-/// Parses the argument of `prepare`.
+/// Parses the argument `types` of `Kernel.prepare`.
 pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     if let Ok(letters) = types.cast::<PyString>() {
         return Ok(signature::of_letters(letters.to_str()?)?);

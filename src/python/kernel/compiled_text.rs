@@ -24,7 +24,7 @@ impl PyKernelModule {
     /// ----------
     /// path : str or path
     ///     A cubin, PTX, a fatbin, a code object, or a shared library with kernels that nvcc or hipcc built. On the CPU
-    ///     backend a library that PyGPU's compiler built (`Module.image`).
+    ///     backend, a library that PyGPU's compiler built, i.e. the bytes of `Module.image`.
     /// device : int, str or Device, optional
     ///     Device on which the module is loaded; the current device by default.
     ///

@@ -36,8 +36,8 @@ use pygpu_kernel::Module;
 ///
 /// Notes
 /// -----
-/// Two modules of one source have separate variables. A module is unloaded when neither the module nor its kernels are
-/// referenced, and all launches have completed.
+/// Two modules that are compiled from the same source have separate variables. A module is unloaded when neither the
+/// module nor its kernels are referenced, and all launches have completed.
 ///
 /// Examples
 /// --------
