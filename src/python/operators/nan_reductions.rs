@@ -1,4 +1,4 @@
-//! Reductions that ignore NaN, and reductions without a method.
+//! Reductions that ignore NaN, and reductions that are functions but not methods of `GPUArray`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,8 +16,8 @@ use crate::names::names;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;
 
-/// Returns the indices of extreme elements. Floats require a synchronization, because a negative index marks a slice
-/// with NaN only, which is an error.
+/// Returns the indices of the smallest or largest elements that are not NaN. For floats, the function waits for the
+/// device: the kernel stores a negative index for a slice that contains only NaN, and this is an error.
 fn index<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -37,7 +37,7 @@ fn index<'py>(
     Ok(result)
 }
 
-/// Subtracts the smallest element from the largest element. Boolean arrays are rejected.
+/// Subtracts the smallest element from the largest element (`ptp`). Rejects boolean arrays, as NumPy does.
 fn extent<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
