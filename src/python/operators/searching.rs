@@ -81,8 +81,9 @@ fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<
     new_like(values, GpuArray::from_array(result))
 }
 
-/// Sum the weights in runs of `places`, the weights' indices. A run extends from an element of `starts` to the next.
-/// All arrays are in C order.
+/// Sum the weights of each run: `weights[places[k]]` for `k` from `starts[r]` to below `starts[r + 1]`.
+///
+/// Row `r` of the result contains partial sums of run `r`, which the caller adds. All arrays are in C order.
 #[pyfunction]
 #[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
 fn _sums_of_runs<'py>(

@@ -131,7 +131,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// Notes
 /// -----
 /// Freed memory that running work still uses is not released: synchronize first. The call also releases cached pinned
-/// host memory, for which the driver waits for the device, and the memory cached from dropped results
+/// host memory, for whose release the driver waits for the device, and the memory cached from dropped results
 /// (:func:`set_host_cache_limit`).
 ///
 /// Examples
@@ -152,7 +152,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let trim = || {
         retired::sweep(device);
         pool::trim(device, keep)?;
-        // Called after `sweep` and `pool::trim`, because these add memory to the quarantine.
+        // This call follows `sweep` and `pool::trim`, because these two functions add memory to the quarantine.
         quarantine::trim();
         pinned_cache::trim(device)?;
         ring::trim(device, 0)?;
@@ -270,7 +270,7 @@ fn host_cache_limit() -> usize {
 
 /// Sets the limit on the total memory of PyGPU's live arrays on a device.
 ///
-/// An allocation that would exceed the limit fails like one on a device without memory. Live arrays are not affected,
+/// An allocation that would exceed the limit fails as if the device had no free memory. Live arrays are not affected,
 /// even if they exceed the limit.
 ///
 /// Parameters
