@@ -1,4 +1,4 @@
-//! Arrays with a driver layout, textures and surfaces: the classes `TextureArray`, `Texture` and `Surface`.
+//! The classes `TextureArray`, an array in the driver's memory layout for textures, `Texture` and `Surface`.
 
 use pyo3::prelude::*;
 
