@@ -15,7 +15,7 @@ pub struct InputExpression {
     pub preamble: String,
     /// Declarations of the kernel parameters through which the expression receives its arrays and scalars.
     pub parameters: String,
-    /// The names of these parameters.
+    /// The names of the parameters in `parameters`, separated by commas.
     pub names: String,
     /// Code that loads the operands' packs at element `at`. This code precedes all computations.
     pub packs: String,
@@ -31,7 +31,7 @@ pub struct ComputedElements<'a> {
     pub dtype: DType,
     /// The expression that computes the elements.
     pub map: &'a InputExpression,
-    /// The arrays that the expression reads, in the order of its parameters.
+    /// The arrays that the expression reads, in the order of the expression's parameters.
     pub leaves: &'a [&'a Array],
     /// Values of the expression's scalar parameters. The kernel receives them after the arrays.
     pub values: &'a Arguments,

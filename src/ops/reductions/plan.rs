@@ -23,7 +23,7 @@ const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
 /// Number of results per thread, if a single pack contains all elements of a result.
 const TURNS: u32 = 4;
-/// Maximum number of elements in a pack; `PACK_BYTES` is its maximum size in bytes.
+/// Maximum number of elements in a pack; `PACK_BYTES` is the maximum size of a pack in bytes.
 const PACK: u32 = 4;
 const PACK_BYTES: u32 = 16;
 /// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results: 32
@@ -43,8 +43,8 @@ pub struct BlockShape {
     pub lanes: u32,
     /// Whether adjacent threads compute the same result. If false, they compute adjacent results.
     pub along: bool,
-    /// Number of elements in a pack. If `along` is set, all of them belong to one result; otherwise each belongs to a
-    /// different result.
+    /// Number of elements in a pack. If `along` is set, all elements of a pack belong to one result. Otherwise each
+    /// element belongs to a different result.
     pub vector: u32,
     /// Number of elements, or packs, that a thread loads before combining them.
     pub each: u32,

@@ -57,8 +57,9 @@ fn bound(kind: ScalarType, is_greatest: bool) -> String {
 
 /// Defines the comparison of real numbers.
 const REAL_ORDER: &str = "#define PYGPU_LESS(a, b) ((a) < (b))\n#define PYGPU_LESS_EQUAL(a, b) ((a) <= (b))\n";
-/// Defines the comparison of complex numbers, which is lexicographic, as in NumPy. A number with a NaN in either part is
-/// neither less than nor equal to another number.
+/// Defines the comparison of complex numbers, which is lexicographic, as in NumPy: the real parts are compared first,
+/// and, if they are equal, the imaginary parts. A number with a NaN in either part is neither less than nor equal to
+/// another number.
 const COMPLEX_ORDER: &str = "\
     static __device__ inline bool PYGPU_LESS(const pygpu_type &a, const pygpu_type &b) {\n\
     \x20   return (a.real() < b.real() && a.imag() == a.imag() && b.imag() == b.imag())\n\

@@ -32,7 +32,7 @@ pub enum ResultType {
     Fixed(ScalarType),
 }
 
-/// The state's first member if there are no elements.
+/// The initial value of the state's first member, before any element is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Neutral {
     /// A neutral value of the operation, as C source.
@@ -58,8 +58,8 @@ pub struct ReductionEntry {
     pub others: &'static str,
     /// Maximum total size in bytes of the state's members, without up to two members of the element type.
     pub bytes: usize,
-    /// The state if there are no elements: the first member, and the source of the other members. In this source, `at`
-    /// is the smallest index of an element that can be added to the state.
+    /// The initial state, before any element is added: the value of the first member, and C source for the values of
+    /// the other members. In this source, `at` is the smallest index of an element that can be added to the state.
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,

@@ -68,7 +68,7 @@ impl KernelArgument {
         Ok(Self { bytes: data, owners: lenders })
     }
 
-    /// Return the kernel's bytes, for a ``__constant__`` variable of the same type.
+    /// Return the parameter's bytes, for a ``__constant__`` variable of the same type.
     ///
     /// Returns
     /// -------

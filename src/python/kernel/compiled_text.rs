@@ -117,7 +117,7 @@ impl PyKernelModule {
     /// Raises
     /// ------
     /// CompileError
-    ///     If the template does not accept these arguments.
+    ///     If the template does not compile with these arguments.
     ///
     /// Examples
     /// --------

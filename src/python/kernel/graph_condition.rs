@@ -115,7 +115,7 @@ impl PyGraph {
     /// ValueError
     ///     Outside of the graph's ``with`` statement.
     /// NotSupportedError
-    ///     On HIP, which has no conditional nodes, and if the CUDA driver is older than 12.4.
+    ///     On HIP, which has no conditional nodes, and on CUDA if the driver is older than 12.4.
     ///
     /// Examples
     /// --------
@@ -210,8 +210,8 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// condition : GraphCondition
-    ///     A condition of this graph, checked before each iteration. A kernel of the body must eventually set it to 0,
-    ///     or the loop never ends.
+    ///     A condition of this graph, which is checked before each iteration. A kernel in the body must eventually set
+    ///     the condition to 0; otherwise the loop never ends.
     ///
     /// Returns
     /// -------

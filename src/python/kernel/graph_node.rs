@@ -107,8 +107,8 @@ impl PyGraph {
     ///     If the node belongs to another graph, or if the parameters result in another kind of operation or in several
     ///     operations.
     /// CudaError
-    ///     If the graphs differ in more than their parameters. The error contains the driver's reason. No parameter is
-    ///     changed in this case.
+    ///     If the other graph differs from this graph in more than parameters. The error contains the driver's reason.
+    ///     No parameter is changed in this case.
     /// NotSupportedError
     ///     If a node of this kind has no replaceable parameters, or if the driver does not support replacing them.
     ///

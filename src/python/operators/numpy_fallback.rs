@@ -1,4 +1,4 @@
-//! Calls on arrays in host memory, which NumPy computes through ndarrays over the same memory.
+//! Ufunc calls on arrays in host memory. NumPy computes them through ndarrays over the same memory.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

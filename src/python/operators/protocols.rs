@@ -207,7 +207,8 @@ impl GpuArray {
         (restore, (slf.get_type(), values, device), state).into_pyobject(py)
     }
 
-    /// Returns a new name for Dask in each call, because an array is mutable and its values are on the device.
+    /// Returns a new unique name for Dask in each call. A name computed from the values would require a download and
+    /// would change with the array.
     #[pyo3(signature = () -> "tuple[str, str]")]
     fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let py = slf.py();
@@ -354,7 +355,7 @@ fn restore<'py>(
 /// Iterator over the views of an array along its first axis.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
 pub(crate) struct FirstAxisIter {
-    /// The array, which is absent while the object is created, because the garbage collector may visit the object then.
+    /// The array; `None` only while the iterator is created, when the garbage collector may already visit it.
     array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }

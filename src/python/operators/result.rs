@@ -19,8 +19,8 @@ use pygpu_layout::{Dense, Dims, Layout, MemoryOrder, broadcast_shapes};
 use pygpu_memory::Allocation;
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// Arrays for the results: new arrays, and output arrays of the caller. A new array is created as a Python object,
-/// because moving an array costs more than its construction.
+/// Arrays for the results of a ufunc call: new arrays, and output arrays of the caller. A new array is created directly
+/// inside its Python object, because moving it there would cost more than its construction.
 pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
 /// Iterates over the layouts of the operands and of the mask.

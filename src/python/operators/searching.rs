@@ -145,7 +145,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The sorted positions that receive their elements.
+    ///     The positions whose elements are in sorted order afterwards.
     /// axis : int, optional
     ///     Axis of the partition; the last axis by default.
     /// kind : {'introselect'}, optional
@@ -179,7 +179,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The positions in the sorted order that receive their elements.
+    ///     The positions at which the order is correct.
     /// axis : int or None, optional
     ///     Axis of the partition; the last axis by default. None takes all elements in C order.
     /// kind : {'introselect'}, optional

@@ -104,7 +104,8 @@ fn compute_operator(py: Python<'_>, entry: &'static UfuncEntry, operands: &[&Bou
 /// operand has no such operator, no element is equal, as in NumPy.
 ///
 /// # Errors
-/// The exception of the other operand; `TypeError` for an operand with values on the host; driver errors.
+/// The exception that the other operand's operator raises; `TypeError` for an operand with values on the host; driver
+/// errors.
 #[cold]
 fn compare_with_other_type(
     array: &Bound<'_, GpuArray>,
@@ -120,7 +121,7 @@ fn compare_with_other_type(
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
-        return Err(array_argument::type_error(other)); // NumPy would compare the elements of the operand
+        return Err(array_argument::type_error(other)); // NumPy would compare it element by element
     }
     let like = if is_equality { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())

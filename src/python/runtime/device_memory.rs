@@ -30,8 +30,8 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 /// Returned by :func:`PyGPU.driver.mem_alloc`, and by `GPUArray.gpudata` for the memory of an array.
 ///
 /// The object can be passed wherever an address is accepted: `int()` and `operator.index` return the address. The block
-/// is freed by `free()`, or when its last owner is dropped. Owners are arrays created over the block, and the array
-/// whose `gpudata` the object is.
+/// is freed by `free()`, or when its last owner is dropped. Owners are this object, arrays that were created over the
+/// block, and the array whose attribute `gpudata` returned this object.
 ///
 /// Examples
 /// --------
@@ -146,7 +146,8 @@ impl DeviceAllocation {
             self.has_escaped.store(true, Ordering::Relaxed);
         }
         drop(slot);
-        flush::flush(FlushReason::Values); // operations deferred before the address escaped
+        // Launches operations on the block that were deferred before the address escaped.
+        flush::flush(FlushReason::Values);
         Ok(self.address)
     }
 }
@@ -180,8 +181,8 @@ impl Drop for DeviceAllocation {
 impl DeviceAllocation {
     /// Frees the memory after all uses that PyGPU tracks.
     ///
-    /// Arrays over the memory keep it alive until they are dropped, and so does the array whose `gpudata` this object
-    /// is.
+    /// Arrays that were created over the memory keep it allocated until they are dropped. So does the array whose
+    /// attribute `gpudata` returned this object.
     ///
     /// Raises
     /// ------

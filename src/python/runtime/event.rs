@@ -37,7 +37,7 @@ use pygpu_device::stream::Event;
 /// Raises
 /// ------
 /// ValueError
-///     For an event with both ``interprocess`` and ``timing``.
+///     If both ``interprocess`` and ``timing`` are true.
 /// CudaError
 ///     If the driver call fails.
 ///
@@ -196,7 +196,8 @@ impl PyEvent {
     /// Driver handle.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may record the event, or wait for it
+        // Pending operations are launched, because the caller may record the event, or wait for it, through its handle.
+        fusion::flush_pending(py, FlushReason::StreamSync);
         self.raw_handle()
     }
 

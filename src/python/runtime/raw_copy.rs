@@ -68,8 +68,8 @@ impl CopyEndpoint {
         self.block.iter().map(move |block| (block, access))
     }
 
-    /// Looks up the memory of a range in PyGPU's registry, then in the driver of `default_device`. Managed memory
-    /// counts as memory of `default_device`.
+    /// Looks up the memory of a range in PyGPU's registry of addresses, and, if it is unknown there, in the driver of
+    /// `default_device`. Managed memory counts as memory of `default_device`.
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` for memory that was freed, for a range that exceeds its memory, and for a write
@@ -128,8 +128,8 @@ fn query_location(default_device: Device, address: Address) -> Result<CopyLocati
     })
 }
 
-/// Returns the device on which a copy or fill of `owner`'s memory runs: the device of the stream, which may be another
-/// device of the same driver, or `owner` if there is no stream.
+/// Returns the device on which a copy or fill of `owner`'s memory runs: the device of the stream, which must have the
+/// same driver as `owner`; or `owner` if there is no stream.
 fn work_device(owner: Device, requested_stream: Option<&Stream>) -> Result<Device> {
     let Some(stream) = requested_stream else { return Ok(owner) };
     stream::check_kind(stream.device(), owner)?;
@@ -288,7 +288,8 @@ fn copy_to_peer(
             )));
         }
         Some(_) => {}
-        // Without a stream the copy waits for earlier work on the default streams of both devices, as in CUDA.
+        // Without a stream argument, the copy waits for earlier work on the default streams of both devices, as in
+        // CUDA.
         None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
     }
     on_stream(source, requested_stream, uses, |stream| {
@@ -378,7 +379,7 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 ///     For pageable host memory, or a copy that waits, on a stream that is captured into a graph.
 /// CudaError
 ///     With code 1 for a range that exceeds a block tracked by PyGPU or lies in a freed block, and for a write into
-///     read-only memory. Also if the driver has registered the addresses and their kinds contradict `kind`.
+///     read-only memory. Also if the driver reports other kinds of memory for the addresses than `kind`.
 ///
 /// Warnings
 /// --------

@@ -35,9 +35,9 @@ use pygpu_backend::Extent;
 /// ValueError
 ///     For address 0, a negative size, an unknown kind, and a pitch below the width.
 /// NotSupportedError
-///     Between two devices; for pageable host memory on a stream that is captured into a graph.
+///     For a copy between two devices, and for pageable host memory on a stream that is captured into a graph.
 /// CudaError
-///     As for `raw_copy`.
+///     In the same cases as `raw_copy`.
 ///
 /// Examples
 /// --------

@@ -123,7 +123,8 @@ fn check_device(stream: &Stream, device: Device) -> Result<()> {
 /// the same driver.
 fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Device) -> PyResult<Stream> {
     if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
-        // In older libraries `__cuda_stream__` is an attribute instead of a method. This form is deprecated.
+        // In older libraries, `__cuda_stream__` is not a method but an attribute with the pair. This form is
+        // deprecated.
         let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
         let handle = stream_handle::handle_from_pair(&pair)?;
         return stream_handle::from_handle(py, handle, default_device, Some(object.clone().unbind()));
@@ -227,7 +228,9 @@ impl PyStream {
     /// Driver handle; 0 for the legacy default stream.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
+        // Pending operations are launched, because the caller may wait for the stream, or measure its time, through the
+        // handle.
+        fusion::flush_pending(py, FlushReason::StreamSync);
         Ok(self.stream()?.handle().0)
     }
 

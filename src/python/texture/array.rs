@@ -35,7 +35,8 @@ use pygpu_memory::texture::DriverArray;
 ///     Channels of an element: 1, 2 or 4. If there is more than one channel, the channels are the last axis of the
 ///     arrays that are copied from and to the TextureArray.
 /// layered : bool, optional
-///     Whether the first axis counts layers of one or two axes. Textures do not interpolate between layers.
+///     Whether the array is a sequence of layers, which have one or two axes, along its first axis. Textures do not
+///     interpolate between layers.
 /// surface : bool, optional
 ///     Whether kernels can write to the array, through a `Surface`.
 /// device : Device, int or str, optional

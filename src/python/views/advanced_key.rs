@@ -152,7 +152,8 @@ fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selectio
                 view_axis += 1;
                 indexer.new_axis()
             }
-            KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None), // replaced before
+            // `key_items::resolve_arrays` has replaced items of these kinds.
+            KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None),
             KeyItem::NewAxis => {
                 view_axis += 1;
                 indexer.new_axis()

@@ -126,7 +126,7 @@ pub(crate) fn copyto(
 /// Assigns a value to all elements of an array by the casting rule 'unsafe', as NumPy's `full` does.
 ///
 /// # Errors
-/// As for [`assign::assign`]; `OverflowError` for a Python int out of range.
+/// The errors of [`assign::assign`]; `OverflowError` for a Python int outside the range of the target's type.
 pub(crate) fn assign_unsafe(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_converted = element_bytes::python_number_bytes(target.dtype().kind(), value).is_some();
     if is_converted || target.dtype().kind() == ScalarType::Opaque {

@@ -18,7 +18,7 @@ pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 /// Converts a value to the bytes of an element of `array`, by NumPy's rules for assignment.
 ///
 /// # Errors
-/// NumPy's error for a value that cannot be converted; `ValueError` for more than one element.
+/// NumPy's error for a value that cannot be converted; `ValueError` for a value with more than one element.
 pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<ElementBytes> {
     if let Some(bytes) = python_number_bytes(array.dtype().kind(), value) {
         return Ok(bytes);

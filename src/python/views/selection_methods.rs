@@ -36,7 +36,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index out of range; nothing is written then.
+    ///     For an index out of range. No element is written in this case.
     ///
     /// Examples
     /// --------
@@ -70,7 +70,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index out of range; nothing is written then.
+    ///     For an index out of range. No element is written in this case.
     ///
     /// Examples
     /// --------
@@ -131,7 +131,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// choices : sequence of array_like
-    ///     The arrays, broadcast with this array.
+    ///     The arrays to choose from, which are broadcast with this array.
     /// out : GPUArray, optional
     ///     Array for the result.
     /// mode : {'raise', 'wrap', 'clip'}, optional

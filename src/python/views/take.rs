@@ -76,7 +76,7 @@ fn no_kernel(function: &str) -> PyErr {
     Error::Unavailable(format!("{function}: there is no compiler of kernels")).into()
 }
 
-/// Takes elements along an axis by their indices.
+/// Takes elements along an axis by their indices, into a new array or into `out`.
 #[pyfunction]
 #[pyo3(signature = (
     array: "GPUArray", indices: "GPUArray", axis: "int", out: "GPUArray | None", mode: "str"

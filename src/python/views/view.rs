@@ -207,7 +207,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// ValueError
-    ///     If a given axis is longer than 1.
+    ///     If an axis in `axis` is longer than 1.
     ///
     /// Examples
     /// --------
@@ -304,8 +304,8 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// dtype : data-type, optional
-    ///     The new type. If its size differs from the current itemsize, the last axis must be contiguous, and its
-    ///     number of bytes must be a multiple of the new size.
+    ///     The new type. If its itemsize differs from the current itemsize, the last axis must be contiguous, and its
+    ///     total number of bytes must be a multiple of the new itemsize.
     ///
     /// Raises
     /// ------

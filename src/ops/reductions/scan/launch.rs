@@ -27,7 +27,7 @@ pub struct AxisScan<'a> {
     pub computed: ScalarType,
     /// The array to scan; not empty.
     pub input: &'a Array,
-    /// The array for the results, with the input's shape; either identical to the input or disjoint from it.
+    /// The array for the results, with the input's shape. It is either the input itself, or does not overlap the input.
     pub out: &'a Array,
     /// The axis along which elements are combined.
     pub axis: usize,

@@ -131,7 +131,8 @@ impl ScanPlan {
             if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
         let whole = (bytes / largest).clamp(LEAST_EACH, most);
         let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
-        // Short inputs are divided into smaller parts, so that the device runs as many blocks as it can.
+        // If the input is too short to occupy all blocks that the device runs concurrently, each thread gets fewer
+        // elements. The work is then divided among more blocks.
         let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
         if len * (self.places as u64) < threads * u64::from(each) {
             each = each.min(LEAST_EACH);

@@ -1,5 +1,5 @@
-//! Elementwise functions with parameters in addition to their arrays: `where`, `clip` and `angle`, and in the
-//! submodules `round` and `nan_to_num`.
+//! Elementwise functions that are no ufuncs in NumPy's interface: `where`, `clip` and `angle`; and in the submodules,
+//! `round` and `nan_to_num`.
 
 pub(super) mod nan_to_num;
 pub(super) mod round;
@@ -52,7 +52,7 @@ pub(super) fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncK
 ///     Condition whose nonzero elements are true.
 /// x, y : GPUArray or number, optional
 ///     Values where the condition is true and where it is false. They are broadcast with the condition and promoted to
-///     one type. Without `x` and `y`, the indices of true elements are returned, as by `nonzero`.
+///     one type. Without `x` and `y`, the function returns the indices of the true elements, like `nonzero`.
 ///
 /// Examples
 /// --------

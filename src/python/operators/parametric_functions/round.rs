@@ -107,12 +107,12 @@ impl Scale {
 /// Returns
 /// -------
 /// GPUArray
-///     An array of the dtype of `a`; of float16 for bools and `decimals` of 0.
+///     An array with the dtype of `a`. For bools and `decimals` of 0, the dtype is float16.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     For bools and other `decimals`, and for an `out` whose dtype does not fit.
+///     For bools if `decimals` is not 0, and if the result cannot be cast to the dtype of `out`.
 /// ValueError
 ///     For an `out` of another shape.
 ///

@@ -75,9 +75,9 @@ functions! {
     /// Parameters
     /// ----------
     /// x1, x2 : GPUArray
-    ///     An array with one axis is a row on the left and a column on the right, and that axis is missing in the
-    ///     result. Axes before the last two are broadcast. Operands may have any layout: transposed operands are not
-    ///     copied.
+    ///     Matrices along the last two axes. A left operand with one axis is treated as a row, and a right operand with
+    ///     one axis as a column; the result lacks this axis. Axes before the last two are broadcast. Operands may have
+    ///     any layout: transposed operands are not copied.
     /// out : GPUArray, optional
     ///     Array for the result; it may be one of the operands.
     /// casting, order, dtype, axes : optional
