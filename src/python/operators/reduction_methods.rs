@@ -163,7 +163,8 @@ macro_rules! reduction_entry {
 pub(super) use reduction_entry;
 
 /// Declares reductions. An entry consists of a summary, the family of its parameters, the form (`method` or
-/// `function`), the name, the Rust function that computes it, the name of its table entry, and examples.
+/// `function`), the name, the Rust function that computes the reduction, the name of the reduction's table entry, and
+/// examples.
 macro_rules! reductions {
     ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $entry:literal { $(#[$example:meta])* })*) => {
         $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [find_reduction($entry)?] })*
@@ -248,8 +249,9 @@ reductions! {
 /// >>> import PyGPU
 /// >>> PyGPU.sum(PyGPU.to_gpu([1, 2, 3])).item()
 /// 6
-// The class has a `dict` for the `__doc__` of each object, like the class `Ufunc`. stub: @property stub: def
-// __doc__(self) -> str: ...  # type: ignore[override]
+// The class has a `dict` for the `__doc__` of each object, like the class `Ufunc`.
+// stub: @property
+// stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Reduction", module = "PyGPU")]
 pub(crate) struct PyReductionFunction(&'static str);
 

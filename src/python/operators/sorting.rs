@@ -168,7 +168,7 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -
     })?)
 }
 
-/// Declares sorts. An entry consists of a summary, the form, the name, the Rust function that computes it, and the
+/// Declares sorts. An entry consists of a summary, the form, the name, the Rust function that sorts, and the
 /// docstring's sections after the parameters. The form is `function`, `method`, or `in_place`, a method without a
 /// result.
 macro_rules! sorts {

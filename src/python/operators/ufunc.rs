@@ -397,8 +397,8 @@ fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-// There is one `Ufunc` object for each entry of `pygpu_ops::ufunc::TABLE`. stub: _Result_co = TypeVar("_Result_co",
-// covariant=True, default=GPUArray)
+// There is one `Ufunc` object for each entry of `pygpu_ops::ufunc::TABLE`.
+// stub: _Result_co = TypeVar("_Result_co", covariant=True, default=GPUArray)
 
 names! {
     with add_functions;

@@ -1,11 +1,11 @@
 //! Keys that are masks or index arrays: `a[mask]` and `a[indices]` copy the selected elements, and an assignment to
 //! `a[mask]` or `a[indices]` changes them.
 //!
-//! For CPU arrays, NumPy works on an ndarray over the same memory. For GPU arrays, kernels do: those of
-//! `ops::selection` for a mask of the array's shape, a masked copy for the assignment of a broadcast value, and
-//! otherwise gather and scatter kernels for the selection that `advanced_key` builds from the key. For invalid keys,
-//! and without a compiler, there is a slow fallback through the host: the array is downloaded, NumPy selects or raises
-//! its error, and the result is uploaded.
+//! For CPU arrays, NumPy works on an ndarray over the same memory. For GPU arrays, there are kernels. A mask of the
+//! array's shape uses the kernels of `ops::selection`, and the assignment of a broadcast value through a mask uses a
+//! masked copy. All other keys use gather and scatter kernels, for the selection that `advanced_key` builds from the
+//! key. For invalid keys, and without a compiler, there is a slow fallback through the host: the array is downloaded,
+//! NumPy selects or raises its error, and the result is uploaded.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

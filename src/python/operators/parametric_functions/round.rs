@@ -35,8 +35,8 @@ fn is_complex(kind: ScalarType) -> bool {
     matches!(kind, ScalarType::Complex64 | ScalarType::Complex128)
 }
 
-/// The power of ten by which a number is multiplied before it is rounded to digits after the decimal point, or divided
-/// before it is rounded to digits before the point.
+/// The power of ten that moves the last digit to keep to the ones place. A number is multiplied by it to round after
+/// the decimal point, and divided by it to round before the point.
 struct Scale {
     exponent: u32,
     is_factor: bool,

@@ -160,18 +160,53 @@ functions! {
     vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, keepdims=False, casting='same_kind', order='K', dtype=None, axes=None)"
 }
 
-// The entries of `functions!` contain no types. Therefore the `stub:` lines below contain the signatures for the type
-// stubs. stub: def matmul( stub:     x1: Operand, stub:     x2: Operand, stub:     /, stub:     out: GPUArray | None =
-// None, stub:     *, stub:     casting: str = "same_kind", stub:     order: str = "K", stub:     dtype: Any = None,
-// stub:     axes: Sequence[ShapeLike] | None = None, stub: ) -> GPUArray: ... stub: def matvec( stub:     x1: Operand,
-// stub:     x2: Operand, stub:     /, stub:     out: GPUArray | None = None, stub:     *, stub:     casting: str =
-// "same_kind", stub:     order: str = "K", stub:     dtype: Any = None, stub:     axes: Sequence[ShapeLike] | None =
-// None, stub: ) -> GPUArray: ... stub: def vecmat( stub:     x1: Operand, stub:     x2: Operand, stub:     /, stub:
-// out: GPUArray | None = None, stub:     *, stub:     casting: str = "same_kind", stub:     order: str = "K", stub:
-// dtype: Any = None, stub:     axes: Sequence[ShapeLike] | None = None, stub: ) -> GPUArray: ... stub: def vecdot(
-// stub:     x1: Operand, stub:     x2: Operand, stub:     /, stub:     out: GPUArray | None = None, stub:     *, stub:
-// axis: int = -1, stub:     keepdims: bool = False, stub:     casting: str = "same_kind", stub:     order: str = "K",
-// stub:     dtype: Any = None, stub:     axes: Sequence[ShapeLike] | None = None, stub: ) -> GPUArray: ...
+// The entries of `functions!` contain no types. Therefore the lines that begin with `stub:` contain the signatures.
+// stub: def matmul(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
+// stub: def matvec(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
+// stub: def vecmat(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
+// stub: def vecdot(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     axis: int = -1,
+// stub:     keepdims: bool = False,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
 
 names! {
     functions "Products": matmul, matvec, vecmat, vecdot;
