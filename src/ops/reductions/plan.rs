@@ -26,8 +26,8 @@ const TURNS: u32 = 4;
 /// Maximum number of elements in a pack; `PACK_BYTES` is the maximum size of a pack in bytes.
 const PACK: u32 = 4;
 const PACK_BYTES: u32 = 16;
-/// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results: 32
-/// packs of 16 bytes are half a kilobyte of the row.
+/// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results.
+/// Together they read half a kilobyte of the row at once, i.e. 32 packs of 16 bytes.
 const COLUMNS: u32 = 32;
 /// Number of blocks that a multiprocessor runs concurrently if elements are loaded individually.
 pub const BLOCKS: u32 = 8;

@@ -106,8 +106,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const pygpu_number end = (pygpu_number)count / PYGPU_IN_ROW;
     const pygpu_number step = (pygpu_number)PYGPU_LANES * gridDim.y;
     pygpu_number i = (pygpu_number)PYGPU_LANES * blockIdx.y + lane;
-    // The state of a thread without elements gets the highest possible index. Functions like `argmin` therefore prefer
-    // all real elements to it.
+    // The state of a thread without elements gets the highest possible index. If an element has the same value,
+    // functions like `argmin` therefore select the element instead of this state.
 #pragma unroll
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none((pygpu_number)-1);
     if (at < places && i < end) {

@@ -19,9 +19,9 @@ use pygpu_device::stream::{self, Stream};
 ///
 /// Notes
 /// -----
-/// A kernel has a parameter of type ``cudaGraphConditionalHandle``, which is 64 bits wide, for the condition, and calls
-/// ``cudaGraphSetConditional(handle, number)``. The condition belongs to the graph in which it was created, and the
-/// handle is invalid in other graphs. One conditional node can use the condition.
+/// A kernel receives the condition through a parameter of type ``cudaGraphConditionalHandle``, which is 64 bits wide,
+/// and sets the number by ``cudaGraphSetConditional(handle, number)``. The condition belongs to the graph in which it
+/// was created, and the handle is invalid in other graphs. One conditional node can use the condition.
 #[pyclass(frozen, weakref, extends = KernelArgument, name = "GraphCondition", module = "PyGPU")]
 pub(crate) struct PyGraphCondition {
     condition: Condition,

@@ -31,8 +31,8 @@ const OOB_FILL: &[&str] = &["zero", "nan"];
 ///     must be a multiple of 16 bytes.
 /// swizzle : str, optional
 ///     Permutation of a box's rows in shared memory that avoids bank conflicts: ``'32B'``, ``'64B'`` or ``'128B'``. A
-///     row of the box then has at most 32, 64 or 128 bytes. Newer devices also support ``'128B_atom_32B'``,
-///     ``'128B_atom_32B_flip_8B'`` and ``'128B_atom_64B'``.
+///     row of the box then has at most 32, 64 or 128 bytes, respectively. Newer devices also support
+///     ``'128B_atom_32B'``, ``'128B_atom_32B_flip_8B'`` and ``'128B_atom_64B'``.
 /// interleave : str, optional
 ///     ``'16B'`` or ``'32B'``: number of bytes in which channels are grouped.
 /// element_strides : int or sequence of int, optional

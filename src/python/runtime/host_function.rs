@@ -1,8 +1,8 @@
 //! Python functions called by a stream: `Stream.launch_host_function`.
 //!
-//! On a GPU, the functions run on a thread of the driver, which must not call the driver. A value whose drop would call
-//! the driver is therefore not dropped on this thread, but stored and dropped later (`shutdown::defer_drop`). The
-//! function and its arguments are [`SendPyObject`]s, which another thread drops.
+//! On a GPU, the functions run on a driver thread, which does no other work until they return. This thread must not
+//! call the driver. A value whose drop would call the driver is therefore stored and dropped later on another thread
+//! (`shutdown::defer_drop`). The function and its arguments are [`SendPyObject`]s, which another thread drops.
 
 use std::sync::Arc;
 

@@ -40,7 +40,7 @@ fn _is_annotated(py: Python<'_>) -> bool {
     py.without_gil(profiler_ranges::are_on)
 }
 
-/// Begins a named range on this thread, if ranges are enabled.
+/// Begins a named range on this thread if ranges are enabled, and returns whether they are enabled.
 ///
 /// Parameters
 /// ----------

@@ -248,8 +248,8 @@ fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     })
 }
 
-/// Copies between host addresses by the processor, after waiting for the stream's earlier work. On a stream of the CPU
-/// backend, enqueues the copy like other work.
+/// Copies between host addresses with the host's processor, after waiting for the stream's earlier work. On a stream of
+/// the CPU backend, enqueues the copy like other work.
 fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()> {
     if let Some(stream) = requested_stream {
         if stream.device().is_cpu() {

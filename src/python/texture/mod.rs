@@ -1,4 +1,4 @@
-//! The classes `TextureArray`, an array in the driver's memory layout for textures, `Texture` and `Surface`.
+//! The classes `Texture`, `Surface`, and `TextureArray` (an array in the driver's memory layout for textures).
 
 use pyo3::prelude::*;
 

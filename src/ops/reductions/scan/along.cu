@@ -30,7 +30,7 @@ template <class T> struct pygpu_shelf {
 typedef pygpu_shelf<pygpu_element> pygpu_elements;
 typedef pygpu_shelf<pygpu_result> pygpu_results;
 
-// Reads one chunk, i.e. 16 bytes or fewer, of a thread's elements, starting at its element `at`.
+// Reads one chunk, i.e. 16 bytes or fewer, of a thread's elements, starting at the thread's element number `at`.
 static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned tid, unsigned at) {
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
