@@ -42,10 +42,10 @@ SIMULATED_GPU = PYGPU_SIM_IMAGES=$(CURDIR)/build/simulated/images LD_LIBRARY_PAT
 # The tracking of hazards with the locks of a model checker.
 HAZARD_MODEL := --manifest-path tests/hazard_model/Cargo.toml --target-dir build/hazard_model
 
-# Begun in this order: the longest tests first; among the checks, those that let other parts begin.
+# The longest first.
 TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .from-the-wheel .wheel-held .rust .hazard-model .simulators-own \
     .streams-on-cuda .streams-on-hip .eager-on-cuda .on-cpu-with-torch
-CHECKS := .lint-python .lint-others .lint-rust .docs-read
+CHECKS := .lint-rust .lint-others .lint-python .docs-read
 
 .PHONY: help demo names test test-all check ci docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
     fusion-mutations hazard-mutations clean distclean $(TESTS) $(CHECKS)
@@ -64,8 +64,11 @@ names: .venv/.created ## Write the index and the stubs of public names from thei
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)
 
-ci: .venv/.created ## `make check` and `make test` in one run, with no pause between their parts
-	+@MAKE="$(MAKE)" tools/at_once.sh $(CHECKS) $(TESTS)
+# Make begins a part whose prerequisites are missing after all others; so these are made before, the longest first.
+ci: .venv/.group-build ## `make check` and `make test` in one run, with no pause between their parts
+	-+@$(MAKE) --no-print-directory --keep-going -j3 .venv/.extension-dev .tools/.cargo-deny-$(CARGO_DENY_VERSION) \
+	    build/simulated/.ready .venv/.group-check .venv/.group-docs .venv/.group-test build/amd/.ready
+	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS) $(CHECKS)
 
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
 	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
