@@ -5,6 +5,8 @@ from __future__ import annotations
 import fnmatch
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import PyGPU
 
 from . import argument_generators as generators
@@ -64,6 +66,7 @@ def names(difference: Difference) -> dict[str, Any]:
     absent : the value of an argument that the call omits
     keywords : the names of the arguments that are passed by keyword
     gpu : the backend is not the CPU
+    numpy25 : NumPy 2.5 or newer is installed
     kind, numpy, ours : the kind of the difference and of both outcomes ("value", "objects" or the name of an error)
     foreign : a parameter for an array is a number, a list, a text or None
     text : a parameter for an array, or an element of it, is a text or None
@@ -86,6 +89,7 @@ def names(difference: Difference) -> dict[str, Any]:
     return values | {
         "absent": ABSENT,
         "gpu": PyGPU.backend_name() != "cpu",
+        "numpy25": np.lib.NumpyVersion(np.__version__) >= "2.5.0",
         "keywords": call.keywords,
         "kind": difference.kind,
         "numpy": difference.numpy,

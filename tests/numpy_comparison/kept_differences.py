@@ -457,5 +457,30 @@ linspace
     if gpu and kind == 'values' and num == 0
     does return NaN as the step
     because there is no step; the test compares NaN with NaN
+
+argsort sort
+    if numpy25 and kind == 'accepted' and 'kind' in keywords and descending is False
+    does take `kind` beside `descending=False`
+    because False is the default of `descending`
+
+compress
+    if numpy25 and gpu and kind == 'refused' and out_kind == 'wide'
+    does raise TypeError for an `out` of a wider type
+    because NumPy 2.4 does so; NumPy 2.5 converts
+
+cross linalg.cross
+    if numpy25 and kind in ('accepted', 'refused', 'error')
+    does take vectors of two elements and rejects axis=None
+    because NumPy 2.4 does so; NumPy 2.5 has removed vectors of two elements
+
+interp
+    if numpy25 and kind == 'refused'
+    does raise ValueError for no sample points
+    because NumPy 2.4 does so; NumPy 2.5 returns an empty array if there are no coordinates either
+
+rot90
+    if numpy25 and k in (1.5, '1')
+    does take whole numbers of turns
+    because NumPy 2.4 does so, and 2.5 turns by 1.5 as by 3 and by a text as by 0
 """)
 """The differences that are kept."""

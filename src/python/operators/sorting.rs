@@ -32,12 +32,12 @@ impl SortOptions<'_, '_> {
     /// Checks NumPy's keywords. The names of all of NumPy's algorithms are accepted, although PyGPU has only one
     /// algorithm, which is stable.
     fn check(&self) -> PyResult<()> {
-        let Self { kind, order, stable, .. } = *self;
+        let Self { kind, order, stable, descending, .. } = *self;
         if order.is_some_and(|order| !order.is_none()) {
             return Err(PyValueError::new_err("Cannot specify order when the array has no fields."));
         }
         let Some(kind) = kind.filter(|kind| !kind.is_none()) else { return Ok(()) };
-        if stable.is_some_and(|stable| !stable.is_none()) {
+        if descending || stable.is_some_and(|stable| !stable.is_none()) {
             return Err(PyValueError::new_err(
                 "`kind` and keyword parameters can't be provided at the same time. Use only one of them.",
             ));
