@@ -1,7 +1,7 @@
-"""Run ``python -m PyGPU bench``: measure transfers and small calls of PyGPU alone on this machine.
+"""Run ``python -m PyGPU bench``: measure transfers and small calls on this machine, without other libraries.
 
-This is a short measurement for users. To compare PyGPU with other libraries, in separate processes and over several
-rounds, use ``benches/python/compare.py`` of the repository.
+This is a short measurement for users. To compare PyGPU with other libraries, use ``benches/python/compare.py`` of the
+repository, which measures each library in a separate process and over several rounds.
 """
 
 import argparse

@@ -93,7 +93,7 @@ def polyfit(
             raise TypeError(f"expected w and y to have the same length: {weights.shape[0]} and {values.shape[0]}")
         left *= weights[:, None]
         values *= weights[:, None] if values.ndim == 2 else weights
-    # Columns of one length improve the condition number.
+    # The columns are scaled to equal lengths, which improves the condition number.
     scale = _core.sqrt((left * left).sum(axis=0))
     left /= scale
     scaled, residuals, rank, singular_values = lstsq(left, values, rcond)

@@ -67,7 +67,7 @@ class DtypedArgument:
 
     @property
     def c_type(self) -> str:
-        """The C type of the argument: the declared name if every compiler supports it, else the name of its dtype."""
+        """The C type of the argument: the declared name if every compiler supports it, otherwise the dtype's C name."""
         return self._declared_type or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:

@@ -41,7 +41,8 @@ class ArgumentAdapter:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # Callable objects have no usable signature in Python; reductions handle NumPy's default values themselves.
+        # Callable objects of the native module have no usable signature. Reductions are excluded as well, because they
+        # handle NumPy's default values themselves.
         if isinstance(function, _core.Reduction) or all(
             parameter.kind in _VARIADIC for parameter in parameters.values()
         ):
@@ -52,7 +53,7 @@ class ArgumentAdapter:
         )
 
     def _count_aligned(self, names: list[str]) -> int:
-        """Count the leading parameters that both functions have in common; the names of the first may differ."""
+        """Count the leading parameters that both functions share; the names of the first parameter may differ."""
         count = 0
         for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
             is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]

@@ -20,7 +20,7 @@ _PAGE_BYTES = 2 << 20
 """Page size of drivers in bytes. Drivers share whole pages, and may put several smaller blocks into one page."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
-"""Blocks of this and other processes by token. A process opens each block only once, so that all uses are tracked."""
+"""Blocks of this and other processes by token. A process opens each block once, so that it tracks all uses together."""
 
 
 class Memory:
