@@ -48,7 +48,7 @@ def device_array_of(function: str, *operands: Any) -> _core.GPUArray:
 
 
 def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPUArray:
-    """Copy values to the device of an array and convert them to a dtype without a check for lost information."""
+    """Copy values to the device of an array and convert them to a dtype; do not check whether information is lost."""
     if not isinstance(values, _core.GPUArray):
         host_values = np.asarray(values)
         return _core.asarray(host_values if dtype is None else host_values.astype(dtype), device=a.device)

@@ -95,8 +95,8 @@ def _linear_ramp(padded: _Axis, end_values: tuple[Any, Any]) -> None:
         count = outer.shape[padded.axis]
         if not count:
             continue
-        # Computed like `numpy.linspace` from the end value to the edge element, because its rounding depends on all
-        # steps.
+        # The ramp is computed like `numpy.linspace` from the end value to the edge element, because the rounding
+        # depends on all steps.
         ramp_dtype = np.result_type(end_value, dtype, 0.0)
         steps = _core.arange(count, dtype=ramp_dtype, device=padded.whole.device)
         steps = steps.reshape((-1,) + (1,) * (padded.whole.ndim - padded.axis - 1))

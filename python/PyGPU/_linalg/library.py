@@ -148,7 +148,7 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
 def svd_by_qr(
     a: _core.GPUArray, vectors: bool, full: bool
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Compute `svd` by QR iterations, which always terminate; the right vectors are conjugated rows, in column order."""
+    """Compute `svd` by QR iterations, which always end; the right vectors are conjugated rows in column order."""
     shape, batch, m, n = _stack(a)
     u = _empty(a, (*shape, m if vectors and full else n, m), a.dtype)
     v = _empty(a, (*shape, n, n), a.dtype)

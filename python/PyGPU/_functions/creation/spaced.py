@@ -28,7 +28,7 @@ def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
 
 
 def _inexact_type(*ends: Any) -> np.dtype[Any]:
-    """Return NumPy's dtype for numbers between ends; Python numbers do not determine it beside arrays."""
+    """Return NumPy's dtype for numbers between ends; if an end is an array, Python numbers do not affect the dtype."""
     types = [end if isinstance(end, (bool, int, float, complex)) else getattr(end, "dtype", None) for end in ends]
     known = [np.asarray(end).dtype if kind is None else kind for end, kind in zip(ends, types, strict=True)]
     return np.result_type(*known, 0.0)
@@ -161,12 +161,12 @@ def logspace(
     if not _with_device_array((start, stop, base)):
         return _core.asarray(np.logspace(start, stop, num, endpoint, base, dtype, axis), device=device)
     count = _checked_count(num)
-    # NumPy's rule: Python numbers do not determine the dtype, unless the bases are an array with axes.
+    # As in NumPy, Python numbers do not affect the dtype, unless the bases are an array with axes.
     first, last, factors = _converted((start, stop, base), "logspace")
     computed_type = _inexact_type(*((first, last) if factors.ndim else (start, stop)))
     first, last = first.astype(computed_type), last.astype(computed_type)
     if factors.ndim:
-        # An array of bases takes part in the shape to which `axis` is added.
+        # The shape to which `axis` is added is broadcast from the ends and from an array of bases.
         dimensions = len(np.broadcast_shapes(first.shape, last.shape, factors.shape))
         first, last, factors = (
             end.reshape((1,) * (dimensions - end.ndim) + end.shape) for end in (first, last, factors)
