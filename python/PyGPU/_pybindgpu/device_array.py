@@ -107,7 +107,7 @@ class DeviceArray:
         )
 
     def _describe(self, signature: str, arguments: dict[str, Any]) -> tuple[int, ...]:
-        """Store the arguments of one form of the constructor and return the shape."""
+        """Store the arguments of the constructor's form `signature`, and return the shape of the array."""
         if signature == "b":
             self._host = _contiguous(arguments["b"], self._dtype)
             self._order = "C" if self._host.flags.c_contiguous else "F"
@@ -291,7 +291,7 @@ class DeviceArray:
         return self._checked_host().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # The interpreter compares the flags with this view and rejects unsupported requests.
+        # The interpreter compares the requested flags with the properties of this view and rejects unsupported flags.
         return self._checked_host().data
 
     def __repr__(self) -> str:
@@ -344,7 +344,7 @@ def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _accepts(name: str, value: object) -> bool:
-    """Test whether the first argument has the type that a form of the constructor requires."""
+    """Test whether a constructor's first argument has the type that the parameter `name` requires."""
     if name == "n":
         return isinstance(value, int | numpy.integer)
     if name == "l":
@@ -359,7 +359,7 @@ def _accepts(name: str, value: object) -> bool:
 def _contiguous(source: object, dtype: numpy.dtype[Any]) -> NDArray[Any]:
     """Return a buffer's memory as an ndarray of its shape, or a copy if it is not contiguous."""
     if isinstance(source, numpy.generic):
-        # The memory of a scalar is temporary, so that its value is copied.
+        # The memory of a scalar is temporary, so its value is copied.
         array: NDArray[Any] = numpy.array(source)
     elif hasattr(source, "__array_interface__"):
         array = numpy.asarray(source)

@@ -1,4 +1,4 @@
-"""Pointer objects with an address, the owner of the memory, and whether the host may dereference the address."""
+"""Pointer objects: an address, the owner of the memory, and whether the host may dereference the address."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ _classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
 def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
     """Return the pointer class of a dtype; the class is created at the first request.
 
-    Arrays of any dtype can return pointers; only the classes of the ten labels have public names.
+    Arrays of any dtype can return pointers; only the pointer classes of the ten labels (dtype names) are public.
     """
     wrapper_class = _classes.get(dtype)
     if wrapper_class is None:

@@ -182,7 +182,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
 def _sorted_period(
     x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, period: float
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Map coordinates into one period and sort the samples; extend them by one sample of the next period at each end."""
+    """Map coordinates into one period and sort the samples; add one sample of the adjacent period at each end."""
     coordinates = xp % period
     order = _core.argsort(coordinates)
     coordinates, values = coordinates[order], fp[order]

@@ -8,7 +8,7 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
-# PyGPU does not use PyCUDA's kernel shape; programs read the product of its numbers, and create as many seeds.
+# PyGPU does not launch kernels of this shape. Programs read the product of these numbers and create as many seeds.
 _GENERATORS_PER_BLOCK = 256
 
 

@@ -147,14 +147,14 @@ class _Pool(Generic[Block]):
         return block
 
     def _is_shared(self, block: Block) -> bool:
-        """Test whether an owner other than the pool keeps the block."""
+        """Test whether an object other than the pool refers to the block."""
         return False
 
     def _new(self, nbytes: int) -> Block:
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # blocks may be part of reference cycles
+            gc.collect()  # frees blocks that only reference cycles still refer to
         while True:
             try:
                 return self._allocate(nbytes)
@@ -182,7 +182,7 @@ class _PooledAllocation(Generic[Block]):
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
         self._pool = pool
-        self._block: Block | None = None  # __del__ needs it if the next line fails
+        self._block: Block | None = None  # `__del__` reads this attribute, also if the next line raises
         self._block = pool._acquire(size)
 
     def _live_block(self) -> Block:
