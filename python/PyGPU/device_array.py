@@ -2,7 +2,7 @@
 
 The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
 always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
-`last_status`. Only wrong arguments raise.
+`last_status`. Only wrong arguments raise exceptions.
 """
 
 from typing import TYPE_CHECKING

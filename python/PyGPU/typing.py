@@ -73,7 +73,7 @@ ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Order: TypeAlias = Literal["C", "F"] | None
 """Memory order of a new array."""
 OrderACFK: TypeAlias = Literal["A", "C", "F", "K"] | None
-"""As `Order`, or NumPy's ``'A'`` or ``'K'``, which select the memory order of an existing array."""
+"""Memory order as in `Order`, or NumPy's ``'A'`` or ``'K'``, which select the memory order of an existing array."""
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 """NumPy's rules that determine which dtype may be cast to which other dtype."""
 DeviceLike: TypeAlias = "Device | str | int | None"

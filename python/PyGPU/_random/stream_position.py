@@ -26,7 +26,7 @@ def _to_words(number: int) -> list[int]:
 
 
 class StreamPosition:
-    """Position in a stream: the index of the next number, and the unused half of the last number, if any.
+    """Position in a random stream: the index of the next number, and the unused half of the last number, if any.
 
     Parameters
     ----------

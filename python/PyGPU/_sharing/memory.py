@@ -32,7 +32,7 @@ class Memory:
         self._events: dict[str, _core.Event] = {}
 
     def event(self) -> _core.Event:
-        """Return the event for which other processes wait before their first use; the block keeps it alive."""
+        """Return the event for which other processes wait before they first use the block; the block owns the event."""
         if not self._events:
             # If two threads create an event, `setdefault` keeps one. A lock could remain locked in a forked child.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
@@ -162,7 +162,7 @@ def _visible(name: BlockName) -> _core.Device:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")
     devices = [_core.Device(index) for index in range(_core.device_count())]
     if backend == "cpu":
-        # All CPU devices of a machine share the host's memory, so that any of them can access the block.
+        # All CPU devices of a machine share the host's memory, so any of them can access the block.
         return next((device for device in devices if _kind(device) == name.device), devices[0])
     for device in devices:
         if device.uuid == name.uuid:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        # The base class of `Backend` is Dask's. The import of this module must not import Dask.
+        # `Backend` is imported at its first use, because its base class is Dask's and the import of this module must
+        # not import Dask.
         if name != "Backend":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._dask.backend import Backend
