@@ -132,7 +132,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
-    """Compute singular values of Hermitian matrices from eigenvalues: their absolute values in descending order."""
+    """Compute singular values of Hermitian matrices: the absolute values of their eigenvalues, sorted descending."""
     if not compute_uv:
         return _core.flip(_core.sort(_core.abs(eigvalsh(a)), -1), -1)
     values, vectors = eigh(a)

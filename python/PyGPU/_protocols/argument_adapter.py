@@ -41,8 +41,8 @@ class ArgumentAdapter:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # Callable objects of the native module have no usable signature. Reductions are excluded as well, because they
-        # handle NumPy's default values themselves.
+        # A signature of only `*args` and `**kwargs` is not usable. Reductions are excluded as well, because they handle
+        # NumPy's default values themselves.
         if isinstance(function, _core.Reduction) or all(
             parameter.kind in _VARIADIC for parameter in parameters.values()
         ):

@@ -211,7 +211,7 @@ class DynamicSourceModule(DynamicModule):
         try:
             self.add_stdlib("cudadevrt")
         except FileNotFoundError:
-            # ``cudadevrt`` is required only if kernels launch kernels; without it the linker reports missing functions.
+            # ``cudadevrt`` is required only if kernels launch kernels; other sources are linked without this library.
             if "<<<" in str(source):
                 raise
         self.link()
