@@ -50,7 +50,7 @@ def _register_with_einops():
     from PyGPU._native.import_hook import when_imported
 
     def register() -> None:
-        from PyGPU._protocols import einops_backend  # noqa: F401  # einops finds the class
+        from PyGPU._protocols import einops_backend  # noqa: F401  # the module defines the class that einops finds
 
     return when_imported("einops._backends", register)
 
@@ -69,7 +69,7 @@ def __getattr__(name: str):
     from PyGPU._protocols import lazy_names
 
     if name == "__all__":
-        # `help(PyGPU)` prints this introduction instead of 30,000 lines.
+        # With an empty `__all__`, `help(PyGPU)` prints only the introduction above, instead of 30,000 lines.
         is_help = lazy_names.is_asked_by("pydoc")
         return [] if is_help else lazy_names.everything()
     value = globals()[name] = lazy_names.find(name)

@@ -132,7 +132,7 @@ def last_message(errors: list[str]) -> str:
 
 
 def failure(result: RunResult, folder: Path) -> str | None:
-    """Describe the failure of a run by its last lines of output, with the kernel's source line if they name it."""
+    """Describe the failure of a run by its last lines of output, and add the kernel's source line if possible."""
     if result.status == 0:
         return None
     message = last_message(result.errors)
@@ -144,7 +144,7 @@ def failure(result: RunResult, folder: Path) -> str | None:
 
 
 def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
-    """Find the first output line that depends on the start order, although it is equal in two runs of equal order."""
+    """Find the first output line that differs in a run of another start order, but not in two runs of equal order."""
     if len(first) == len(second) != len(reordered):
         return f"it prints {len(reordered)} lines, not {len(first)}"
     for number, (expected, repeated, actual) in enumerate(zip(first, second, reordered, strict=False), 1):

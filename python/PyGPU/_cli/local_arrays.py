@@ -54,7 +54,7 @@ def differing(first: np.ndarray, second: np.ndarray) -> Any:
 
 
 def difference(first: Held, second: Held, reordered: Held) -> str | None:
-    """Find the first array that depends on the start order, although it is equal in two runs in the same order."""
+    """Find the first array that differs in a run of another start order, but not between two runs of equal order."""
     import numpy as np
 
     for (function, name), expected in first.items():

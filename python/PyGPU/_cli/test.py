@@ -44,7 +44,7 @@ class Wrong(Exception):
 
 
 class Check(NamedTuple):
-    """A check: its name, shown in the report, and its function."""
+    """A check: the name that the report shows, and the function that runs the check."""
 
     what: str
     make: Callable[[PyGPU.Device], str | None]
@@ -226,7 +226,7 @@ CHECKS = [
 
 
 def exchange(device: PyGPU.Device, import_array: Callable[[PyGPU.GPUArray], Any]) -> None:
-    """Pass an array to another library, which adds one to each element, and read it back."""
+    """Pass an array to another library, which adds one to each element, and check the elements afterwards."""
     imported = import_array(PyGPU.to_gpu(values(), device=device))
     imported += 1
     same(PyGPU.from_dlpack(imported).get(), values() + 1)
@@ -284,7 +284,7 @@ NEIGHBOURS = {"torch": with_torch, "cupy": with_cupy, "jax": with_jax, "numba": 
 
 
 def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) -> tuple[str, str]:
-    """Run a check; return its verdict and message."""
+    """Run a check; return the verdict and the message that the report shows."""
     try:
         return "ok", make(device) or ""
     except Skipped as skipped:

@@ -71,7 +71,7 @@ def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
 
 
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
-    """Return a header and one frame in device memory; wait for its uses, because UCX sends on another stream."""
+    """Return a header and one frame on the device; wait for the array's uses, because UCX sends on another stream."""
     header, dense = _dense(x)
     flat = _bytes(dense)
     flat.synchronize()

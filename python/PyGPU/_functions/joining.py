@@ -55,7 +55,7 @@ def joined(
     dtype: DTypeLike | None,
     casting: Casting,
 ) -> _core.GPUArray:
-    """Concatenate arrays of one device: each array is copied or cast into its part of the result."""
+    """Concatenate arrays of one device; copy or cast each array into its part of the result."""
     if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
         return fast_result
     if dtype is not None:

@@ -134,7 +134,7 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
     k = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
     u_columns, v_columns = (m, n) if is_many or (vectors and full) else (k, k)
-    # Buffers for vectors are passed even if no vectors are computed, because some versions of the libraries access
+    # Buffers for vectors are passed even if no vectors are computed, because some library versions access these
     # them.
     u, v = _empty(a, (*shape, u_columns, m), a.dtype), _empty(a, (*shape, v_columns, n), a.dtype)
     s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")

@@ -132,7 +132,7 @@ def _check_operands(points: _core.GPUArray, values: _core.GPUArray, deg: int) ->
 def _covariance(
     left: _core.GPUArray, scale: _core.GPUArray, values: _core.GPUArray, residuals: _core.GPUArray | None
 ) -> _core.GPUArray:
-    """Return the covariance matrix of the coefficients; without residuals the unscaled one."""
+    """Return the covariance matrix of the coefficients; if `residuals` is None, the matrix is not scaled."""
     points, order = left.shape
     base = inv(_core.matmul(left.T, left)) / (scale[:, None] * scale)
     factor: Any = 1

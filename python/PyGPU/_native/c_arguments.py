@@ -18,7 +18,7 @@ _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\
 
 
 def extract_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
-    """Move macro definitions from compiler options to the preamble; return both.
+    """Move macro definitions from compiler options to the preamble; return the options and the preamble.
 
     The macros then do not affect the headers that the kernel itself includes. The definitions remain options if an
     option inserts a header before every source, because that header may use the macros.

@@ -25,7 +25,7 @@ class _Waiting:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the module's spec from the other finders, with the wrapped loader."""
+        """Return the spec that the other finders have for the module, with its loader wrapped."""
         if fullname != self.name:
             return None
         other_finders = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))

@@ -144,7 +144,7 @@ def _pathfinder(function: str, name: str) -> object:
     """Return the path that cuda-pathfinder finds, or None if it is not installed or finds no file."""
     try:
         return getattr(importlib.import_module("cuda.pathfinder"), function)(name)
-    except Exception:  # its errors have several bases, and older versions lack functions; the search continues
+    except Exception:  # cuda-pathfinder raises various errors, also for missing functions; ignore them all
         return None
 
 

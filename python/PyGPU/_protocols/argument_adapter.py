@@ -29,7 +29,7 @@ def signature_of(function: _Function) -> inspect.Signature | None:
 
 
 class ArgumentAdapter:
-    """Callable with the signature of a NumPy function that calls a PyGPU function; it compares both signatures once."""
+    """Callable with a NumPy function's signature that calls a PyGPU function; the signatures are compared once."""
 
     __slots__ = ("_aligned_count", "_first_name", "_function", "_keyword_names", "_numpy_signature", "_path")
 

@@ -1,6 +1,6 @@
 """PybindGPU's 50 classes per dtype, such as ``DeviceArray_float32``, which are created at their first use.
 
-Each pointer class has two names, because PybindGPU's documentation and code use different names for it.
+Each pointer class has two names, because PybindGPU's documentation and code name the class differently.
 """
 
 from __future__ import annotations

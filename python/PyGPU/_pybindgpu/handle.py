@@ -12,7 +12,7 @@ Object = TypeVar("Object", _core.Stream, _core.Event)
 
 
 class Handle(Generic[Object]):
-    """Holder of PyGPU's stream or event object, or of the error status if its creation failed."""
+    """Holder of PyGPU's stream or event object, or of the error status if the creation of this object failed."""
 
     __slots__ = ("__weakref__", "_object", "_status")
 

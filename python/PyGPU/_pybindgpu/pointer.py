@@ -54,8 +54,8 @@ class PointerWrapper:
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
-        # ctypes reads this attribute when a pointer object is passed. It is a c_void_p, because without `argtypes`
-        # ctypes would truncate an int.
+        # ctypes reads this attribute when a pointer object is passed. Its value is a c_void_p, because without
+        # `argtypes` ctypes would truncate an int.
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:

@@ -146,7 +146,7 @@ class StatusError(Exception):
 
 
 class _Thread(threading.local):
-    """State of one thread: its last error."""
+    """State of one thread: the thread's last error."""
 
     last: cudaError_t = SUCCESS
 
@@ -155,7 +155,7 @@ _thread = _Thread()
 
 
 def _code_of(error: Exception) -> int:
-    """Return the status number of an exception, whose type is one of those that `status_of` catches."""
+    """Return the status number of an exception of one of the types that `status_of` catches."""
     # OutOfMemoryError is also a CudaError, but without a driver's error number if host memory or the pool is exhausted.
     if isinstance(error, MemoryError):
         return MEMORY_ALLOCATION
@@ -187,7 +187,7 @@ def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwarg
 def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
     if isinstance(error, nvmlReturn_t):
         raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
-    # The table is imported here because it is the largest module of this package and rarely needed.
+    # The table is imported here, because its module is the largest of this package and rarely needed.
     from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
 
     code = operator.index(error)

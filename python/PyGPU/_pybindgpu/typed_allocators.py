@@ -1,4 +1,4 @@
-"""`HostAllocator_<L>`, `DeviceAllocator_<L>`, `PagelockedAllocator_<L>`: allocators of one block each.
+"""`HostAllocator_<L>`, `DeviceAllocator_<L>` and `PagelockedAllocator_<L>` of dtype L: allocators of one block each.
 
 A pointer into the block keeps the block alive, even after the allocator has allocated another block or is dropped.
 """

@@ -1,4 +1,4 @@
-"""Position of a generator in the stream of Philox4x64-10, and its conversion to NumPy's format."""
+"""Position of a generator in the stream of Philox4x64-10, and the conversion of this position to NumPy's format."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ class Memory:
     def event(self) -> _core.Event:
         """Return the event for which other processes wait before they first use the block; the block owns the event."""
         if not self._events:
-            # If two threads create an event, `setdefault` keeps one. A lock could remain locked in a forked child.
+            # If two threads create an event at once, `setdefault` keeps one event. No lock is used, because it could
+            # remain locked in a forked child.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 
@@ -119,7 +120,7 @@ def opened(name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block and return it; if another thread has registered the same block, return that object."""
+    """Register a block's object and return it, or return the object that another thread has registered for the block."""
     return _blocks.setdefault(memory.name.token, memory)
 
 
@@ -136,7 +137,7 @@ def _opened_file(name: BlockName) -> tuple[int, Any]:
     path = f"/proc/{name.process}/fd/{name.memory!r}"
     if _file_name(name.token) not in os.readlink(path):
         raise FileNotFoundError("its number is another file's by now")
-    # The mapping remains valid after the file is closed.
+    # The memory mapping of the file remains valid after the file is closed.
     file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         return _mapped(file, name.nbytes)

@@ -1,6 +1,6 @@
 """Device arrays as chunks of Dask arrays, and in the memory and messages of Dask's workers.
 
-No call is needed: Dask finds this module by its entry points in every process, and registers it when
+No call is needed: Dask finds this module by PyGPU's entry points in every process, and registers the module when
 `dask.array` is imported. Importing this module needs no Dask and has no effect.
 """
 

@@ -22,7 +22,7 @@ def _with_device_array(ends: tuple[Any, ...]) -> bool:
 
 
 def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
-    """Copy numbers and host arrays to the device of the device arrays; reject arrays on different devices."""
+    """Copy numbers and host arrays in `ends` to the device of the device arrays; reject arrays on different devices."""
     like = device_array_of(function, *ends)
     return arrays([end if isinstance(end, _core.GPUArray) else on_device_of(like, end) for end in ends], function)
 

@@ -98,7 +98,7 @@ _WIDTHS: dict[str, Callable[[_core.GPUArray, Frequencies], Any]] = {
 
 
 def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool, histogram: Callable[..., Any]) -> int:
-    """Return the number of bins between two outer edges by a rule; the host waits for the values that it needs.
+    """Return the number of bins between two outer edges by a rule; the host waits for the values that the rule needs.
 
     Parameters
     ----------

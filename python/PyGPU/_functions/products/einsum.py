@@ -108,7 +108,7 @@ def _parse(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], 
 
 
 def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dict[Label, int]:
-    """Return the length of the axes of each label; axes of length 1 are broadcast to it."""
+    """Return the length of the axes of each label; axes of length 1 are broadcast to this length."""
     lengths: dict[Label, int] = {}
     for index, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         _check_repeated_labels(labels, shape, index)
@@ -165,7 +165,7 @@ def _summed(a: _core.GPUArray, labels: Labels, needed: Iterable[Label]) -> tuple
 def _pair(
     a: tuple[_core.GPUArray, Labels], b: tuple[_core.GPUArray, Labels], needed: set[Label], lengths: dict[Label, int]
 ) -> tuple[_core.GPUArray, Labels]:
-    """Multiply two operands, and sum along their common labels that later steps do not use."""
+    """Multiply two operands, and sum along the labels that both operands have and that later steps do not use."""
     left, left_labels = _summed(*a, needed | set(b[1]))
     right, right_labels = _summed(*b, needed | set(left_labels))
     shared = [label for label in left_labels if label in right_labels]

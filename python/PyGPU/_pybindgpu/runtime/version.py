@@ -14,5 +14,5 @@ cuda_enabled = True
 
 
 def uses_hip() -> bool:
-    """Return whether the backend is HIP; this opens the backend."""
+    """Return whether the backend is HIP; the call opens the backend."""
     return _core.backend_name() == "hip"

@@ -118,7 +118,7 @@ class _Pool(Generic[Block]):
         self.free_held()
 
     def _free_one(self) -> bool:
-        """Return one of the largest free blocks to the driver; return whether there was a free block."""
+        """Free one of the largest unused blocks of the pool; return whether there was an unused block."""
         with self._lock:
             if not self._held_blocks:
                 return False
@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # A block that arrays still use is not put back into the pool; the arrays own it from now on.
+            # A block that arrays still use is not put back into the pool; from now on the arrays own the block.
             if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
@@ -177,7 +177,7 @@ class _Pool(Generic[Block]):
 
 
 class _PooledAllocation(Generic[Block]):
-    """Base of pool memory in use, which returns to the pool when it is freed."""
+    """Base of memory that a pool has handed out; freeing the memory returns it to the pool."""
 
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
