@@ -120,7 +120,7 @@ def opened(name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block's object and return it, or return the object that another thread has registered for the block."""
+    """Register a block's object and return it, or return the object that another thread registered for the block."""
     return _blocks.setdefault(memory.name.token, memory)
 
 
