@@ -153,7 +153,8 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
 def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
     """Return the source and target slices of a cyclic shift along an axis.
 
-    A shift moves the elements in two parts: those that stay inside the axis, and those that wrap around to its begin.
+    A shift moves the elements in two parts: those that stay inside the axis, and those that wrap around to its
+    beginning.
     """
     shift = shift % length if length else 0
     if not shift:

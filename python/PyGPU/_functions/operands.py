@@ -57,7 +57,7 @@ def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPU
 
 
 def check_values(a: _core.GPUArray, values: Any) -> None:
-    """Raise an error if the dtype of `values` cannot be cast safely to the array's; Python values are not checked."""
+    """Raise an error if the dtype of `values` cannot be cast safely to the array's dtype; ignore Python values."""
     dtype = getattr(values, "dtype", a.dtype)
     if not np.can_cast(dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")

@@ -134,8 +134,8 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
     k = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
     u_columns, v_columns = (m, n) if is_many or (vectors and full) else (k, k)
-    # Buffers for vectors are passed even if no vectors are computed, because some library versions access these
-    # them.
+    # Buffers for vectors are passed even if no vectors are computed, because some library versions access
+    # these buffers.
     u, v = _empty(a, (*shape, u_columns, m), a.dtype), _empty(a, (*shape, v_columns, n), a.dtype)
     s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"

@@ -49,7 +49,7 @@ def _choose(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _numpy_or_product(name: str, product: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function that calls a function of NumPy 2.2, or with older versions computes a matrix product."""
+    """Return a function that calls NumPy's function `name`, or `product` if NumPy is older than 2.2 and lacks it."""
 
     def computed(x1: Any, x2: Any, *, out: Results, **keywords: Any) -> None:
         function = getattr(np, name, None)

@@ -50,7 +50,7 @@ class _Waiting:
 def when_imported(name: str, action: Callable[[], object]) -> _Waiting:
     """Run a function when a module has been imported; immediately if it is already imported.
 
-    Returns the finder that waits for the import, which is installed only if the module is not imported yet.
+    Return the finder that waits for the import. The finder is installed only if the module is not imported yet.
     """
     finder = _Waiting(name, action)
     if name in sys.modules:

@@ -84,7 +84,7 @@ _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
     "cufft": (_named_cufft, "libcufft.so.", ("nvidia/cu13/lib", "nvidia/cufft/lib")),
     "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
-    # The caller provides the file names.
+    # Users name another file of NVTX in the call of `annotate`, and not by an environment variable.
     "nvtx": (lambda: None, "libnv", ("nvidia/nvtx/lib", "nvidia/cu13/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }

@@ -81,7 +81,7 @@ class Struct(_core.KernelArgument):
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """Structured dtype."""
+        """Structured dtype of the C struct."""
         return self._value.dtype
 
     @property

@@ -101,7 +101,7 @@ def find(name: str) -> Any:
         # With the arguments `name` and `obj`, Python suggests the closest name in the traceback.
         package, hint = sys.modules["PyGPU"], _hint(name)
         if hint and sys._getframe(2).f_code.co_name == "_handle_fromlist":
-            # `from PyGPU import name`: Python would raise ImportError and drop the hint of an AttributeError.
+            # For `from PyGPU import name` Python would replace an AttributeError by an ImportError without the hint.
             message = f"cannot import name {name!r} from 'PyGPU'{hint}"
             raise ImportError(message, name="PyGPU", path=package.__file__) from None
         message = f"module 'PyGPU' has no attribute {name!r}{hint}"

@@ -95,7 +95,7 @@ def _checked_count(num: Any) -> int:
 
 
 def _spaced(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: bool) -> tuple[_core.GPUArray, Any]:
-    """Return evenly spaced numbers along a new first axis, and the step, for ends of one inexact dtype."""
+    """Return evenly spaced numbers along a new first axis, and the step; both ends have one float or complex dtype."""
     intervals = count - 1 if endpoint else count
     distance = last - first
     index_type = np.dtype(first.dtype.type(0).real.dtype) if first.dtype.kind == "c" else first.dtype
@@ -104,7 +104,8 @@ def _spaced(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: b
     step: Any = np.nan
     if intervals > 0:
         step = distance / intervals
-        # NumPy's rule for steps that underflow to 0; the choice is made on the device, so that the host does not wait.
+        # As in NumPy, steps that underflow to 0 need another formula. The device selects the formula, so that the host
+        # does not wait.
         underflows = (step == 0).any()
         result = _core.where(underflows, multiples / intervals * distance, multiples * step)
     else:
@@ -239,7 +240,7 @@ def geomspace(
 
 
 def _geometric(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: bool) -> _core.GPUArray:
-    """Return a geometric sequence along a new first axis, for ends of one inexact dtype."""
+    """Return a geometric sequence along a new first axis; both ends have one float or complex dtype."""
     # As in NumPy, the sequence is computed for a positive real start and multiplied by the sign of the start.
     sign = _core.sign(first)
     first, last = first / sign, last / sign

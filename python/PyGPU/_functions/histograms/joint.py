@@ -94,7 +94,7 @@ def _monotonic(edges: Any, variable: int) -> Any:
 
 
 def _bin_indices(values: _core.GPUArray, edges: _core.GPUArray) -> _core.GPUArray:
-    """Return the bin of each value, from 1; 0 is before the first edge, and the number of edges after the last."""
+    """Return the bin number of each value, counted from 1; values before the first edge have the number 0."""
     dtype = np.result_type(values.dtype, edges.dtype)
     found = _core._searchsorted(edges.astype(dtype), flat(values.astype(dtype)), True)
     return found - _core.equal(values, edges[-1:])

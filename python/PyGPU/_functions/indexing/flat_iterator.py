@@ -122,7 +122,7 @@ class flatiter:
             self._array[_unravelled(positions, self._array.shape)] = repeated.reshape(positions.shape)
 
     def _position(self, key: Any) -> tuple[int, ...]:
-        """Return the indices along the axes of an element, after a check of its index."""
+        """Check the flat index of one element, and convert the index to indices along the axes."""
         index, size = operator.index(key), self._array.size
         if not -size <= index < size:
             raise IndexError(f"index {index} is out of bounds for size {size}")

@@ -265,7 +265,7 @@ def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArra
 
 
 def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
-    """Call a product function along axes other than the last ones, given as `axis` or `axes`, or with `keepdims`."""
+    """Call a product function with `keepdims`, or along other axes than the last ones, selected by `axis` or `axes`."""
     keywords = dict(keywords)
     *factors, positional_out = operands if len(operands) == 3 else (*operands, None)
     out = keywords.pop("out", None)
