@@ -81,7 +81,7 @@ class Struct(_core.KernelArgument):
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """Structured dtype of the C struct."""
+        """Structured dtype."""
         return self._value.dtype
 
     @property
