@@ -17,7 +17,7 @@ PLOTS_OF ?= docs/results
 # `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
 SAMPLE ?= -m "not matrix"
 
-EAGER_FOLDERS := tests/arithmetic tests/reductions tests/interop tests/memory tests/streams
+EAGER_FOLDERS := tests/interop tests/memory tests/streams
 
 BIN := .venv/bin
 # Last on the path, so that a toolchain chosen by the caller wins.
@@ -45,9 +45,9 @@ HAZARD_MODEL := --manifest-path tests/hazard_model/Cargo.toml --target-dir build
 # The longest first.
 TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .from-the-wheel .wheel-held .rust .hazard-model .simulators-own \
     .streams-on-cuda .streams-on-hip .eager-on-cuda .on-cpu-with-torch
-CHECKS := .docs-read .lint-rust .lint-others .lint-python
+CHECKS := .lint-rust .lint-others .lint-python .docs-read
 
-.PHONY: help demo names test test-all check docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
+.PHONY: help demo names test test-all check ci docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
     fusion-mutations hazard-mutations clean distclean $(TESTS) $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -64,11 +64,17 @@ names: .venv/.created ## Write the index and the stubs of public names from thei
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)
 
+# Make begins a part whose prerequisites are missing after all others; so these are made before, the longest first.
+ci: .venv/.group-build ## `make check` and `make test` in one run, with no pause between their parts
+	-+@$(MAKE) --no-print-directory --keep-going -j3 .venv/.extension-dev .tools/.cargo-deny-$(CARGO_DENY_VERSION) \
+	    build/simulated/.ready .venv/.group-check .venv/.group-docs .venv/.group-test build/amd/.ready
+	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS) $(CHECKS)
+
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
 	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
 	@TEST_ALL=1 PYGPU_FUSION=off $(MAKE) --no-print-directory test SAMPLE= TESTS=".on-cuda .on-hip"
 
-check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, spelling, types, stubs, licences, the site
+check: .venv/.created ## Formatting, lints, spelling, types, stubs, licences, the site
 	+@MAKE="$(MAKE)" tools/at_once.sh $(CHECKS)
 
 # What a part prints goes into build/parts and, at its end, to the screen: tools/at_once.sh.
@@ -77,7 +83,7 @@ part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch 
 
 PYTEST := $(BIN)/python -m pytest
 
-.on-cpu: .venv/.group-test build/amd/.ready
+.on-cpu: .venv/.extension-dev .venv/.group-test build/amd/.ready
 	@PYGPU_STRICT=1 $(PYTEST) tests docs README.md --ignore=tests/gpu --ignore=tests/bindings $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Programs that compile against the package compile against the files of the wheel, not against this folder.
@@ -87,7 +93,7 @@ PYTEST := $(BIN)/python -m pytest
 
 # The tests that need torch and no GPU; only here, since torch loads libraries of the system that other tests need not see.
 # A torch that was built for an older NumPy warns of it, and shares memory as well.
-.on-cpu-with-torch: .venv/.group-test build/torch/.ready
+.on-cpu-with-torch: .venv/.extension-dev .venv/.group-test build/torch/.ready
 	@( if [ -f build/torch/why-not ]; then echo "no torch: $$(cat build/torch/why-not)"; else . build/torch/environment; fi; \
 	PYGPU_STRICT=1 $(BIN)/python -W "ignore:Failed to initialize NumPy:UserWarning" -m pytest \
 	    -W "ignore:Failed to initialize NumPy:UserWarning" tests/interop/test_collectives.py tests/interop/test_torch.py \
@@ -98,15 +104,15 @@ PYTEST := $(BIN)/python -m pytest
 .on-cuda: FOLDERS = tests
 .on-hip: FOLDERS = $(shell ls -rd tests/*/)
 .on-hip .streams-on-hip: export PYGPU_RECYCLE := 0
-.on-cuda .on-hip: .on-%: .venv/.group-test build/simulated/.ready build/amd/.ready
+.on-cuda .on-hip: .on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready build/amd/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
-.streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.group-test build/simulated/.ready
+.streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/streams/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
 .eager-on-cuda: export PYGPU_FUSION := off
-.eager-on-cuda: .venv/.group-test build/simulated/.ready
+.eager-on-cuda: .venv/.extension-dev .venv/.group-test build/simulated/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(PYTEST) $(EAGER_FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .rust:
@@ -125,10 +131,12 @@ PYTEST := $(BIN)/python -m pytest
 
 held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel show $(1) && $(BIN)/abi3audit --strict $(1)
 
-.lint-rust:
+# Cargo lets one command at a time use a folder of objects. A part that shares one comes after the build that uses it, instead
+# of waiting for the lock in the place of another part.
+.lint-rust: .venv/.extension-dev
 	@tools/all_of.sh "$(CARGO) fmt --all --check" "$(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
 
-.lint-others:
+.lint-others: .tools/.cargo-deny-$(CARGO_DENY_VERSION) build/simulated/.ready
 	@tools/all_of.sh \
 	    "$(CARGO) fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml" \
 	    "$(CARGO) clippy --locked --all-targets $(SIMULATED) -- -D warnings" \
@@ -136,7 +144,7 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 	    "$(CARGO) clippy --locked --all-targets $(HAZARD_MODEL) -- -D warnings" \
 	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
-.lint-python:
+.lint-python: .venv/.extension-dev .venv/.group-check
 	@tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
 	    "$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so" \
 	    "$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core" $(part)
@@ -233,8 +241,9 @@ build/simulated/.ready: $(RUST_SOURCES) $(shell find tests/simulated_driver -typ
 	$(BIN)/python -m pip install --quiet pip==26.3
 	touch $@
 
+# One pip at a time changes the environment.
 .venv/.group-%: pyproject.toml .venv/.created
-	$(BIN)/python -m pip install --quiet --group $*
+	flock .venv/.lock $(BIN)/python -m pip install --quiet --group $*
 	touch $@
 
 # One shared object serves all profiles in turn, hence each stamp removes the others. Cargo.toml describes the profiles.

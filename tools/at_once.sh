@@ -1,13 +1,14 @@
 #!/bin/sh
-# Run make for each PART, in the given order, two at a time: every machine has at least two cores, and a part that waits for
-# streams or processes leaves its core idle.
+# Run make for each PART, in the given order. One part more than there are cores runs at a time, at most four: a part that
+# waits for streams, processes or the network leaves its core idle, and each part needs up to 2 GB of memory.
 #
 #   MAKE=make tools/at_once.sh PART...
 #
 # Each part runs to its end even if another part fails. The logs are written to build/parts, and failures are printed last.
 rm -rf build/parts
 mkdir -p build/parts
-"${MAKE:-make}" --no-print-directory --keep-going -j2 --output-sync=target "$@" && exit
+jobs=$(($(nproc) + 1))
+"${MAKE:-make}" --no-print-directory --keep-going -j$((jobs < 4 ? jobs : 4)) --output-sync=target "$@" && exit
 grep -hE '^(FAILED|ERROR|error)' build/parts/*.log
 echo "Of these parts some failed, or what they need (*** above): $(cd build/parts && ls | sed -n 's/\.failed$//p' | tr '\n' ' ')"
 exit 1

@@ -38,7 +38,7 @@ pub(crate) trait DriverObject: Send + 'static {
     }
 }
 
-/// Holds a field of a PyGPU class whose drop calls a driver, and drops the field with [`drop_detached`].
+/// Holds a field of a PyGPU object. The drop of the field calls a driver, and is performed by [`drop_detached`].
 pub(crate) struct Detached<T: DriverObject>(ManuallyDrop<T>);
 
 impl<T: DriverObject> Detached<T> {

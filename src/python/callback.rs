@@ -1,9 +1,9 @@
-//! Drops Python objects that are owned by layers without Python.
+//! Drops Python objects that are owned by Rust code of lower layers, which do not use Python's API.
 //!
 //! A destructor does not wait for the GIL, because the thread that holds the GIL may wait for a lock of the
-//! destructor's caller. If the thread does not hold the GIL, the object is queued. The next PyGPU call with the GIL
-//! drops the queued objects, or the main thread drops them in a pending call (`Py_AddPendingCall`). During process exit
-//! no drop requests the GIL, and the remaining objects stay allocated.
+//! destructor's caller. If the thread of the destructor does not hold the GIL, the object is queued. The next PyGPU
+//! call with the GIL drops the queued objects, or the main thread drops them in a pending call (`Py_AddPendingCall`).
+//! During process exit no drop requests the GIL, and the remaining objects stay allocated.
 
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -22,8 +22,8 @@ use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;
 use pygpu_device::shutdown;
 
-/// A Python object, such as an exporter, that a layer without Python owns. The value may be dropped on any thread, with
-/// or without the GIL.
+/// Owns a Python object, such as the producer of imported memory, for Rust code that does not use Python's API. The
+/// value may be dropped on any thread, with or without the GIL.
 pub(crate) struct SendPyObject(ManuallyDrop<Py<PyAny>>);
 
 impl SendPyObject {
@@ -58,8 +58,8 @@ impl Drop for SendPyObject {
 
 /// Releases a reference on any thread, with or without the GIL.
 pub(crate) fn release_object(object: Py<PyAny>) {
-    // Converted to a plain pointer, because the drop of a `Py` does not check the GIL: it trusts pyo3's count of the
-    // thread's attachments, which may be outdated.
+    // Converts to a plain pointer, because the drop of a `Py` does not check whether the thread holds the GIL, but
+    // trusts pyo3's count of the thread's attachments, which may be outdated.
     let object = Reference::new(object);
     if shutdown::exiting() {
         return; // the object stays allocated until the process ends
@@ -156,7 +156,7 @@ fn deliver_log(py: Python<'_>) {
     }
 }
 
-/// Carries an exception of a user's function through layers without Python.
+/// Carries a Python exception of a user's function through Rust code that does not use Python's API.
 #[derive(Debug)]
 pub(crate) struct CallbackError {
     value: SendPyObjectDebug,

@@ -29,53 +29,57 @@ struct ErrorClasses {
 
 static CLASSES: PyOnce<ErrorClasses> = PyOnce::new();
 
-const ERROR_DOC: &str = "What everything derives from that a driver or a compiler refuses.";
+const ERROR_DOC: &str = "Base class of the exceptions that PyGPU defines for drivers, compilers and devices.";
 
-const LAUNCH_DOC: &str = "A kernel failed, ran out of time, or needs more than the device has.";
+const LAUNCH_DOC: &str =
+    "A kernel failed, exceeded the driver's time limit, or needs more resources than the device has.";
 
-const RUNTIME_DOC: &str = "There is no device, the image is not for it, a file was not found, or memory is damaged.";
+const RUNTIME_DOC: &str =
+    "No device exists, the kernel image does not fit the device, a file is missing, or memory is damaged.";
 
-const LOGIC_DOC: &str = "A driver refused what was asked: a wrong value, handle, address or name.";
+const LOGIC_DOC: &str = "A driver rejected a call, for example because of an invalid value, handle, address or name.";
 
 const INVALID_DOC: &str =
-    "A value was refused before the driver saw it: a :class:`LogicError` and a :class:`ValueError`.";
+    "PyGPU rejected a value without a driver call: a :class:`LogicError` and a :class:`ValueError`.";
 
-const CUDA_ERROR_DOC: &str = "A driver refused a call.
+const CUDA_ERROR_DOC: &str = "A driver call failed.
 
 Attributes
 ----------
 code : int
-    The driver's number; the codes that CUDA and HIP share are equal.
+    The driver's number of the error; errors that CUDA and HIP share have equal numbers.
 name : str
-    The driver's name of it, for example ``'CUDA_ERROR_INVALID_VALUE'``.
+    The driver's name of the error, for example ``'CUDA_ERROR_INVALID_VALUE'``.
 text : str
-    The driver's one-line explanation.
+    The driver's one-line explanation of the error.
 operation : str
-    The driver's function.
+    The driver function that failed.
 device : str
-    The device, for example ``'cuda:0'``; empty where none is concerned.";
+    The device, for example ``'cuda:0'``; empty if the error concerns no device.";
 
-const OUT_OF_MEMORY_DOC: &str = "Memory could not be had, also after waiting for the device and trimming the pool.
+const OUT_OF_MEMORY_DOC: &str =
+    "Too little memory was available, even after waiting for the device and trimming the pool.
 
-It is a :class:`CudaError` and a :class:`MemoryError`. The message says what was asked for, what live PyGPU arrays hold
-and what the device has free.";
+The class derives from :class:`CudaError` and :class:`MemoryError`. The message contains the requested size, the size of
+live PyGPU arrays, and the free memory of the device.";
 
 const NOT_SUPPORTED_DOC: &str = "The operation exists, but not on this backend, device or driver.";
 
-const UNAVAILABLE_DOC: &str = "No backend can serve the request; the message says what was searched and why it failed.";
+const UNAVAILABLE_DOC: &str =
+    "No backend, library or compiler serves the request; the message gives the searched paths and the cause.";
 
 const COMPILE_DOC: &str = "A kernel's source does not compile.
 
 Attributes
 ----------
 log : str
-    What the compiler said, with the line numbers of the source.
+    The compiler's output, with the line numbers of the source.
 source : str
-    The source, as it was given.
+    The source as the caller passed it.
 options : tuple of str
-    The options, in the compiler's words.
+    The options that the compiler received.
 compiler : str
-    The compiler, with its version.";
+    Name and version of the compiler.";
 
 const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
 

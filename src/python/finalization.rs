@@ -24,7 +24,7 @@ pub(crate) fn begin() {
     FINALIZING_THREAD.get_or_init(|| thread::current().id());
 }
 
-/// Runs Python code that Rust frames call. During process exit, any thread but the finalizing thread blocks forever
+/// Runs Python code that Rust code calls. During process exit, any thread but the finalizing thread blocks forever
 /// instead. Calls that only run C functions need no such wrapper.
 #[inline]
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {

@@ -13,8 +13,8 @@ use pygpu_device::shutdown::{self, ForeignCallGuard};
 
 /// Number of threads that have released the GIL in `without_gil` and not yet acquired it again.
 static RELEASED: AtomicUsize = AtomicUsize::new(0);
-/// Number of the threads of `RELEASED` that request the GIL again. Other GIL requests are counted by
-/// `shutdown::ForeignCallGuard`.
+/// Number of threads counted in `RELEASED` whose work has ended, and which now request the GIL again.
+/// `shutdown::ForeignCallGuard` counts other GIL requests.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
 /// A variant of `Python::detach` that is safe during process exit.
@@ -43,7 +43,7 @@ struct GilReleased;
 impl GilReleased {
     #[inline]
     fn begin() -> Self {
-        // Only threads that hold the GIL change the count, so that the GIL orders the changes.
+        // The relaxed order suffices, because only threads that hold the GIL change the count.
         RELEASED.fetch_add(1, Ordering::Relaxed);
         Self
     }
@@ -82,8 +82,8 @@ pub(crate) fn has_released_threads() -> bool {
 /// Begins process exit: memory is no longer freed, and no other thread acquires the GIL after a driver call.
 pub(crate) fn begin_process_exit(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
-    /// Limit while user functions are in progress. A shorter limit would terminate them midway, which aborts the
-    /// process.
+    /// Time limit while user functions are in progress. A shorter limit would terminate these functions midway, which
+    /// aborts the process.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
     finalization::begin();
     shutdown::begin_exit();

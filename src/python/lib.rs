@@ -1,8 +1,8 @@
 //! The Python module `PyGPU._core`, with all pyo3 classes. A method parses its arguments, calls the lower layers with the GIL
 //! released around driver calls, and wraps the result.
 //!
-//! The packages import one another in one direction only, as the layers do. `tests/repository/test_layers.py` verifies
-//! this rule.
+//! Each folder of this crate imports only folders of lower layers. `tests/repository/test_layers.py` lists the layers
+//! and verifies this rule.
 
 use pyo3::prelude::*;
 

@@ -5,11 +5,11 @@ use pyo3::types::PyString;
 
 /// Declares the names that a file exports, and defines the function `register` that adds them to the module.
 ///
-/// An entry has a kind, the group of the reference, and names: `functions "Sorting": sort, argsort;`. Entries of
-/// `internal_functions`, `internal_classes` and `internal_values` have no group, because only the package uses these
-/// names. The function after `with` adds the objects that `values` entries name. In `copyto(host = ["src"])` the list
-/// names the parameters in which `numpy.copyto` accepts an ndarray together with arrays of a device. `tools/names.py`
-/// and `tools/stub.py` read the entries from the source.
+/// An entry has a kind, the section of `docs/reference.md`, and names: `functions "Sorting": sort, argsort;`. Entries
+/// of `internal_functions`, `internal_classes` and `internal_values` have no section, because only the package uses
+/// these names. The function after `with` adds the objects that `values` entries name. In `copyto(host = ["src"])` the
+/// list names the parameters in which `numpy.copyto` accepts an ndarray together with arrays of a device.
+/// `tools/names.py` and `tools/stub.py` read the entries from the source.
 macro_rules! names {
     (with $added:path; $($rows:tt)*) => {
         $crate::names::names! { @rows ($added) $($rows)* }

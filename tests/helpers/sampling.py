@@ -7,7 +7,8 @@ code. With `on="cpu"`, CUDA and HIP run only the first `elsewhere` cases. Cases 
 
 Tests without the marker in the folders `VALUES` (not in their subfolders) check values, which all backends compute by
 the same code. If such a test has more than `FEW` cases, simulated CUDA runs the sample of them, and simulated HIP the
-first `FEW`.
+first `FEW`. In the folders `COMMON`, whose kernels are the same text for both vendors and call no library of a vendor,
+simulated HIP runs each `STEP`-th test of a file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ VALUES = {
     "arithmetic", "array", "array_api", "fft", "functions", "fusion", "host", "linalg", "numpy_comparison", "products",
     "pybindgpu", "pycuda", "random", "reductions", "selection", "sorting", "views",
 }  # fmt: skip
+COMMON = VALUES - {"fft", "linalg", "products", "random", "reductions", "selection", "sorting"}
 FEW = 2
+STEP = 3
 
 
 def sample(cases: Sequence[Case]) -> set[int]:
@@ -45,12 +48,21 @@ def mark(items: Sequence[pytest.Item], backend: str, is_simulated: bool) -> None
     def function_of(item: pytest.Item) -> str:
         return item.nodeid.partition("[")[0]
 
-    for _, group in groupby(items, function_of):
-        cases = list(group)
-        chosen = _chosen(cases, backend, is_simulated)
-        for position, item in enumerate(cases):
-            if position not in chosen:
-                item.add_marker("matrix")
+    def file_of(item: pytest.Item) -> str:
+        return item.nodeid.partition("::")[0]
+
+    for file, of_file in groupby(items, file_of):
+        is_every_test = backend != "hip" or not is_simulated or _folder(file) not in COMMON
+        for number, (_, group) in enumerate(groupby(of_file, function_of)):
+            cases = list(group)
+            chosen = _chosen(cases, backend, is_simulated) if is_every_test or number % STEP == 0 else set()
+            for position, item in enumerate(cases):
+                if position not in chosen:
+                    item.add_marker("matrix")
+
+
+def _folder(file: str) -> str:
+    return file.rpartition("/")[0].removeprefix("tests/")
 
 
 def _chosen(cases: Sequence[pytest.Item], backend: str, is_simulated: bool) -> set[int]:
@@ -58,7 +70,7 @@ def _chosen(cases: Sequence[pytest.Item], backend: str, is_simulated: bool) -> s
     parameters = [item.callspec.params if hasattr(item, "callspec") else {} for item in cases]
     sampled = cases[0].get_closest_marker("sampled")
     if sampled is None:
-        folder = cases[0].nodeid.partition("::")[0].rpartition("/")[0].removeprefix("tests/")
+        folder = _folder(cases[0].nodeid.partition("::")[0])
         if not is_simulated or folder not in VALUES or len(cases) <= FEW:
             return set(range(len(cases)))
         return sample(parameters) if backend == "cuda" else set(range(FEW))

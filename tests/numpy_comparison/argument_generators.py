@@ -274,6 +274,8 @@ VALUES: dict[str, Values] = {
     "seq_of_zeros": Values([Operand((3,)), Operand((3, 3), "float64", "definite"), [1, 2], (), Operand((0,)),
         Operand((2,), "complex64"), 3], [Operand((2, 3)), "ab", None]),
     "sparse": _FLAG,
+    "descending": _FLAG,
+    "check_bounds": Values([None, True], []),
     "stable": Values([None, True, False], []),
     "start": Values([1, 0.5, 2 + 1j, Operand((3,)), Operand(()), -3], ["1", None]),
     "rollaxis.start": Values([0, 1, 2, -1], [7, "1", 1.5, None]),

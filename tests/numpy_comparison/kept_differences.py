@@ -223,8 +223,8 @@ divmod frexp modf
 
 nansum sum
     if kind == 'accepted' and initial is None
-    does take None as no initial value, for which 0 is the sum of no elements
-    because None is the default of `initial`
+    does take None as the default of `initial`, so that the sum of no elements is 0
+    because only an error differs: NumPy's None makes sums of no elements, and of elements under a mask, errors
 
 matmul matvec vecdot vecmat
     if kind == 'accepted' and axes is None

@@ -89,7 +89,8 @@ def test_cases_outside_sample_are_deselected_as_matrix(
     ("folder", "backend", "is_simulated", "count"),
     [
         ("functions", "cuda", True, 4 + 3),
-        ("functions", "hip", True, 2 + 2),
+        ("sorting", "hip", True, 2 + 2),
+        ("functions", "hip", True, 2),
         ("functions", "cuda", False, 8 + 3),
         ("functions", "cpu", False, 8 + 3),
         ("memory", "hip", True, 8 + 3),

@@ -221,7 +221,15 @@ def lstsq(
     u, s, vh = svd(a.astype(dtype), full_matrices=False)
     is_large, inverted = _inverted(s, s.max(-1, keepdims=True, initial=0) * rcond)
     right_sides = right_sides.astype(dtype)
-    x = _core.matmul(conjugate(transposed(vh)), inverted[:, None] * _core.matmul(conjugate(transposed(u)), right_sides))
+    v, uh = conjugate(transposed(vh)), conjugate(transposed(u))
+
+    def projected(right_sides: _core.GPUArray) -> _core.GPUArray:
+        return _core.matmul(v, inverted[:, None] * _core.matmul(uh, right_sides))
+
+    # Singular values are exact to rounding errors of the largest one. For small ones this is a large relative
+    # error, which a step of iterative refinement removes from the solution of systems with a small residual.
+    x = projected(right_sides)
+    x = x + projected(right_sides - _core.matmul(a.astype(dtype), x))
     k = _core.count_nonzero(is_large, -1)
     residuals = _core.empty((0,), real_type(dtype), device=a.device)
     if m > n and k.item() == n:

@@ -26,6 +26,8 @@ def as_strided(
     strides: Sequence[int] | None = None,
     subok: bool = False,
     writeable: bool = True,
+    *,
+    check_bounds: bool | None = None,
 ) -> _core.GPUArray:
     """Create a view with a given shape and strides; unlike NumPy's, it cannot leave the array's block of memory.
 
@@ -43,6 +45,8 @@ def as_strided(
     writeable : bool, optional
         False: the view rejects writes. True: the view accepts writes if `x` does. Writes to elements that share memory
         are in no particular order.
+    check_bounds : bool, optional
+        Accepted for compatibility with NumPy 2.5: the bounds are always checked.
 
     Returns
     -------

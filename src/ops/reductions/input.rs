@@ -5,17 +5,17 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::Arguments;
 use pygpu_layout::Layout;
 
-/// Device code that computes a reduction's input elements instead of loading them. The elements behave like those of a
-/// dense array that has a layout but no memory.
+/// Device code that computes a reduction's input elements, which are otherwise loaded from memory. The elements are
+/// indexed like those of a dense array, but this array has no memory.
 #[derive(Debug)]
 pub struct InputExpression {
     /// Number that identifies the expression in cache keys.
     pub number: u64,
-    /// Definitions of the functions that the code uses.
+    /// Definitions of the functions that the code in `packs` and `element` calls.
     pub preamble: String,
-    /// Declarations of the kernel's parameters for the expression.
+    /// Declarations of the kernel parameters through which the expression receives its arrays and scalars.
     pub parameters: String,
-    /// The names of these parameters.
+    /// The names of the parameters in `parameters`, separated by commas.
     pub names: String,
     /// Code that loads the operands' packs at element `at`. This code precedes all computations.
     pub packs: String,
@@ -25,15 +25,15 @@ pub struct InputExpression {
 
 /// Input elements that are computed by an expression, with the operands of the expression.
 pub struct ComputedElements<'a> {
-    /// The layout of the dense array that the elements behave like.
+    /// The layout of a dense array of these elements. No memory is allocated for this array.
     pub layout: &'a Layout,
     /// The dtype of the computed elements.
     pub dtype: DType,
     /// The expression that computes the elements.
     pub map: &'a InputExpression,
-    /// The arrays that the expression reads, in the order of its parameters.
+    /// The arrays that the expression reads, in the order of the expression's parameters.
     pub leaves: &'a [&'a Array],
-    /// Values of the scalar parameters, which follow the arrays.
+    /// Values of the expression's scalar parameters. The kernel receives them after the arrays.
     pub values: &'a Arguments,
 }
 
@@ -61,8 +61,8 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Returns the address of the input's memory. Computed elements have no memory; for them, returns a value with
-    /// maximum alignment.
+    /// Returns the address of the input's memory, for alignment checks. Computed elements have no memory; for them,
+    /// returns 0, an address with maximum alignment.
     pub(super) fn address(self) -> usize {
         match self {
             Self::Array(array) => array.allocation().address(),

@@ -40,7 +40,7 @@ pub struct AxisReduction<'a> {
     pub out: &'a Array,
     /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
-    /// Number subtracted from the number of elements (`ddof` of `var`).
+    /// Number that is subtracted from the count of elements per result (`ddof` of `var`).
     pub less: f64,
 }
 
@@ -118,7 +118,8 @@ fn shape(places: i64, block: BlockShape, splits: u32) -> LaunchShape {
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
 }
 
-/// Launches the kernel that reduces the elements.
+/// Launches the first kernel of a reduction, which reduces the input elements to results, or to partial results in
+/// `parts`.
 ///
 /// # Safety
 /// The function must have been compiled for the plan, and the plan created for the call's arrays. `parts` must have an
@@ -156,10 +157,10 @@ unsafe fn launch_first(
     unsafe { launch::launch(function, &shape(plan.places, plan.block, plan.splits), stream, &mut values, &uses) }
 }
 
-/// Launches the kernel that combines partial results.
+/// Launches the second kernel of a reduction, which combines the partial results in `parts`.
 ///
 /// # Safety
-/// As [`launch_first`], with a function compiled from the second source.
+/// As for [`launch_first`], but the function must have been compiled from the source of the second kernel.
 unsafe fn launch_second(
     call: &AxisReduction<'_>,
     plan: &ReductionPlan,

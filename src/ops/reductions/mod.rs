@@ -1,5 +1,5 @@
-//! Reductions along any axes of arrays of any layout, reductions of segments, and scans along one axis: their common table of functions, and
-//! their kernels.
+//! Reductions along any axes of arrays of any layout, reductions of segments, and scans along one axis. All three share
+//! a table of functions; each has its own kernels.
 
 mod input;
 pub mod launch;

@@ -16,35 +16,35 @@ pub const OUT: usize = 1;
 /// Index, in the loop nest, of the mask that selects elements.
 pub const MASK: usize = 2;
 
-/// Number of elements, or packs, that a thread loads before combining them, so that the memory accesses overlap.
-/// `EACH_OF_BATCH` applies to packs that are processed as a batch; it is smaller, because these packs stay in
-/// registers.
+/// Number of elements, or packs, that a thread loads before it combines them. The memory accesses then overlap.
+/// `EACH_OF_BATCH` applies to packs that are processed as a batch; it is smaller than `EACH`, because all packs of a
+/// batch stay in registers.
 const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
 /// Number of results per thread, if a single pack contains all elements of a result.
 const TURNS: u32 = 4;
-/// Maximum number of elements in a pack; `PACK_BYTES` is its maximum size in bytes.
+/// Maximum number of elements in a pack; `PACK_BYTES` is the maximum size of a pack in bytes.
 const PACK: u32 = 4;
 const PACK_BYTES: u32 = 16;
-/// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results: half a
-/// kilobyte of a row is then read at once.
+/// Number of adjacent threads that read adjacent packs of a row, if a pack contains elements of several results.
+/// Together they read half a kilobyte of the row at once, i.e. 32 packs of 16 bytes.
 const COLUMNS: u32 = 32;
 /// Number of blocks that a multiprocessor runs concurrently if elements are loaded individually.
 pub const BLOCKS: u32 = 8;
 /// Number of blocks that a multiprocessor runs concurrently if elements are loaded as packs.
 pub const BLOCKS_OF_PACKS: u32 = 4;
 
-/// How the threads of a block are assigned to results. These numbers are compiled into the kernel.
+/// How the threads of a block are assigned to results. The fields are compiled into the kernel as constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockShape {
     /// Number of columns of threads in a block. Each column computes one result or one pack of results.
     pub places: u32,
     /// Number of threads per column.
     pub lanes: u32,
-    /// Whether adjacent threads compute the same result; otherwise they compute adjacent results.
+    /// Whether adjacent threads compute the same result. If false, they compute adjacent results.
     pub along: bool,
-    /// Number of elements in a pack. If `along` is set, all of them belong to one result; otherwise each belongs to a
-    /// different result.
+    /// Number of elements in a pack. If `along` is set, all elements of a pack belong to one result. Otherwise each
+    /// element belongs to a different result.
     pub vector: u32,
     /// Number of elements, or packs, that a thread loads before combining them.
     pub each: u32,
@@ -60,7 +60,7 @@ impl BlockShape {
     }
 }
 
-/// Properties of the reduction function that the plan depends on.
+/// Options of a reduction that its plan depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct ReductionOptions {
     /// The reduced axes as a bit set; bit 0 is the first axis.
@@ -92,8 +92,8 @@ pub struct ReductionPlan {
     pub count: i64,
     /// How the threads of a block are assigned to results.
     pub block: BlockShape,
-    /// Number of blocks that compute the same results, each from a part of the elements. If there are several such
-    /// blocks, a second launch combines their partial results.
+    /// Number of blocks that share the elements of each result. If this number is greater than 1, a second launch
+    /// combines the blocks' partial results.
     pub splits: u32,
 }
 
@@ -106,8 +106,8 @@ pub struct DeviceCapacity {
     pub blocks: u32,
 }
 
-/// Plans a reduction of an array over some of its axes. `sides` contains the input, the output with stride 0 along the
-/// reduced axes, and possibly a mask of the input's shape.
+/// Plans a reduction of an array over some of its axes. `sides` contains the layouts of the input, of the output with
+/// stride 0 along the reduced axes, and of the mask, if there is one. All three have the input's shape.
 ///
 /// # Errors
 /// As [`LoopNest::plan`].
@@ -129,15 +129,15 @@ pub fn plan(
         (Some(kept), Some(reduced)) => reduced <= kept,
         (kept, _) => kept.is_none(),
     };
-    // The elements of a mask are read individually, so there are no packs with a mask.
+    // The elements of a mask are read individually. Therefore a reduction with a mask uses no packs.
     let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
     let each = if wants.in_batches && vector > 1 { EACH_OF_BATCH } else { EACH };
     let one = BlockShape { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
     let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
-    // If each thread has few iterations, dividing the elements among more blocks saves less time than the second launch
-    // costs.
+    // The elements are divided among more blocks only as long as each thread has at least 4 iterations. With fewer
+    // iterations, the division saves less time than the second launch costs.
     let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
@@ -145,9 +145,9 @@ pub fn plan(
     Ok(ReductionPlan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
-/// Returns the pack size. At every position that a thread reads, this number of elements is contiguous and aligned. If
-/// `along` is set, the elements of a pack belong to one result. Otherwise each belongs to a different result, and the
-/// results must be contiguous and aligned too.
+/// Returns the number of elements per pack. At every position that a thread reads, that many elements are contiguous
+/// and aligned. If `along` is set, the elements of a pack belong to one result. Otherwise each belongs to a different
+/// result, and the results must be contiguous and aligned too.
 fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     let axis = if along { walk.rank() } else { walk.unreduced_rank() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };
@@ -170,11 +170,11 @@ fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     vector
 }
 
-/// Returns the arrangement of threads if the elements of a result are contiguous.
+/// Assigns threads to results for an input in which the elements of each result are adjacent in memory.
 fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let packs = count as u64 / u64::from(block.vector);
-    // For results with few elements, one thread per result suffices: neighbouring threads read the rest of the same
-    // cache lines.
+    // If each result has few elements, one thread computes it. The cache lines are used completely, because adjacent
+    // threads read the remaining elements of them.
     if packs <= 2 * u64::from(block.each) {
         return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
@@ -183,7 +183,7 @@ fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShap
     BlockShape { places: room.threads / lanes, lanes, ..block }
 }
 
-/// Returns the arrangement of threads if adjacent elements belong to different results.
+/// Assigns threads to results for an input in which adjacent elements belong to different results.
 fn block_across(places: i64, count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let columns = (places as u64 / u64::from(block.vector)).min(u64::from(room.threads)) as u32;
     let columns = columns.next_power_of_two();
@@ -194,18 +194,18 @@ fn block_across(places: i64, count: i64, block: BlockShape, room: DeviceCapacity
 }
 
 impl ReductionPlan {
-    /// Returns the arrangement of threads for the second launch. The partial results of one result, which this launch
-    /// combines, are one row apart from each other.
+    /// Assigns threads to results for the second launch, which combines partial results. The partial results form a
+    /// matrix with one row for each part of the elements and one column for each result.
     pub fn second_block(&self, room: DeviceCapacity) -> BlockShape {
         let one = BlockShape { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
-        // If each result has few partial results, only as many threads as have work combine them.
+        // If each result has few partial results, no more threads combine them than there is work for.
         let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
         BlockShape { places: room.threads / lanes, lanes, ..block }
     }
 
-    /// Returns the part of the variant's cache key that depends on the plan, in addition to the types.
+    /// Returns the part of a compiled kernel's cache key that depends on the plan. The key also contains the types.
     pub fn key(&self) -> VariantKey {
         let BlockShape { places, lanes, along, vector, each: _, turns } = self.block;
         let (kept, rank) = (self.walk.unreduced_rank() as u8, self.walk.rank() as u8);
@@ -244,7 +244,8 @@ impl ReductionPlan {
         self.walk.offset(side)
     }
 
-    /// Appends the loop nests to the arguments of a launch.
+    /// Appends the loop nest over the axes that are not reduced to the arguments of a launch, and, if `with_reduced` is
+    /// set, the loop nest over the reduced axes.
     pub fn push(&self, arguments: &mut Arguments, with_reduced: bool) {
         let (kept, rank) = (self.walk.unreduced_rank(), self.walk.rank());
         let sides = 0..self.sides;

@@ -1,9 +1,9 @@
 // Reduces the elements along the reduced axes to one value for each position along the other axes. A block has
-// PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements to a state, an intermediate value, and the
+// PYGPU_PLACES columns of PYGPU_LANES threads. Each thread joins elements into a state, an intermediate value, and the
 // threads of a column join their states as a tree. If the grid has several blocks along y, they share the elements of a
-// position, and a second launch joins their states. PYGPU_VECTOR contiguous elements are read at once: of one position
-// if PYGPU_ABREAST is 1, otherwise of PYGPU_VECTOR positions. The order of joins depends only on the shape and the
-// device.
+// position, and a second launch joins their states. A thread reads PYGPU_VECTOR contiguous elements at once. They
+// belong to one position if PYGPU_ABREAST is 1, and otherwise to PYGPU_VECTOR adjacent positions. The order of joins
+// depends only on the shape and the device.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_VECTOR / PYGPU_ABREAST)
 
@@ -12,8 +12,8 @@ static __device__ inline void pygpu_start(pygpu_state *sum, pygpu_number i) {
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none(i * PYGPU_IN_ROW + (PYGPU_ABREAST > 1 ? 0 : v));
 }
 
-// Adds the first `valid` of E packs to the states. The packs are `step` packs apart; those with a false `counts` are
-// skipped.
+// Adds the first `valid` of the E packs in `next` to the states. In memory, these packs are `step` packs apart. A pack
+// whose entry of `counts` is false is skipped.
 template <int E>
 static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_packed *next, const bool *counts, pygpu_number i,
                                                pygpu_number step, int valid) {
@@ -49,7 +49,7 @@ static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_pac
 #endif
 }
 
-// Joins a thread's states of one position into the first of them.
+// Joins the PYGPU_VECTOR states that a thread has for one position into the first of these states.
 static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 #if PYGPU_ABREAST == 1
 #pragma unroll
@@ -60,7 +60,7 @@ static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 }
 
 #if PYGPU_LANES > 1
-// Joins the states of a column's threads into that of the first lane.
+// Joins the states of all threads of a column into the state of the column's first thread.
 static __device__ inline void pygpu_finish_block(pygpu_state &sum, pygpu_state *shared, unsigned tid, unsigned lane) {
     shared[tid] = sum;
     __syncthreads();
@@ -78,7 +78,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     pygpu_state sum[PYGPU_VECTOR];
 #if PYGPU_TURNS > 1
-    // Each position has a single pack. A thread reads the packs of several positions before it reduces them.
+    // A single pack contains all elements of a position. A thread reads the packs of PYGPU_TURNS positions before it
+    // reduces them.
     const size_t from = (size_t)blockIdx.x * (PYGPU_THREADS * PYGPU_TURNS) + tid;
     pygpu_packed next[PYGPU_TURNS];
 #pragma unroll
@@ -105,7 +106,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const pygpu_number end = (pygpu_number)count / PYGPU_IN_ROW;
     const pygpu_number step = (pygpu_number)PYGPU_LANES * gridDim.y;
     pygpu_number i = (pygpu_number)PYGPU_LANES * blockIdx.y + lane;
-    // The state of a thread without elements has the highest index, and thus follows all elements.
+    // The state of a thread without elements gets the highest possible index. If an element has the same value,
+    // functions like `argmin` therefore select the element instead of this state.
 #pragma unroll
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none((pygpu_number)-1);
     if (at < places && i < end) {

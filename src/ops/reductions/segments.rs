@@ -16,11 +16,12 @@ use pygpu_memory::Access;
 const TEXT: &str = include_str!("segments.cu");
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Threads that reduce one segment, if neighbouring elements of the memory belong to one segment.
+/// Number of threads that reduce one segment together, if elements that are adjacent in memory belong to the same
+/// segment.
 const LANES: u32 = 32;
 const LANES_ON_CPU: u32 = 4;
-/// Length of the other axes in memory from which one thread reduces a segment, so that neighbouring threads read
-/// neighbouring elements.
+/// Minimum product of the lengths of the axes after the reduced axis for which a single thread reduces a segment.
+/// Adjacent threads then read adjacent elements.
 const INNER_OF_SINGLE_LANE: i64 = 16;
 
 static COMPILED: KernelFamily = KernelFamily::of_library(26);
@@ -33,11 +34,11 @@ pub struct SegmentReduction<'a> {
     pub computed: ScalarType,
     /// The elements to reduce.
     pub input: &'a Array,
-    /// The starts of the segments, as 64-bit integers inside the axis.
+    /// The starts of the segments: 64-bit integers, each a valid index of the axis.
     pub starts: &'a Array,
     /// The array for the results: the input's shape with the number of starts along the axis.
     pub out: &'a Array,
-    /// The axis with the segments.
+    /// The axis that is divided into segments.
     pub axis: usize,
 }
 
@@ -87,7 +88,7 @@ pub fn run(call: &SegmentReduction<'_>, stream: &Stream) -> Result<()> {
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
     let uses =
         [(input.allocation(), Access::Read), (starts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-    // SAFETY: these are the kernel's declared parameters; the caller guarantees contiguous arrays of matching shapes, and
-    // that the starts are inside the axis.
+    // SAFETY: these are the kernel's declared parameters; the caller guarantees contiguous arrays of matching shapes,
+    // and starts that are valid indices of the axis.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }

@@ -20,10 +20,10 @@ pub struct ReductionTypes {
     pub out: ScalarType,
 }
 
-/// Template of the kernels, into which names and code are inserted.
+/// Template of the reduction kernels. Its placeholders are replaced by names and code.
 const TEXT: &str = include_str!("reduce.cu");
 
-/// Returns the C type in which the real parts of a type's elements are computed.
+/// Returns the C type in which the real parts of elements of this type are computed.
 fn real_of(kind: ScalarType) -> &'static str {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Complex64 => "float",
@@ -57,8 +57,9 @@ fn bound(kind: ScalarType, is_greatest: bool) -> String {
 
 /// Defines the comparison of real numbers.
 const REAL_ORDER: &str = "#define PYGPU_LESS(a, b) ((a) < (b))\n#define PYGPU_LESS_EQUAL(a, b) ((a) <= (b))\n";
-/// Defines the comparison of complex numbers, which is lexicographic, as in NumPy. A number with a NaN in either part is
-/// neither less than nor equal to another number.
+/// Defines the comparison of complex numbers, which is lexicographic, as in NumPy: the real parts are compared first,
+/// and, if they are equal, the imaginary parts. A number with a NaN in either part is neither less than nor equal to
+/// another number.
 const COMPLEX_ORDER: &str = "\
     static __device__ inline bool PYGPU_LESS(const pygpu_type &a, const pygpu_type &b) {\n\
     \x20   return (a.real() < b.real() && a.imag() == a.imag() && b.imag() == b.imag())\n\
@@ -81,7 +82,8 @@ pub(super) fn spelled(text: &str, kind: ScalarType) -> String {
     text.replace("{T}", "pygpu_type").replace("{R}", "pygpu_real")
 }
 
-/// Returns the type of the expression that computes the result from a state.
+/// Returns the type of a reduction's result as it is computed from the state, before the conversion to the output's
+/// type.
 fn finished(row: &ReductionEntry, computed: ScalarType) -> ScalarType {
     match (row.output, computed) {
         (ResultType::Fixed(kind), _) => kind,
@@ -89,8 +91,8 @@ fn finished(row: &ReductionEntry, computed: ScalarType) -> ScalarType {
     }
 }
 
-/// Defines the types of elements, states and results, and the functions on them. `number` is the type of element
-/// indices.
+/// Generates C++ definitions of the types of elements, states and results, and of the functions on them. `number` is
+/// the C++ type of element indices.
 pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &str) -> String {
     let ReductionTypes { input, computed, out } = types;
     let neutral = match row.neutral.0 {
@@ -133,12 +135,13 @@ pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &
     )
 }
 
-/// Returns the byte offset of an element along a loop nest, as a C expression; 0 if there is no loop nest.
+/// Returns a C expression for the byte offset of element `at` of operand `side` in a loop nest; 0 if there is no loop
+/// nest.
 pub(super) fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
     if walk.is_some() { format!("{name}.offset({at}, {side})") } else { "0".to_owned() }
 }
 
-/// Defines how the threads of a block are assigned to results, and which elements each thread loads.
+/// Generates C++ macros that assign the threads of a block to results and to the elements that they load.
 fn threads(block: BlockShape) -> String {
     let BlockShape { places, lanes, along, vector, each, turns } = block;
     let (lane, place, apart) = match along {
@@ -153,19 +156,20 @@ fn threads(block: BlockShape) -> String {
     )
 }
 
-/// Source fragments in which the two kernels of a reduction differ.
+/// Source fragments in which the two kernels of a reduction differ: the kernel that reduces the elements, and the
+/// kernel that combines partial results.
 struct ReductionFragments<'a> {
     parameters: String,
     /// Code that is executed before the first element of a result is loaded.
     base: String,
-    /// Code that loads the pack with a given index.
+    /// Expression that loads the pack with index `i`.
     load: String,
-    /// Condition that is true if the mask selects an element.
+    /// Condition that is true if the mask selects element `i`; `None` if the reduction has no mask.
     mask: Option<String>,
     store: String,
-    /// Further definitions that only one of the two kernels needs.
+    /// Definitions of the pack type and of helper functions. Each of the two kernels has its own version of them.
     more: String,
-    /// Functions that these fragments use.
+    /// Definitions of functions that the other fragments call.
     preamble: &'a str,
 }
 
@@ -177,8 +181,8 @@ fn assembled(
     parts: &ReductionFragments<'_>,
 ) -> KernelSource {
     let name = name_of(row);
-    // This launch bound limits the registers per thread, so that a multiprocessor can run this number of blocks
-    // concurrently.
+    // With this launch bound, the compiler limits the registers per thread such that a multiprocessor can run
+    // `BLOCKS_OF_PACKS` blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
         .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))
@@ -201,12 +205,12 @@ fn assembled(
     elementwise_kernel::source(&name, text, &["--fmad=false".to_owned()])
 }
 
-/// Returns the name of a function's reduction kernels.
+/// Returns the name of the kernels of a reduction function.
 pub fn name_of(row: &ReductionEntry) -> String {
     format!("pygpu_{}", row.name)
 }
 
-/// Generates the source of the kernel that reduces the elements.
+/// Generates the source of a reduction's first kernel, which reduces the input elements to results or partial results.
 pub fn first(
     row: &ReductionEntry,
     types: ReductionTypes,
@@ -266,7 +270,7 @@ pub fn first(
     assembled(row, types, plan, block, &ReductionFragments { parameters, base, load, mask, store, more, preamble })
 }
 
-/// Generates the function that computes a pack of elements instead of loading it.
+/// Generates the C++ function that computes a pack of input elements by an expression.
 fn mapped(map: &InputExpression) -> String {
     format!(
         "static __device__ __forceinline__ pygpu_packed pygpu_mapped(size_t at, {}) {{\n    pygpu_packed made;\n{}\
@@ -275,7 +279,7 @@ fn mapped(map: &InputExpression) -> String {
     )
 }
 
-/// Generates the source of the kernel that combines partial results.
+/// Generates the source of a reduction's second kernel, which combines the partial results of the first kernel.
 pub fn second(row: &ReductionEntry, types: ReductionTypes, plan: &ReductionPlan, block: BlockShape) -> KernelSource {
     let kept = plan.kept_type();
     let mut parameters = "const pygpu_state *parts, char *out, size_t places, size_t count, double less".to_owned();
@@ -283,7 +287,8 @@ pub fn second(row: &ReductionEntry, types: ReductionTypes, plan: &ReductionPlan,
         parameters.push_str(&format!(", {walk} kept"));
     }
     let store = format!("*(pygpu_result *)(out + {}) = pygpu_finish(sum[0], less);", offset(&kept, "kept", "at", OUT));
-    // A partial result is processed like an element, except that states are joined.
+    // The template's code for elements processes the partial results. A partial result already is a state, so it is not
+    // converted but joined into the thread's state.
     let more = "struct pygpu_packed { pygpu_state item[1]; };\n#define PYGPU_IS_BATCHED 0\n\
         static __device__ inline const pygpu_state &pygpu_convert(const pygpu_state &part) { return part; }\n\
         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"

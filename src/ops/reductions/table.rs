@@ -1,11 +1,12 @@
 //! Table of reductions: one entry for each of NumPy's reduction functions.
 //!
 //! A reduction is defined by its state, the intermediate value to which elements are added. In the code of an entry,
-//! `{x}` is an element in the type of the computation, `{T}` is that type, and `{R}` is the real type that corresponds
-//! to it. `a` and `b` are states, `at` is the element's index among the reduced elements, and `less` is subtracted from
-//! the number of these elements. `PYGPU_LESS` and `PYGPU_LESS_EQUAL` compare elements. A thread adds its elements in
-//! ascending order of their indices. States are joined in any order; therefore the order of joins must not change the
-//! result, except for rounding. Element indices have the type `pygpu_number`, which is as wide as the array requires.
+//! `{x}` is an element in the type of the computation, `{T}` is the type of the computation, and `{R}` is the real type
+//! that corresponds to `{T}`. `a` and `b` are states, `at` is the element's index among the reduced elements, and
+//! `less` is the number (`ddof` of `var`) that is subtracted from the count of these elements. `PYGPU_LESS` and
+//! `PYGPU_LESS_EQUAL` compare elements. A thread adds its elements in ascending order of their indices. States are
+//! joined in any order; therefore the order of joins must not change the result, except for rounding. Element indices
+//! have the type `pygpu_number`: 32 or 64 bits, as the array's size requires.
 
 use pygpu_base::dtype::{DType, ScalarType};
 
@@ -31,14 +32,14 @@ pub enum ResultType {
     Fixed(ScalarType),
 }
 
-/// The state's first member if there are no elements.
+/// The initial value of the state's first member, before any element is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Neutral {
-    /// A neutral value of the operation, as source.
+    /// A neutral value of the operation, as C source.
     Text(&'static str),
-    /// The maximum of the type. It only initializes the state: a reduction of no elements has no result.
+    /// The maximum of the type. The value only initializes the state; the reduction of an empty array has no result.
     Greatest,
-    /// The minimum of the type. It only initializes the state: a reduction of no elements has no result.
+    /// The minimum of the type. The value only initializes the state; the reduction of an empty array has no result.
     Least,
 }
 
@@ -55,17 +56,18 @@ pub struct ReductionEntry {
     pub first: &'static str,
     /// C declarations of the state's other members.
     pub others: &'static str,
-    /// Maximum size in bytes of the state's members. Up to two members of the element type are not counted here.
+    /// Maximum total size in bytes of the state's members, without up to two members of the element type.
     pub bytes: usize,
-    /// The state if there are no elements: the first member, and the source of the other members. In this source, `at`
-    /// is the smallest index of an element that can be added to the state.
+    /// The initial state, before any element is added: the value of the first member, and C source for the values of
+    /// the other members. In this source, `at` is the smallest index of an element that can be added to the state.
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Code that adds a later element to state `a`; empty if `map` followed by `join` is as cheap.
+    /// Code that adds element `{x}` to state `a`, if all elements in the state precede `{x}`. Empty if it is as cheap
+    /// to compute the state of `{x}` with `map` and join this state into `a` with `join`.
     pub take: &'static str,
-    /// Code that adds `valid` elements in `x`, at most `N`, to state `a`; empty if adding them individually is as
-    /// cheap.
+    /// Code that adds the first `valid` elements of the array `x`, which has `N` elements, to state `a`. Empty if it is
+    /// as cheap to add the elements individually.
     pub batch: &'static str,
     /// Code that joins state `b` into state `a`.
     pub join: &'static str,
@@ -73,7 +75,7 @@ pub struct ReductionEntry {
     pub finish: &'static str,
     /// Whether floats and complex numbers are supported.
     pub of_floats: bool,
-    /// Whether the result depends on the elements' indices, so that the axes are traversed in C order.
+    /// Whether the result depends on the elements' indices. The axes are then traversed in C order.
     pub is_numbered: bool,
 }
 
@@ -98,20 +100,20 @@ const OF_BITS: ReductionEntry = ReductionEntry { of_floats: false, ..SIMPLE };
 const OF_TRUTHS: ReductionEntry =
     ReductionEntry { output: ResultType::Fixed(ScalarType::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
 
-// If an element is NaN, the result is NaN. The initial state is an element of the array, so that this element may be
-// compared with itself.
+// If an element is NaN, the result is NaN: a state with a NaN is never replaced, and a NaN replaces every other state.
 const LESS: &str = "if (!(PYGPU_LESS(a.first, b.first) || a.first != a.first)) a.first = b.first;";
 const GREATER: &str = "if (!(PYGPU_LESS(b.first, a.first) || a.first != a.first)) a.first = b.first;";
-// Of equal elements the first is selected. A NaN takes precedence over all numbers.
+// Among equal elements, the first is selected. A NaN takes precedence over all numbers.
 const FIRST_LESS: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || PYGPU_LESS(b.first, a.first) || (b.first == a.first && later)) a = b;";
 const FIRST_GREATER: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || PYGPU_LESS(a.first, b.first) || (b.first == a.first && later)) a = b;";
-// Selects in the same way for an element that follows all elements of the state: of equal elements the earlier one
-// stays selected.
+// Adds an element that follows all elements in the state, by the rules of `FIRST_LESS` and `FIRST_GREATER`: among equal
+// elements, the one in the state stays selected.
 const TAKE_LESS: &str = "if (!(PYGPU_LESS_EQUAL(a.first, {x})) && a.first == a.first) { a.first = {x}; a.at = at; }";
 const TAKE_GREATER: &str = "if (!(PYGPU_LESS_EQUAL({x}, a.first)) && a.first == a.first) { a.first = {x}; a.at = at; }";
-// Means are stored relative to one of the elements, so that they are exact even if all elements are far from zero.
+// The state of a mean contains one of the elements, `first`, and the difference of the mean from `first`. This
+// difference is small and therefore precise even if all elements are far from zero.
 const MOMENTS: &str = "if (b.n != 0) { if (a.n == 0) { a = b; } else {\n\
     const pygpu_number n = a.n + b.n; const {R} part = ({R})b.n / ({R})n;\n\
     const {T} apart = (b.first - a.first) + (b.mean - a.mean);\n\
@@ -128,7 +130,7 @@ const MOMENTS_OF_BATCH: &str = "if (a.n == 0) a.first = x[0];\n\
 
 const EXTREMES: &str = "if (!(PYGPU_LESS(a.first, b.first) || a.first != a.first)) a.first = b.first;\n\
     if (!(PYGPU_LESS(b.most, a.most) || a.most != a.most)) a.most = b.most;";
-// NaNs are skipped; `seen` records that there was an element other than NaN.
+// NaNs are skipped. The state's member `seen` is true if at least one element was not NaN.
 const NAN_LESS: &str = "if (b.seen) { if (!a.seen || PYGPU_LESS(b.first, a.first)) a.first = b.first; a.seen = true; }";
 const NAN_GREATER: &str =
     "if (b.seen) { if (!a.seen || PYGPU_LESS(a.first, b.first)) a.first = b.first; a.seen = true; }";
@@ -354,13 +356,13 @@ pub static TABLE: &[ReductionEntry] = &[
     },
 ];
 
-/// Returns the entry with a name.
+/// Returns the entry of the reduction function with this name.
 pub fn row(name: &str) -> Option<&'static ReductionEntry> {
     TABLE.iter().find(|row| row.name == name)
 }
 
 impl ReductionEntry {
-    /// Returns the default type of the computation for elements of a type.
+    /// Returns the default type of the computation for elements of type `kind`.
     pub fn computed(&self, kind: ScalarType) -> ScalarType {
         use ScalarType::*;
         match (self.computed, kind) {
@@ -371,7 +373,7 @@ impl ReductionEntry {
         }
     }
 
-    /// Returns the type of the results for a type of the computation.
+    /// Returns the type of the results if the reduction is computed in type `computed`.
     pub fn output(&self, computed: ScalarType) -> ScalarType {
         match (self.output, computed) {
             (ResultType::Fixed(kind), _) => kind,
@@ -391,7 +393,7 @@ impl ReductionEntry {
         matches!(self.neutral.0, Neutral::Text(_))
     }
 
-    /// Whether elements are compared by their order.
+    /// Whether the function compares elements by less and greater, as `min` and `argmax` do.
     pub fn is_of_order(&self) -> bool {
         !self.has_neutral()
     }

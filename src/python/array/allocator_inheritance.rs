@@ -7,7 +7,7 @@ use super::memory_owner::{InheritedAllocator, MemoryOwner};
 use pygpu_array::{Array, DeferredArray};
 use pygpu_memory::custom_allocator::{self, AllocatorChoice};
 
-/// A change of this thread's allocator choice. The drop restores the previous choice.
+/// Changes the allocator that this thread uses for new arrays. The drop restores the previous choice.
 pub(crate) struct AllocatorScope(Option<AllocatorChoice>);
 
 impl AllocatorScope {

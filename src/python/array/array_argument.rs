@@ -16,7 +16,7 @@ pub(crate) struct ArrayArg<'py>(Bound<'py, GpuArray>);
 impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'py> {
     type Error = PyErr;
 
-    #[inline(never)] // two dozen functions call it, and would each contain a copy
+    #[inline(never)] // two dozen functions call this function, and each would contain a copy
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         match object.cast::<GpuArray>() {
             Ok(array) => Ok(Self(array.to_owned())),
@@ -61,8 +61,8 @@ pub(crate) fn sequence_or_error<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bou
     Ok(array.cast_into()?)
 }
 
-/// Returns the error for an object that is not a PyGPU array. The message describes the object and its conversion to an
-/// array.
+/// Returns the error for an object that is not a PyGPU array. The message describes the object and names a function
+/// that converts the object to an array.
 #[cold]
 pub(crate) fn type_error(object: &Bound<'_, PyAny>) -> PyErr {
     let py = object.py();

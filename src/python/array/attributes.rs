@@ -31,8 +31,8 @@ pub(crate) fn length(layout: &Layout) -> PyResult<usize> {
 impl GpuArray {
     /// Lengths of the axes, as a tuple of int.
     ///
-    /// An assignment reshapes the array in place, and raises AttributeError where a copy is needed. NumPy 2.5 deprecates
-    /// it; `a.reshape(shape, copy=False)` returns a view.
+    /// An assignment to `shape` reshapes the array in place, and raises AttributeError if a copy is needed. NumPy 2.5
+    /// deprecates this assignment; `a.reshape(shape, copy=False)` returns a view.
     #[getter]
     // stub: -> tuple[int, ...]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -78,7 +78,7 @@ impl GpuArray {
         self.cold_fields_if_set().and_then(ColdFields::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
     }
 
-    /// Set another number of bytes, for subclasses, as in PyCUDA.
+    /// Set the number of bytes that `nbytes` returns, for subclasses, as in PyCUDA.
     #[setter]
     fn set_nbytes(slf: &Bound<'_, Self>, nbytes: Option<i64>) -> PyResult<()> {
         if slf.is_exact_instance_of::<Self>() {

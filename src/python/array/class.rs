@@ -54,7 +54,7 @@ pub(crate) use object::{
 ///     Either a callable that takes a number of bytes and returns an object with an address (as in PyCUDA, with
 ///     `shape`), or an object that describes existing memory (PybindGPU's `Allocator`, without other arguments).
 /// base : object, optional
-///     Object to keep alive as long as the array, if it owns the memory of `gpudata`.
+///     Object that stays alive as long as the array, for example the owner of the memory of `gpudata`.
 /// gpudata : int, GPUArray, DeviceAllocation or object with an address, optional
 ///     Existing device memory to use, with `shape`, `dtype` and optionally `strides`. For memory tracked by PyGPU, its
 ///     extent, write permission and uses on streams apply to the new array too. Other addresses are not checked.
@@ -94,7 +94,7 @@ pub(crate) struct GpuArray {
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
     dlpack_dimensions: LentDimensions,
-    /// Whether the address escaped, so that the block is registered in `memory::address_registry`.
+    /// Whether the address is visible outside PyGPU. The block is then registered in `memory::address_registry`.
     has_escaped: AtomicBool,
 }
 
@@ -157,23 +157,23 @@ impl GpuArray {
         self.value().cold_fields.get_or_init(Box::default)
     }
 
-    /// Returns this object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement
-    /// in these fields.
+    /// Returns the rarely used fields of this object itself, even if another value has replaced the first value.
+    /// `__init__` stores the replacement in these fields.
     pub(crate) fn cold_fields_to_init(&self) -> &ColdFields<Self> {
         self.cold_fields.get_or_init(Box::default)
     }
 
-    /// Returns this object's own rarely used fields, if allocated.
+    /// Returns the rarely used fields of this object itself, if allocated.
     pub(crate) fn cold_fields_if_set(&self) -> Option<&ColdFields<Self>> {
         self.cold_fields.get()
     }
 
-    /// Returns the core array, after flushing the pending operations on which its values depend. The methods below
-    /// return metadata without a flush.
+    /// Returns the core array, after flushing the pending operations on which its values depend. Methods that return
+    /// only metadata, such as `layout`, do not flush.
     ///
     /// # Errors
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
-    #[inline(always)] // the result has eight words, and nearly all functions call this method
+    #[inline(always)] // a call would copy a result of eight words, and nearly all functions call this method
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(&self.array),
@@ -193,7 +193,8 @@ impl GpuArray {
     /// Returns the core array without a flush, for callers that need neither its values nor its address.
     ///
     /// # Errors
-    /// The error of a deferred operation that failed; `ValueError` if `gpudata` has not been assigned yet.
+    /// The error of the deferred operation that computes the array, if it failed; `ValueError` if `gpudata` has not
+    /// been assigned yet.
     #[inline(always)] // for the same reason as `array`
     pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
         match self.cold_fields.get() {
@@ -262,7 +263,7 @@ impl GpuArray {
         &self.value().dlpack_dimensions
     }
 
-    /// Replaces shape and strides. Other views of the memory keep theirs.
+    /// Replaces shape and strides. Other views of the memory keep their shape and strides.
     ///
     /// # Errors
     /// The errors of [`GpuArray::array`], and of a layout that exceeds the memory.
@@ -276,7 +277,8 @@ impl GpuArray {
         };
         let mirror = self.host().map(|mut host| std::mem::take(&mut *host));
         let cold_fields = self.cold_fields_to_init();
-        // No value is dropped before the object. A program that alternates between shapes uses the same values again.
+        // All values are kept until the object is dropped. A program that alternates between shapes therefore reuses
+        // previous values instead of adding values.
         if is_same(self) {
             cold_fields.restore_first_value();
         } else if !cold_fields.restore_value(is_same) {
@@ -287,7 +289,8 @@ impl GpuArray {
             }
             cold_fields.replace_value(value);
         }
-        // The array keeps the ndarray over which it was created. The result of `get` has the previous shape.
+        // An ndarray that the array owns stays its host mirror. An ndarray that `get` returned has the previous shape,
+        // and is no longer the host mirror.
         if let Some(owned @ HostMirror::Owned(_)) = mirror {
             *self.host_mut() = owned;
         }
@@ -295,7 +298,8 @@ impl GpuArray {
     }
 
     /// Returns the Python owner of the memory and the allocator that results inherit, if this object holds all
-    /// references to the memory. The garbage collector may then count both as referenced by this object.
+    /// references to the memory. The garbage collector may then count the owner and the allocator as referenced by this
+    /// object.
     ///
     /// The collector calls this function more than once in a collection. The result must stay the same, because the
     /// collector would free a live object that is counted in one pass and not in another. Therefore no thread that
@@ -306,7 +310,7 @@ impl GpuArray {
         if gil::has_released_threads() {
             return [None, None];
         }
-        // A `gpudata` object that only this object references holds one more reference to the memory.
+        // If only this array references its `gpudata` object, that object holds one more reference to the memory.
         let own_references = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_unshared_gpudata));
         if let Some((owner_value, reference_count)) = self.array.owner() {
             let owner: Option<&MemoryOwner> = owner_value.downcast_ref().filter(|_| reference_count == own_references);
@@ -337,8 +341,8 @@ impl Drop for GpuArray {
     #[inline]
     fn drop(&mut self) {
         self.drop_array();
-        // Python holds the GIL when it deallocates an object, so that the reference to the base can be dropped here.
-        // Bases may form a long chain, which must not be dropped recursively.
+        // Python holds the GIL when it deallocates an object, so the reference to the base can be dropped here. Bases
+        // may form a long chain. A recursive drop of this chain would overflow the stack.
         if let Some(base) = self.base.take() {
             // SAFETY: Python holds the GIL here.
             let py = unsafe { Python::assume_attached() };
@@ -354,8 +358,8 @@ impl Drop for GpuArray {
 
 impl GpuArray {
     /// Discards the pending operation that computes this array, if no other code needs the result and no operand is
-    /// freed with the operation. Returns true in this case: the block owns nothing that must be freed. Otherwise
-    /// flushes if pending operations alone keep too much memory alive, and returns false.
+    /// freed with the operation. Returns true if the operation was discarded, because the block then owns nothing that
+    /// must be freed. Otherwise flushes if pending operations alone keep too much memory alive, and returns false.
     #[inline(never)]
     fn release_pending(&self) -> bool {
         if self.array.drop_unproduced(fusion::discard_result_without_error) {
@@ -373,16 +377,16 @@ impl GpuArray {
         let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
-            // The drop calls no driver, so that the array need not be moved out of the object.
-            // SAFETY: the array is dropped once: here, or below if this branch is not taken.
+            // The drop calls no driver, so the array need not be moved out of the object. SAFETY: the array is dropped
+            // once: here, or below if this branch is not taken.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }
         // SAFETY: the array is taken out once, here, because `drop` runs once.
         let array = unsafe { ManuallyDrop::take(&mut self.array) };
         // Freeing may wait for the driver, and a thread in the driver may wait for the GIL, so the GIL is released.
-        // During finalization `try_attach` cannot attach to the interpreter. The array is then dropped below, and the
-        // GIL is not held.
+        // During finalization `try_attach` cannot attach to the interpreter. The array is then dropped at the end of
+        // this function, and the GIL is not held.
         let mut array = Some(array);
         debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));
@@ -405,9 +409,8 @@ impl GpuArray {
 
 impl GpuArray {
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // The collector may visit an object from `tp_alloc` before `new_of_class` or pyo3 writes its value. All bytes
-        // of the value are zero then.
-        // SAFETY: the field's address is valid and readable.
+        // The collector may visit an object from `tp_alloc` before `new_of_class` or pyo3 writes its value. Until then,
+        // all bytes of the value are zero. SAFETY: the field's address is valid and readable.
         if !unsafe { Array::is_written((&raw const self.array).cast()) } {
             return Ok(());
         }

@@ -40,12 +40,12 @@ pub(crate) struct ColdFields<A> {
     gpudata: OnceLock<Py<PyAny>>,
     /// The arguments of `__new__`, until `__init__` determines the array's value.
     new_call: Mutex<Option<CallIdentity>>,
-    /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `values`, or null
-    /// before.
+    /// The current value of the array: an element of `values`, or null for the value that the array was created with.
     current: AtomicPtr<A>,
-    /// All created values. None is dropped before this struct, because callers may hold references to any value.
+    /// All values that replaced the first value so far. A value is dropped only with this struct, because callers may
+    /// hold references to any value.
     values: Mutex<Vec<Arc<A>>>,
-    /// The number of bytes that a subclass has set.
+    /// The number of bytes that a subclass has assigned to the attribute `nbytes`.
     nbytes: Mutex<Option<Option<i64>>>,
     /// The pointer object with the array's address for ctypes.
     pub(crate) parameter: CtypesPointerCache,
@@ -113,7 +113,8 @@ impl<A> ColdFields<A> {
         values.push(current);
     }
 
-    /// Makes a previous value that satisfies a condition current again; false if there is none.
+    /// Makes a previous value that satisfies a condition current again. Returns false if no previous value satisfies
+    /// the condition.
     pub(super) fn restore_value(&self, is_suitable: impl Fn(&A) -> bool) -> bool {
         let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(previous) = values.iter().find(|value| is_suitable(value)) else { return false };
@@ -126,7 +127,7 @@ impl<A> ColdFields<A> {
         self.current.store(std::ptr::null_mut(), Ordering::Release);
     }
 
-    /// Marks the array as having no memory yet.
+    /// Marks the array as an array without memory, until its `gpudata` is assigned.
     pub(crate) fn mark_unallocated(&self) {
         self.is_unallocated.store(true, Ordering::Relaxed);
     }
@@ -146,7 +147,7 @@ impl<A> ColdFields<A> {
         drop(previous);
     }
 
-    /// The number of bytes that a subclass has set.
+    /// Returns the number of bytes that a subclass has assigned to the attribute `nbytes`.
     pub(crate) fn nbytes(&self) -> Option<Option<i64>> {
         *self.nbytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,8 +160,8 @@ impl<A> ColdFields<A> {
         if let Some(memory) = self.gpudata.get() {
             visit.call(memory)?;
         }
-        // The collector holds the GIL, and no thread runs Python code under this lock. If the lock is held, the array
-        // is in use.
+        // The collector holds the GIL, and no thread runs Python code under this lock. If another thread holds the
+        // lock, the array is in use, and the collector cannot free the array.
         if let Ok(host) = self.host.try_lock()
             && let Some(host) = host.referent()
         {

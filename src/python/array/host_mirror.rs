@@ -11,8 +11,8 @@ use crate::runtime::result_cache::CacheSlot;
 pub(crate) enum HostMirror {
     #[default]
     None,
-    /// An ndarray over which the array was created (PybindGPU), or that `to_host` created: kept alive as long as the
-    /// array.
+    /// An ndarray from which the array was created (PybindGPU), or that `to_host` created. It stays alive as long as
+    /// the array.
     Owned(Py<PyAny>),
     /// The ndarray that the last `get` returned: a weak reference, and a cached strong reference. The next `get` fills
     /// the same ndarray again if no other reference is left.
@@ -28,7 +28,7 @@ impl HostMirror {
         }
     }
 
-    /// Returns the ndarray if the array owns it, or if it has references other than those of the mirror.
+    /// Returns the ndarray if the array owns the ndarray, or if references other than those of the mirror exist.
     pub(crate) fn live_ndarray<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self {
             Self::None => None,

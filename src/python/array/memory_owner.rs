@@ -11,7 +11,7 @@ use pygpu_memory::custom_allocator::Allocator;
 pub(crate) struct MemoryOwner {
     /// The Python object that owns the memory.
     pub(crate) object: SendPyObject,
-    /// Whether an allocator created the object for the array.
+    /// Whether the memory was allocated for the array itself, by a custom allocator or by the pool.
     pub(crate) is_arrays: bool,
     /// The allocator that also allocates the results of operations on the array.
     pub(crate) allocator: Option<InheritedAllocator>,
@@ -27,7 +27,8 @@ impl MemoryOwner {
 /// An allocator that results of operations inherit from an array.
 pub(crate) struct InheritedAllocator {
     object: SendPyObject,
-    /// Creates an allocator from the object. This is a function pointer because the function is in a higher layer.
+    /// Creates an allocator from the object. This is a function pointer, because the function is defined in a higher
+    /// layer, which this layer must not import.
     make: fn(&Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>>,
 }
 

@@ -1,5 +1,5 @@
-//! Special memory of drivers: managed memory, mapped pinned memory, and memory shared between processes. Also queries
-//! the block and the device address of an address.
+//! Special memory of drivers: managed memory, mapped pinned memory, and memory shared between processes. Two other
+//! functions return the block that contains an address, and the device address of pinned host memory.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
 /// nbytes : int
 ///     Number of bytes, at least 1.
 /// mem_flags : int
-///     1 attaches the memory globally, 2 attaches it to the host at first.
+///     Initial access to the memory. 1: global. 2: by the host. `attach_managed` changes the access.
 ///
 /// Returns
 /// -------
@@ -167,7 +167,7 @@ fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
 /// ----------
 /// address : int or DeviceAllocation
 ///     Address of the first byte of memory outside the driver's pools, such as memory from `allocate_device`. The
-///     driver does not share memory of its pools, which contain the arrays.
+///     driver does not share memory of its pools, and arrays are in these pools.
 ///
 /// Returns
 /// -------
@@ -201,7 +201,7 @@ struct IpcMapping {
 impl Drop for IpcMapping {
     fn drop(&mut self) {
         let close = || {
-            // The driver's function does not wait for uses of the memory.
+            // The driver's function that closes shared memory does not wait for uses of the memory.
             self.device.synchronize()?;
             let memory = self.device.backend().driver_memory()?;
             // SAFETY: `open_shared_memory` opened the memory, and no use is in progress after the synchronization.

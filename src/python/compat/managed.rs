@@ -1,4 +1,4 @@
-//! Location of managed memory, and hints for its use.
+//! Functions that move managed memory to a location, and that advise the driver about its use.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ const ADVICE: [(&str, Advice); 6] = [
     ("not_accessed_by", Advice::UnsetAccessedBy),
 ];
 
-/// Reads a location by number: a device, or -1 for the host.
+/// Converts a number to a location: a device index, or -1 for the host.
 fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
     match number::int32(object, "device")? {
         -1 => Ok(Residence::Host),
@@ -90,7 +90,7 @@ fn prefetch_managed(
 ///     'read_mostly', 'preferred_location' or 'accessed_by'. 'not_read_mostly', 'no_preferred_location' and
 ///     'not_accessed_by' revoke the earlier advice.
 /// device : int
-///     The device of the advice; -1 is the host.
+///     The device that the advice concerns; -1 is the host.
 ///
 /// Raises
 /// ------

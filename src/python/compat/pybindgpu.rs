@@ -28,7 +28,7 @@ impl GpuArray {
         finalization::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
     }
 
-    /// The address of the host side as a pointer wrapper; null if it does not exist yet.
+    /// The address of the host mirror as a pointer wrapper; null if the array has no host mirror yet.
     #[getter]
     fn host_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -66,7 +66,7 @@ impl GpuArray {
         slf.setattr(intern!(py, STATUS), status)
     }
 
-    /// The status of the last call in PybindGPU's style; success before the first.
+    /// The status of the last call in PybindGPU's style; success before the first call.
     #[getter]
     fn last_status<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();

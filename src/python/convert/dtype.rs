@@ -90,7 +90,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     let descr = numpy_dtype(py)?.call1((object,))?;
     let dtype = from_numpy(&descr)?;
     if object.is_instance_of::<PyType>() {
-        remember(object, dtype); // other objects could change later, and must not be kept alive
+        remember(object, dtype); // objects other than types could change later, and must not be kept alive
     }
     Ok(dtype)
 }
@@ -141,8 +141,8 @@ fn unsupported(descr: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     )))
 }
 
-/// NumPy's dtypes of opaque items; the index is `tag - 1`. Entries are never removed, because programs use few such
-/// dtypes.
+/// NumPy's dtypes of opaque items. The index of an entry is the tag of its opaque `DType` minus 1. Entries are never
+/// removed, because programs use few such dtypes.
 static OPAQUE: ForkSafeMutex<Vec<Py<PyAny>>> = ForkSafeMutex::new(Vec::new());
 
 fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {

@@ -17,7 +17,7 @@ use pygpu_copy::HostBuffer;
 use pygpu_layout::{Axis, Dims, Layout};
 
 /// Makes rust-numpy look up NumPy's functions during the import of the module, when no thread forks. A later lookup
-/// would hold locks of pyo3, and a child that is forked meanwhile would wait for them forever: see `py_once`.
+/// would hold locks of pyo3, and a child that is forked meanwhile would wait for these locks forever: see `py_once`.
 pub(crate) fn prepare(py: Python<'_>) {
     let _ = PyArrayDescrMethods::itemsize(&numpy::dtype::<u8>(py));
     let _ = PyUntypedArray::type_object(py);
@@ -55,7 +55,7 @@ pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) 
     objects::references(array) <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
 }
 
-/// Returns whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may
+/// Returns whether the interpreter was built with a GIL. Without a GIL, reference counts of other threads' objects may
 /// be outdated.
 pub(crate) fn has_gil(py: Python<'_>) -> bool {
     static HAS_GIL: PyOnce<bool> = PyOnce::new();

@@ -26,7 +26,8 @@ impl CtypesPointerCache {
             Some((cached_address, pointer)) if *cached_address == address => Ok(pointer.bind(py).clone()),
             _ => {
                 let pointer = make(address)?;
-                // A stored pointer stays: a concurrent call stored an equal one, or the address has changed.
+                // A stored pointer is not replaced: a concurrent call stored an equal pointer, or the address changed
+                // later.
                 drop(self.0.set((address, pointer.clone().unbind())));
                 Ok(pointer)
             }

@@ -46,7 +46,8 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 
 #[cold]
 fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
-    // Sequences are checked first, because an ndarray has `__index__`, too, which only works for a single integer.
+    // Sequences are checked first, because an ndarray has `__index__`, too, which fails unless the ndarray is a single
+    // integer.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
@@ -68,7 +69,8 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     }
 }
 
-/// Converts -1 and objects that only have `__index__`, and raises the errors for other objects.
+/// Converts an object for which `fast_integer` returned -1: the integer -1, or an object with `__index__`. Raises the
+/// errors for other objects.
 #[cold]
 fn integer_by_index(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     let value = numbers::integer(object, TooLarge::Overflow).map_err(|error| integer_error(object, name, &error))?;

@@ -27,7 +27,8 @@ use pygpu_memory::{Access, ordered};
 pub(crate) struct PyAllocator {
     object: SendPyObject,
     takes_stream: bool,
-    /// The last returned memory, if PyGPU tracks its block. Only an allocator for one array stores the memory.
+    /// The memory object that the last call returned, if PyGPU tracks its block. The outer option is `None` unless the
+    /// allocator serves one array only.
     tracked_memory: Option<Mutex<Option<Py<PyAny>>>>,
     /// Whether the allocator also allocates the results of operations on its arrays, as PyCUDA does for an argument
     /// `allocator=`.
@@ -67,7 +68,7 @@ impl PyAllocator {
         Ok(Self { is_inherited: true, ..Self::new(object)? })
     }
 
-    /// Takes the last returned memory, if PyGPU tracks its block.
+    /// Takes the memory object that the last call returned, if PyGPU tracks its block.
     pub(crate) fn take_tracked_memory(&self) -> Option<Py<PyAny>> {
         self.tracked_memory.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -84,12 +85,12 @@ impl PyAllocator {
                 let argument = PyStream::from(stream.clone());
                 (object.call_method1(intern!(py, "allocate"), (bytes, argument))?, stream.clone())
             }
-            // An allocator without a stream argument returns memory in the order of the default stream.
+            // Memory of an allocator without a stream argument is usable in the order of the default stream.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
-        // A plain number is rejected, because no owner would free the memory at its address. For example `int` is a
-        // callable that takes a number of bytes, too. All numbers have `__float__`. Arrays, PyGPU's included, have
-        // `__float__` and `ptr`.
+        // A result that is a plain number is rejected, because no object would free the memory at this address. For
+        // example, `int` passed as an allocator returns the number of bytes. Only numbers have `__float__` without
+        // `ptr`; arrays have both attributes.
         self.has_returned_null.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
         if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(
@@ -113,7 +114,7 @@ impl PyAllocator {
             (Some(_), Some(tracked_memory)) => {
                 *tracked_memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
-            // Waits for earlier users of the memory, which may still use the memory on another stream.
+            // Orders the stream after earlier uses of the memory, which may still run on another stream.
             (Some(block), None) => {
                 py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
             }
@@ -158,8 +159,8 @@ impl Drop for NestedAllocation {
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let allocated = with_interpreter(|py| {
-            // Arrays that the allocator itself creates are not results. Without this scope an inherited allocator would
-            // be called for them.
+            // Arrays that the allocator's own code creates are not results of operations on its arrays. Without this
+            // scope, an inherited allocator would be called for those arrays, too.
             let _scope = self.is_inherited.then(|| AllocatorScope::new(None));
             let outcome = NestedAllocation::enter(self.object.object().bind(py))
                 .and_then(|_nesting| self.call(py, bytes, stream));
@@ -174,13 +175,14 @@ fn new_result_allocator(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator
     Ok(Arc::new(PyAllocator::inherited(object)?))
 }
 
-/// Returns the entry for an allocator that is stored with an array's memory, so that results of operations on the array
-/// use this allocator, too.
+/// Returns the allocator entry that is stored with an array's memory. Results of operations on the array then use this
+/// allocator, too.
 pub(super) fn result_allocator(object: &Bound<'_, PyAny>) -> InheritedAllocator {
     InheritedAllocator::new(object.clone().unbind(), new_result_allocator)
 }
 
-/// Selects the allocator of an argument `allocator=` for new arrays of this thread.
+/// Selects the allocator of an argument `allocator=` for new arrays of this thread, until the returned scope is
+/// dropped.
 ///
 /// # Errors
 /// `TypeError` for an object that is not an allocator.

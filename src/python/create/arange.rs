@@ -175,8 +175,8 @@ impl<'py> ArangeSpec<'py> {
             return Ok(None);
         }
         let second = self.start.add(&self.step)?;
-        // Both values are converted to elements first, so that values out of range are rejected, and values are rounded
-        // before their difference is computed.
+        // The first two values are converted to elements before their difference is computed. So values out of range
+        // are rejected, and the difference is that of rounded values.
         let first = convert_numbers(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);
@@ -196,13 +196,13 @@ fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyA
     const MAX_COUNT: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;
     let number = quotient.cast::<PyFloat>().ok()?.value(); // NumPy's float64 is included, complex numbers are not
-    // If the quotient underflows to 0, the number of elements is 1 or 0, which NumPy decides.
+    // If the quotient underflows to 0, the result has 1 or 0 elements, and NumPy decides which.
     let underflows = number == 0.0 && stop.ne(start).unwrap_or(true);
     (number.is_finite() && number.abs() < MAX_COUNT && !underflows).then(|| (number.ceil() as i64).max(0))
 }
 
-/// Converts numbers to elements of a dtype, and these to the bytes of the type in which its kernels compute. Returns
-/// `None` if NumPy rejects a number.
+/// Converts numbers to elements of a dtype, and converts these elements to the type in which the dtype's kernels
+/// compute, as bytes. Returns `None` if NumPy rejects a number.
 fn convert_numbers<const N: usize>(
     py: Python<'_>,
     dtype: DType,
@@ -238,7 +238,7 @@ fn convert_numbers<const N: usize>(
 /// dtype : data-type, optional
 ///     Defaults to the floating or complex type of the numbers. Values of integer types are rounded down.
 /// axis : int, optional
-///     Axis of the result along which the values vary, between arrays.
+///     Axis of the result along which the values vary, if `start` or `stop` is an array.
 /// device : Device, str or int, optional
 ///     Device of the result; that of the arrays or the thread's current device by default.
 ///
@@ -376,7 +376,8 @@ impl<'py> LinspaceSpec<'_, 'py> {
         let parts = if self.endpoint { self.num - 1 } else { self.num };
         let (distance, step) = self.steps(compute_dtype, parts)?;
         let underflows = parts > 0 && step.eq(0)?;
-        // As in NumPy, the factor is the distance if the step underflows to 0, or if there is at most one element.
+        // As in NumPy, a kernel multiplies by the distance instead of the step if the step underflows to 0, or if there
+        // is at most one element.
         let factor = if underflows || parts <= 0 { &distance } else { &step };
         let Some([first, last, factor]) = convert_numbers(py, compute_dtype, &[self.start, self.stop, factor])? else {
             return Ok(None);

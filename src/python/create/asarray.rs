@@ -33,7 +33,7 @@ struct AsarrayOptions {
     order: OrderArgument,
     device: Option<Device>,
     copy: Option<bool>,
-    /// Whether the values must be copied to other memory although the device is the same.
+    /// Whether the values must be copied to new memory even if the device stays the same.
     is_moved: bool,
 }
 
@@ -65,7 +65,7 @@ struct AsarrayOptions {
 ///     If a copy is needed and forbidden.
 /// TypeError
 ///     For an object that is not an array, and for dtypes that a device cannot store. The errors of the attempted
-///     protocols are its cause.
+///     protocols are the cause of the exception.
 ///
 /// Notes
 /// -----
@@ -200,7 +200,7 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult
     }
 }
 
-/// Returns the values as an ndarray of a device dtype, and whether no other object refers to its memory.
+/// Returns the values as an ndarray of a device dtype, and whether no other object refers to the ndarray's memory.
 fn to_values<'py>(
     obj: &Bound<'py, PyAny>,
     options: &AsarrayOptions,

@@ -45,8 +45,8 @@ impl GpuArray {
     /// copy : bool, optional
     ///     False returns the array itself if nothing changes.
     /// stream : Stream, optional
-    ///     The stream of the conversion; the thread's current stream by default. As in PyCUDA it may also be given instead of
-    ///     `order`.
+    ///     The stream of the conversion; the thread's current stream by default. As in PyCUDA, a stream may also be
+    ///     passed at the position of `order`.
     ///
     /// Returns
     /// -------

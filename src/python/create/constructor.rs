@@ -21,7 +21,7 @@ use pygpu_layout::MemoryOrder;
 const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];
 const POSITIONAL: usize = 7;
 
-/// The arguments by parameter. A missing argument and Python's None are both `None`.
+/// The arguments in the order of the parameters. A missing argument and Python's None are both `None`.
 struct ConstructorArguments<'py>([Option<Bound<'py, PyAny>>; 8]);
 
 impl<'py> ConstructorArguments<'py> {
@@ -116,8 +116,9 @@ impl GpuArray {
         if !overrides_init(class) {
             return new_of_class(class, construct(args, kwargs)?);
         }
-        // A subclass may receive its own arguments here, and pass other arguments to the base `__init__`. If the
-        // subclass does not call the base `__init__`, the array is created from the arguments of `__new__`.
+        // `__new__` of a subclass receives the arguments of the subclass's constructor. The subclass may pass other
+        // arguments to the base `__init__`. If the subclass never calls the base `__init__`, the array is created from
+        // the arguments of `__new__`.
         let value = match construct(args, kwargs) {
             Err(error) if error.is_instance_of::<PyException>(py) => placeholder()?,
             result => result?,
@@ -126,7 +127,7 @@ impl GpuArray {
         new_of_class(class, value)
     }
 
-    /// Create the array of a subclass whose ``__init__`` calls this one with other arguments than its own.
+    /// Create the array of a subclass whose ``__init__`` calls ``GPUArray.__init__`` with other arguments than its own.
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let Some(new_call) = self.cold_fields_if_set().and_then(ColdFields::take_expected_call) else { return Ok(()) };

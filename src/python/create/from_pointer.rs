@@ -28,9 +28,10 @@ use pygpu_memory::OwnerBox;
 struct Deleter {
     function: CFunction,
     address: Address,
-    /// Whether the array exists. Before that the memory belongs to the caller, and the function is not called.
+    /// Whether the array exists. Before the array exists, the memory belongs to the caller, and the function is not
+    /// called.
     is_armed: AtomicBool,
-    /// The function's object, which keeps its library or callback loaded until the call.
+    /// The Python object of the function. The object keeps the function's library or callback loaded until the call.
     object: Option<SendPyObject>,
 }
 
@@ -125,7 +126,7 @@ fn ctypes_deleter(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option
 ///
 /// Notes
 /// -----
-/// PyGPU waits for all other streams that used the array before it releases the owner. Deleters are not called at
+/// Before PyGPU releases the owner, it waits for all other streams that used the array. Deleters are not called at
 /// process exit.
 ///
 /// Examples
@@ -185,7 +186,7 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), memory_device)?;
         if !placement.allocation.is_in_order_of(&ready) {
-            // PyGPU memory has its own allocation stream, so that the use on `stream` must be recorded.
+            // The use on `stream` must be recorded, because PyGPU memory has its own allocation stream.
             py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }

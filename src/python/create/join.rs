@@ -47,7 +47,7 @@ pub(crate) fn _joined<'py>(
 
 /// Return whether two arrays of one device may share a byte.
 ///
-/// The addresses of the arrays do not escape.
+/// The call does not make the addresses of the arrays visible outside PyGPU.
 ///
 /// Parameters
 /// ----------

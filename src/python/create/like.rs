@@ -17,7 +17,8 @@ use pygpu_base::dtype::DType;
 use pygpu_device::Device;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// The properties of a new array of the `*_like` functions. `prototype` is the other array if it is a `GPUArray`.
+/// Properties of the array that a `*_like` function creates. `prototype` is the function's argument `other` if `other`
+/// is a `GPUArray`, else `None`.
 struct LikePrototype<'py> {
     prototype: Option<Bound<'py, GpuArray>>,
     layout: Layout,

@@ -47,7 +47,8 @@ pub(crate) fn from_address<'py>(
     }
 }
 
-/// Creates the array over memory that was assigned to `gpudata`. The array keeps an allocator that was assigned before.
+/// Creates the array over memory that was assigned to `gpudata`. The array keeps the `allocator` that was assigned
+/// before.
 pub(super) fn assigned<'py>(
     memory: &Bound<'py, PyAny>,
     layout: Layout,
@@ -60,7 +61,7 @@ pub(super) fn assigned<'py>(
     }
 }
 
-/// Returns the entry for an allocator that an array stores for the results of operations.
+/// Converts an allocator to the entry that an array stores. Results of operations on the array then use this allocator.
 ///
 /// # Errors
 /// `TypeError` for an object that is not an allocator.
@@ -137,8 +138,8 @@ pub(super) fn over_address<'py>(
     Ok(value)
 }
 
-/// Returns the object that keeps the memory alive. For an array, this is the owner of its memory instead of a chain of
-/// views.
+/// Returns the object that keeps the memory alive. For a view, this is the array that owns the memory, so that no chain
+/// of views is kept alive.
 fn owner_object(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
     memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
 }
@@ -154,7 +155,7 @@ pub(crate) fn from_callable(
 }
 
 /// Creates an array like [`from_callable`]. If the allocator returns address 0, which PyCUDA accepts too, the array has
-/// no memory.
+/// no memory until its `gpudata` is assigned.
 pub(super) fn from_callable_or_null(
     object: &Bound<'_, PyAny>,
     layout: Layout,

@@ -176,7 +176,7 @@ impl PyElementwise {
         Ok(self.state()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
-    /// Pickles the constructor arguments; unpickled copies are one kernel per process.
+    /// Pickles the constructor arguments. All unpickled copies with equal arguments are one kernel object per process.
     #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().state()?.pickle_state.reduce(slf)

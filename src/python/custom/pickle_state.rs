@@ -40,7 +40,7 @@ pub(crate) struct KernelState<K: DriverObject> {
 
 /// Arguments that the constructors of generated kernels share.
 pub(crate) struct KernelOptions<'a, 'py> {
-    /// Name of the class, for error messages; `order` is the order of its arguments.
+    /// Name of the class, for error messages; `order` describes the order of the constructor's arguments.
     pub(crate) class: &'static str,
     pub(crate) order: &'static str,
     pub(crate) noun: &'static str,
@@ -77,8 +77,9 @@ impl KernelOptions<'_, '_> {
         Err(PyValueError::new_err(format!("{}: {} needs an array among its arguments", self.name, self.noun)))
     }
 
-    /// Returns the compiler options and the preamble of the kernel. The compiler finds PyGPU's headers, and macros
-    /// apply to the user's code only.
+    /// Returns the compiler options and the preamble of the kernel. Macro definitions are moved from the options to the
+    /// preamble, so that macros do not affect the headers that the kernel itself includes. If the preamble contains
+    /// `pycuda-`, an option adds the folder of PyGPU's headers.
     ///
     /// # Errors
     /// `TypeError` for options that are no strings.

@@ -248,7 +248,7 @@ impl PyReduction {
         Ok(self.state()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
-    /// Pickles the constructor arguments; unpickled copies are one kernel per process.
+    /// Pickles the constructor arguments. All unpickled copies with equal arguments are one kernel object per process.
     #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().state()?.pickle_state.reduce(slf)
@@ -263,7 +263,7 @@ impl PyReduction {
     }
 }
 
-/// Allocates an array, through the caller's allocator if the caller passed one.
+/// Allocates an array from `allocator`, or from the allocator of this thread if `allocator` is `None`.
 pub(crate) fn new_array(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,

@@ -8,8 +8,8 @@ use pyo3::ffi;
 
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// `PyObject_VectorcallMethod`: in the limited API since 3.12, and in every CPython since 3.9. Its replacement costs as
-/// much as the whole import of an array.
+/// `PyObject_VectorcallMethod`: in the limited API since 3.12, and in every CPython since 3.9. Without this function, a
+/// method call with keywords costs as much as the whole import of an array.
 pub(super) type VectorcallMethod = unsafe extern "C" fn(
     name: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,

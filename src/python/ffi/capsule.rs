@@ -93,8 +93,8 @@ pub(crate) unsafe fn from_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNu
 
 unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) {
     catch_panic((), || {
-        // SAFETY: PyGPU created the capsule, which is being destroyed. The capsule owns its tensor while it has its
-        // first name.
+        // SAFETY: PyGPU created the capsule, which is being destroyed. The capsule owns its tensor while the capsule
+        // has the first of `NAMES`.
         unsafe {
             if let Some(tensor) = valid_pointer(capsule, T::NAMES.0) {
                 T::delete(tensor.cast());

@@ -71,8 +71,8 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
     unsafe {
         run_as_c_function(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
-            // Another thread may have recorded operations while this thread waited. The tensor is valid even if these
-            // operations fail.
+            // Launches operations that this thread recorded during the export. If a launch fails, the error becomes a
+            // fault of the affected blocks, and the exported tensor stays valid.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })
@@ -97,7 +97,7 @@ unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut D
     unsafe {
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // another thread may have recorded operations meanwhile
+            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // operations recorded during the call
             Ok(())
         })
     }
@@ -127,7 +127,7 @@ unsafe extern "C" fn allocate(
 ) -> c_int {
     let make = || {
         // SAFETY: the table's contract requires a prototype that is readable or null. Python code runs only in a user's
-        // allocator, and the FFI guard of that allocator acquires the GIL. So the caller need not hold the GIL.
+        // allocator, and the FFI guard of that allocator acquires the GIL. Therefore the caller need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
     let result = catch_panic(None, || Some(make()));
@@ -160,7 +160,8 @@ fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
 pub(crate) struct ForeignExchangeTable(&'static DLPackExchangeAPI);
 
 impl ForeignExchangeTable {
-    /// Returns the table in a capsule, in the newest version that PyGPU supports; `None` for other objects.
+    /// Returns the table that a capsule contains, in the newest version that PyGPU supports; `None` for an object that
+    /// is no such capsule.
     pub(crate) fn from_capsule(attribute: &Bound<'_, PyAny>) -> Option<Self> {
         const LONGEST_CHAIN: usize = 16;
         let header = capsule::pointer(attribute, NAME)?;

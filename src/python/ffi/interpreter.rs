@@ -33,7 +33,7 @@ pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> 
     holds_gil().then(|| work(unsafe { Python::assume_attached() }))
 }
 
-/// Runs `work` with the GIL in any state of the thread. The call waits for the GIL if necessary.
+/// Runs `work` with the GIL, on any thread. If the thread does not hold the GIL, the call waits for the GIL.
 ///
 /// Returns `None` without a call of `work` if the interpreter is missing, about to end, or inside the callback of its
 /// garbage collector.
@@ -77,7 +77,7 @@ fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_i
 pub(crate) struct GilEnsured(ffi::PyGILState_STATE);
 
 impl GilEnsured {
-    /// Acquires the GIL. The thread holds the guard of [`finalization::try_gil_request`] meanwhile.
+    /// Acquires the GIL. The caller holds the guard of [`finalization::try_gil_request`] until this value is dropped.
     pub(crate) fn new() -> Self {
         // SAFETY: the interpreter exists, and does not end while `shutdown::ForeignCallGuard` counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })

@@ -29,7 +29,7 @@ pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_WRITEABLE != 0
 }
 
-/// Returns whether an ndarray owns its memory, so that every access goes through this ndarray.
+/// Returns whether an ndarray owns its memory. Other objects can then access the memory only through this ndarray.
 pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_OWNDATA != 0
 }

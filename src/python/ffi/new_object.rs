@@ -1,8 +1,8 @@
 //! Creation of objects of pyo3 classes in place.
 //!
-//! Why: pyo3 creates an object through `tp_alloc`. On Python 3.11 and 3.12 this function builds the instance's
-//! `__dict__` immediately and looks slots up by number. This costs more than creating a whole view. Here the garbage
-//! collector allocates the memory, and the value is written afterwards, as in pyo3. `tests/memory/test_lifetime.py`
+//! Why: pyo3 creates an object through `tp_alloc`. On Python 3.11 and 3.12 this path builds the instance's `__dict__`
+//! immediately and looks up type slots by number. This costs more than creating a whole view. This module allocates the
+//! object with `_PyObject_GC_New` and writes the value afterwards, as pyo3 does. `tests/memory/test_lifetime.py`
 //! verifies that such an object supports garbage collection, weak references and attributes like other objects.
 
 use pyo3::PyClass;

@@ -108,8 +108,8 @@ pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
     }
 }
 
-/// Returns the value of an int and whether it exceeds 64 signed bits. For other objects the value is an undefined 0 or
-/// -1.
+/// Returns the value of an int and whether it exceeds 64 signed bits. For other objects the value is 0 or -1, without a
+/// meaning.
 #[inline]
 pub(crate) fn signed(object: &Bound<'_, PyAny>) -> (i64, bool) {
     let mut overflow: c_int = 0;

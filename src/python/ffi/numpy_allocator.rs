@@ -1,4 +1,5 @@
-//! PyGPU's allocator for NumPy arrays (NEP 49), which reuses the memory of an array after its last reference.
+//! PyGPU's allocator for NumPy arrays (NEP 49), which reuses the memory of an array after the last reference to the
+//! array is released.
 
 use std::ffi::{c_char, c_void};
 

@@ -83,7 +83,8 @@ pub(crate) trait HasGil {}
 
 impl HasGil for Python<'_> {}
 
-/// A reference that only `release` releases: its drop does nothing, and pyo3's count of attached threads is not used.
+/// A reference to a Python object. Only `release` releases the reference, without pyo3's count of the thread's
+/// attachments; the drop does nothing.
 pub(crate) struct Reference(NonNull<ffi::PyObject>);
 
 // SAFETY: the value is an address, and `release` requires the GIL.

@@ -3,7 +3,7 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Kind of an item of an indexing key that has an exact built-in type.
+/// Kind of an item in an indexing key, for items whose type is exactly a built-in type.
 pub(crate) enum PlainItem {
     Integer,
     Slice,
@@ -11,7 +11,7 @@ pub(crate) enum PlainItem {
     Ellipsis,
 }
 
-/// Classifies an item of a key by its exact type or identity; `None` for all other items.
+/// Classifies an item of an indexing key by its exact type or identity; returns `None` for all other items.
 #[inline]
 pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
     let pointer = item.as_ptr();

@@ -12,7 +12,8 @@ use pygpu_kernel as kernel;
 use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{self, DeferredNode, DeferredOp, EagerReason, FusionMode, Obstacle, Operands, Visibility};
 
-/// Returns the reason why a deferred node cannot read this operand; `None` if the operation can be deferred.
+/// Returns the reason why an operation on this operand must be launched eagerly; `None` if the operation can be
+/// deferred.
 #[inline]
 pub(crate) fn eager_reason(array: &DeferredArray) -> Option<EagerReason> {
     let block = array.allocation();
@@ -54,7 +55,8 @@ pub(crate) fn deferral_stream(array: &DeferredArray) -> PyResult<Option<Stream>>
     Ok(can_wait.then_some(stream))
 }
 
-/// Loads compiler files and starts the helper thread before the first node is queued, so that a flush need not.
+/// Loads compiler files and starts the helper thread before the first node is queued, so that no flush has to do this
+/// work.
 #[inline]
 pub(crate) fn prepare(stream: &Stream) {
     kernel::resolve(stream.device().kind());
@@ -79,7 +81,7 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
     Ok(())
 }
 
-/// Queues a node after a flush, so that its operation follows the pending and the launching operations.
+/// Queues a node after a flush, so that its operation follows the operations that are pending or being launched.
 #[cold]
 fn push_after_flush(
     (mut node, mut obstacle): (Box<DeferredNode>, Obstacle),
@@ -88,7 +90,7 @@ fn push_after_flush(
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
-            array.allocation().check()?; // a block lost in the meantime never gets values
+            array.allocation().check()?; // a block whose launch failed meanwhile never gets values
         }
         match fusion::push(node, block) {
             Ok(visibility) => return Ok(visibility),
@@ -104,9 +106,9 @@ pub(crate) fn is_pending(array: &DeferredArray) -> bool {
 
 /// Defers an operation into an existing array of the same shape; `false` if the operation has to be launched eagerly.
 ///
-/// At least one operand must be pending. An operand that is not pending may overlap the result only if both have the
-/// same address, shape and strides. Python may drop the pending operand after the call, so that this operand never
-/// needs memory.
+/// The operation is deferred only if at least one operand is pending: Python may drop this operand after the call, and
+/// the operand then never needs memory. An operand that is not pending may overlap the result only if the operand and
+/// the result have the same address, shape and strides.
 ///
 /// # Errors
 /// Driver errors from pending operations.

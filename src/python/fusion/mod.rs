@@ -19,13 +19,13 @@ use pygpu_device::shutdown;
 use pygpu_memory::{Access, Allocation};
 use pygpu_ops::fusion::{self, EagerReason, FusionMode};
 
-/// Registers the function that flushes with the layers below.
+/// Registers [`flush_from_anywhere`] as the flush function of the lower layers.
 pub(crate) fn set_hooks() {
     fusion::install_hooks(flush_from_anywhere);
 }
 
-/// Flushes without the GIL in any state of the thread. The function never requests the GIL, because callers such as the
-/// helper thread do not hold the GIL.
+/// Flushes with the GIL released, whether or not the calling thread holds the GIL. The function never requests the GIL,
+/// because callers such as the helper thread do not hold the GIL.
 fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     let flush = || fusion::flush(scope, cause);
     if shutdown::exiting() || with_held_gil(|py| py.without_gil(flush)).is_none() {
@@ -33,7 +33,7 @@ fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches pending operations through the flush hook.
+/// Launches the pending operations of the calling thread.
 #[inline(always)]
 pub(crate) fn flush_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush(cause);
@@ -54,7 +54,7 @@ pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
     if hooks::has_pending() { require_values(array.allocation()) } else { Ok(()) }
 }
 
-/// Launches the operation that computes a block, and the operations before it.
+/// Launches the operation that computes a block, and all earlier operations of the same queue.
 ///
 /// # Errors
 /// The error of the launched operation.
@@ -70,14 +70,15 @@ pub(crate) fn require_values(block: &Arc<Allocation>) -> PyResult<()> {
     if !block.is_pending() {
         return Ok(());
     }
-    // The launch was impossible because this code runs in a function that a stream calls, or during process exit.
+    // The operation could not be launched, because this code runs in a function that a stream calls, or during process
+    // exit.
     Err(PyRuntimeError::new_err(
         "the array's values wait for their operation, which cannot be launched here: a function that a stream calls may call no \
          driver; launch it before, with PyGPU.flush()",
     ))
 }
 
-/// Set whether the calling thread's operations are deferred; `PyGPU.fusion` for Python code.
+/// Set whether the calling thread's operations are deferred; Python code uses `PyGPU.fusion`.
 ///
 /// Pending operations are launched before the mode changes.
 ///
@@ -104,7 +105,7 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     Ok(previous.name())
 }
 
-/// Return the calling thread's mode.
+/// Return the calling thread's fusion mode.
 #[pyfunction]
 #[pyo3(signature = () -> "str")]
 fn _get_fusion() -> PyResult<&'static str> {
@@ -114,8 +115,8 @@ fn _get_fusion() -> PyResult<&'static str> {
 /// Launch this thread's deferred operations, and raise an error of theirs that was not raised before.
 ///
 /// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could
-/// observe a pending result launches the operations first. An error is raised where a lost result is used. Call this
-/// function inside a `try` to receive the errors there.
+/// observe a pending result launches the operations first. If a launch fails, the error is raised where a result of
+/// this launch is used. Call this function inside a `try` to receive the error there.
 ///
 /// Raises
 /// ------
@@ -182,7 +183,7 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(report)
 }
 
-/// Count the active reports, in which each launch of pending operations is logged to `logging`.
+/// Begin or end a report. While any report is active, each launch of pending operations is logged to `logging`.
 ///
 /// Parameters
 /// ----------
@@ -201,7 +202,7 @@ fn _count_waiting() -> usize {
     fusion::pending_count()
 }
 
-/// Set limits, for tests; omitted ones return to their defaults.
+/// Set limits of deferred operations, for tests; omitted limits return to their defaults.
 ///
 /// Parameters
 /// ----------

@@ -9,7 +9,7 @@ use crate::finalization;
 use crate::host::transfer;
 use crate::py_once::intern;
 
-/// Downloads the array and calls a method of the ndarray.
+/// Downloads the array to a new ndarray, and calls a method of this ndarray.
 fn of_host_copy<'py>(
     slf: &Bound<'py, GpuArray>,
     method: &Bound<'py, pyo3::types::PyString>,
@@ -38,7 +38,7 @@ impl GpuArray {
     /// b'\x01\x00\x02\x00'
     #[pyo3(signature = (order: "OrderACFK" = None) -> "bytes")]
     fn tobytes<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyBytes>> {
-        // The layout of the array decides what 'A' means; the host copy may have another one.
+        // The meaning of 'A' depends on the layout of the array, because the host copy may have another layout.
         let layout = slf.get().layout();
         let order = match order.filter(|order| !order.is_none()).map(OrderArgument::from_python).transpose()? {
             Some(OrderArgument::F) => "F",

@@ -70,7 +70,7 @@ pub(crate) fn cast_into(
     through_the_host(py, target, values, mask, stream)
 }
 
-/// Casts an array to a new one with the given dtype and layout, on the same device.
+/// Casts an array to a new array with the given dtype and layout, on the same device.
 ///
 /// # Errors
 /// The errors of [`cast_into`]; `OutOfMemoryError`.
@@ -108,8 +108,8 @@ pub(crate) fn cast_like(py: Python<'_>, source: &Array, dtype: DType) -> PyResul
     cast(py, source, dtype, layout, &stream::current(source.device()))
 }
 
-/// Returns whether a kernel performs a cast, without a warning. The result is false before the first kernel ran on a
-/// device, because a compiler may be missing. The host casts in that case.
+/// Returns whether a kernel performs a cast, without a warning. The result is false until the first kernel has run on a
+/// device, because until then the compiler may be missing, and the host would cast.
 pub(crate) fn is_silent(from: DType, to: DType) -> bool {
     ufunc::is_castable(from, to) && !drops_imaginary(from, to) && Elementwise::was_run()
 }

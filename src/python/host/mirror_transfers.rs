@@ -32,7 +32,8 @@ impl GpuArray {
         }
     }
 
-    /// Stores a result of `get`. An array created over an ndarray keeps the result alive.
+    /// Stores a result of `get` as the host mirror. The array keeps the result alive only if the array owned the
+    /// previous mirror; otherwise the result may be freed.
     pub(crate) fn remember(&self, result: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
         let owns_mirror = self.host().is_some_and(|host| matches!(*host, HostMirror::Owned(_)));
         self.set_host(match owns_mirror {
@@ -57,7 +58,7 @@ impl GpuArray {
         }
     }
 
-    /// Returns the host mirror; `None` if there is none or if it was freed.
+    /// Returns the host mirror; `None` if the array has no host mirror, or if the mirror was freed.
     fn live_mirror<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.host()?.live_ndarray(py)
     }
@@ -84,8 +85,8 @@ impl GpuArray {
     /// Raises
     /// ------
     /// ValueError
-    ///     For an upload without a host mirror. This is the case if `get` was never called, or if its result is no
-    ///     longer referenced. Only an array that was created over an ndarray keeps its host mirror alive.
+    ///     For an upload without a host mirror. No host mirror exists if `get` was never called, or if the result of
+    ///     `get` is no longer referenced. Only an array that was created over an ndarray keeps its host mirror alive.
     ///
     /// Examples
     /// --------

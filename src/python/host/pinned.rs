@@ -23,7 +23,8 @@ use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 use pygpu_memory::address_registry::{self, AddressedMemory};
 
-/// Block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
+/// Block of pinned host memory. It is the `base` of the ndarrays over the block, and is freed with the last of these
+/// ndarrays.
 ///
 /// Examples
 /// --------
@@ -58,7 +59,7 @@ impl PinnedMemory {
         self.allocation.bytes()
     }
 
-    /// Device for which it was pinned.
+    /// Device for which the memory was pinned.
     #[getter]
     fn device(&self) -> device::PyDevice {
         self.allocation.device().into()

@@ -1,7 +1,7 @@
 //! Creation of result ndarrays over cached memory.
 //!
 //! NumPy supports custom allocators (NEP 49). An ndarray with cached memory owns its memory like any other ndarray
-//! (`OWNDATA`, no `base`, `resize`). It returns the memory to `memory::host_block_cache` when it is freed.
+//! (`OWNDATA`, no `base`, `resize`). When the ndarray is freed, `memory::host_block_cache` receives its memory.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use pygpu_base::small_sort;
 use pygpu_layout::{Dims, Layout};
 use pygpu_memory::host_block_cache;
 
-/// Creates an uninitialized ndarray in C or F order; a large one uses cached memory.
+/// Creates an uninitialized ndarray in C or F order; a large ndarray uses cached memory.
 ///
 /// # Errors
 /// `MemoryError`.

@@ -33,7 +33,7 @@ pub(crate) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntype
     Ok(())
 }
 
-/// Downloads an array into an ndarray with its dtype and shape.
+/// Downloads an array into an ndarray that has the array's dtype and shape.
 ///
 /// # Errors
 /// Driver errors.
@@ -73,13 +73,13 @@ pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array
     copy_to(py, source, source.device(), source.layout().dense_like())
 }
 
-/// Returns the target of `get`, and whether it is the cached ndarray. The cached ndarray is used if it is not
-/// referenced elsewhere; otherwise a new one is created.
+/// Returns the target of `get`, and whether the target is the cached ndarray. The cached ndarray is used if no other
+/// code refers to it; otherwise a new ndarray is created.
 fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
-        // The two references are the cache and `last`.
+        // The cache and the variable `last` hold one reference each.
         && ndarray::is_unshared(array, 2)
         && has_result_layout(array, source)?
     {
@@ -89,8 +89,8 @@ fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntyped
 }
 
 /// Returns the target of an asynchronous `get`. The target is pinned memory, because a copy to other memory is
-/// synchronous. If the array exceeds the limit, or if the system cannot pin more memory, the target is the same as for
-/// `get`.
+/// synchronous. If the array is larger than `pinned_limit`, or if the system cannot pin more memory, the target is the
+/// same as for `get`.
 fn async_get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
@@ -139,7 +139,8 @@ fn check_get_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bo
     Ok(array.clone())
 }
 
-/// Returns the memory of an ndarray with the shape of the array `like`. PyCUDA allows a different shape of equal size.
+/// Returns the memory of an ndarray as a buffer with the shape of the array `like`. As in PyCUDA, the shape of the
+/// ndarray may differ if its size is equal.
 fn buffer_shaped_like(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostBuffer> {
     let buffer = ndarray::host_buffer(array, like.dtype().itemsize())?;
     if buffer.layout.shape().eq(like.layout().shape()) {
@@ -156,7 +157,8 @@ fn buffer_shaped_like(array: &Bound<'_, PyUntypedArray>, like: &Array, operation
     }
 }
 
-/// Returns the source of `set` and `to_gpu`: the value as an ndarray with the array's dtype, or an error.
+/// Converts the argument `ary` of `set` to an ndarray. Returns an error unless the ndarray has the dtype and the number
+/// of elements of the array.
 fn set_source<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = ndarray::as_ndarray(ary, None)?;
     let array_dtype = dtype::from_numpy(array.dtype().as_any())?;
@@ -269,7 +271,7 @@ impl GpuArray {
     /// copy : bool, optional
     ///     Accepted for PybindGPU programs; the result is always a copy.
     /// order : {'C', 'F', 'A', 'K'}, optional
-    ///     Memory order of a new ndarray; 'K', the default, keeps that of the axes.
+    ///     Memory order of a new ndarray; 'K', the default, keeps the memory order of the axes.
     /// out : numpy.ndarray, optional
     ///     `ary` under CuPy's name.
     ///

@@ -1,4 +1,4 @@
-//! Capsules that hold DLPack tensors of arrays.
+//! Creation of capsules that contain DLPack tensors of arrays.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ pub(crate) fn capsule<'py>(
             from_tensor(py, export::legacy(array, consumer)?)
         }
     }?;
-    fusion::flush_pending(py, FlushReason::Values); // another thread may have deferred operations meanwhile
+    fusion::flush_pending(py, FlushReason::Values); // launches operations deferred during the export
     Ok(capsule)
 }
 

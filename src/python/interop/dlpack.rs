@@ -155,8 +155,8 @@ fn copy_on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> P
     Ok(py.without_gil(|| copy::duplicate(array, MemoryOrder::C, &stream))?)
 }
 
-/// Drops an array in any state of the thread. Freeing the memory may wait for the driver, and a thread inside the
-/// driver may wait for the GIL. Therefore the GIL is released during the drop if this thread holds it.
+/// Drops an array on any thread, with or without the GIL. Freeing the memory may wait for the driver, and a thread
+/// inside the driver may wait for the GIL. Therefore the GIL is released during the drop if this thread holds it.
 fn release(array: Array) {
     if array.device().is_cpu() || !holds_gil() {
         drop(array);

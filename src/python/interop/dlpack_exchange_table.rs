@@ -2,7 +2,7 @@
 //! tables of other libraries.
 //!
 //! The table of a type allows exchanging tensors without calling Python. Its functions do not synchronize. Therefore a
-//! consumer orders its work after the stream that `current_work_stream` returns, as `import` does below.
+//! consumer orders its work after the stream that `current_work_stream` returns, as `order_after` does.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -47,8 +47,8 @@ fn expect_array(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray
 }
 
 /// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a use
-/// on that stream. The record is needed because the consumer works on that stream, or after it. With a single stream in
-/// use the function is one comparison.
+/// on that stream. The record is needed because the consumer works on that stream, or after it. If only one stream is
+/// in use, the function costs one comparison.
 fn order_current_stream(py: Python<'_>, array: &Array) -> PyResult<()> {
     let (device, allocation) = (array.device(), array.allocation());
     if device.is_cpu() {
@@ -124,7 +124,7 @@ pub(crate) enum ExchangeOffer {
 ///
 /// # Errors
 /// Errors of reading the attribute, except for a missing attribute; `BufferError` for a tensor whose values differ from
-/// the content of its memory.
+/// the content of its memory (lazy conjugation or negation).
 #[inline]
 pub(crate) fn exchange_offer(object: &Bound<'_, PyAny>) -> PyResult<ExchangeOffer> {
     let class = class_of(object);
@@ -151,7 +151,7 @@ fn decode(object: &Bound<'_, PyAny>, support: usize) -> PyResult<ExchangeOffer> 
 
 /// Returns whether a PyTorch tensor must be imported through `__dlpack__` although its type has a table. PyTorch's
 /// table exports tensors that its `__dlpack__` rejects: tensors that require gradients, and tensors with a lazy
-/// conjugation or negation. Tensors that require gradients are left to `__dlpack__`.
+/// conjugation or negation. For a tensor that requires gradients the result is true, and `__dlpack__` raises its error.
 ///
 /// # Errors
 /// `BufferError` for a tensor with a lazy conjugation or negation. Neither `__dlpack__` nor the CUDA array interface

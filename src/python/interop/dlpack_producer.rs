@@ -74,8 +74,8 @@ pub(crate) fn request_tensor(producer: &Bound<'_, PyAny>, request: DlpackRequest
     }
 }
 
-/// Repeats the request with one keyword less, the newest first, until the producer accepts the remaining keywords. This
-/// order works with every producer in use.
+/// Repeats the request until the producer accepts the keywords. Each repetition omits one more keyword, the newest
+/// keyword first. This order works with every producer in use.
 #[cold]
 fn query_stepwise(producer: &Bound<'_, PyAny>, request: DlpackRequest) -> PyResult<ProducerAnswer> {
     let py = producer.py();

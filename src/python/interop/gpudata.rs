@@ -13,8 +13,8 @@ use crate::runtime::device_memory::DeviceAllocation;
 impl GpuArray {
     /// Memory from element zero on as an object whose `int` is the address; None for an empty array.
     ///
-    /// The object keeps the memory alive. Assigning another memory object makes the array refer to that memory, with
-    /// its current shape, strides and dtype; existing views are not affected.
+    /// The object keeps the memory alive. Assigning another memory object makes the array refer to that memory. The
+    /// array keeps its shape, strides and dtype, and existing views are not affected.
     #[getter]
     // stub: -> Any
     fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {

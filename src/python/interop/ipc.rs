@@ -49,7 +49,7 @@ impl GpuArray {
     }
 }
 
-/// Records an event after all uses of an array's memory, or makes its next use wait for the event.
+/// Records an event after all uses of an array's memory, or makes the next use of the memory wait for the event.
 ///
 /// Parameters
 /// ----------
@@ -58,7 +58,8 @@ impl GpuArray {
 /// event : Event
 ///     Event of the array's device.
 /// record : bool
-///     True records the event, False makes the next use wait for the event; both on the current stream.
+///     True records the event on the current stream. False makes the current stream, and with it the next use of the
+///     memory, wait for the event.
 #[pyfunction]
 #[pyo3(signature = (array: "GPUArray", event: "Event", record: "bool") -> "None")]
 fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, record: bool) -> PyResult<()> {

@@ -1,9 +1,9 @@
 //! Conversion of a memory argument (array, `DeviceAllocation`, integer, or object with an address) to an address with
 //! all properties that PyGPU tracks.
 //!
-//! All code that accepts an address from Python uses this module. A converted argument has the block that contains the
-//! address, with the block's uses, the extent of the memory, and whether the memory is writable. The user is
-//! responsible for addresses that PyGPU does not track.
+//! All code that accepts an address from Python uses this module. A converted argument contains the block around the
+//! address with the block's uses, the extent of the memory, and whether the memory is writable. The user is responsible
+//! for addresses that PyGPU does not track.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(crate) struct MemoryArgument {
     address: Address,
     /// Registered blocks that contain the address, innermost first.
     blocks: ContainingBlocks,
-    /// Start and end (exclusive) of the memory, as reported by the object with the address.
+    /// Start and end (exclusive) of the memory, as reported by the Python object that supplied the address.
     reported_extent: Option<(Address, Address)>,
     readonly: bool,
 }
@@ -242,7 +242,8 @@ impl MemoryArgument {
         Ok(self.placement(py, &layout, stream, owner)?.array(layout, dtype)?)
     }
 
-    /// Computes the arguments of [`Self::array`], for a caller that constructs the array in place.
+    /// Returns the placement of the array that [`Self::array`] creates, for a caller that writes the array directly
+    /// into its Python object.
     ///
     /// # Errors
     /// The errors of [`Self::array`].

@@ -68,12 +68,13 @@ impl KernelArgument {
         Ok(Self { bytes: data, owners: lenders })
     }
 
-    /// Return the kernel's bytes, for a ``__constant__`` variable of the same type.
+    /// Return the parameter's bytes, for a ``__constant__`` variable of the same type.
     ///
     /// Returns
     /// -------
     /// bytes
-    ///     The parameter's bytes. A launch whose kernel reads them from the variable does not track the memory.
+    ///     The parameter's bytes. If a kernel reads them from a ``__constant__`` variable, the launch does not track
+    ///     the memory at the addresses in these bytes.
     #[pyo3(signature = () -> "bytes")]
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.bytes)
@@ -89,11 +90,11 @@ fn owns_address(value: &Bound<'_, PyAny>) -> bool {
     is_array || is_memory || value.is_instance_of::<KernelArgument>() || object::from_python(value).is_some()
 }
 
-/// Adds the blocks whose addresses an argument contains to `blocks`. The argument is a `KernelArgument`, or an array of
-/// addresses with a `KernelArgument` as its attribute `_owners`.
+/// Appends the memory blocks whose addresses an argument contains to `blocks`. The argument is a `KernelArgument`, or
+/// an array of addresses with a `KernelArgument` as its attribute `_owners`.
 ///
 /// # Errors
-/// The driver error `INVALID_VALUE` for freed memory.
+/// The driver error `INVALID_VALUE` if the memory at an address was freed.
 pub(crate) fn collect<A>(value: &Bound<'_, PyAny>, blocks: &mut SmallVec<A>) -> PyResult<()>
 where
     A: Array<Item = (Arc<Allocation>, Access)>,

@@ -44,11 +44,11 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// Raises
 /// ------
 /// CompileError
-///     If the source does not compile; its `log` is the compiler's output with the source's line numbers.
+///     If the source does not compile. The exception's `log` is the compiler's output with the source's line numbers.
 /// ValueError
 ///     If no kernel has the name, or for rejected options.
 /// BackendUnavailableError
-///     If there is no compiler; the message lists the searched locations and how to install one.
+///     If there is no compiler. The message lists the searched locations and explains how to install a compiler.
 ///
 /// Notes
 /// -----
@@ -68,7 +68,8 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// All arguments are checked against the source's declaration before the launch. The kernel waits, on the device, for
 /// other streams that use the arrays. With ``strided=True`` non-contiguous arrays are accepted, and with
 /// ``cooperative=True`` all blocks run concurrently. ``kernel[LaunchConfig(...)](*arguments)`` launches with
-/// attributes: clusters, programmatic dependence, a priority. The call accepts these attributes as keywords, too.
+/// attributes: clusters, programmatic dependence, a priority. A call ``kernel[grid, block](*arguments)`` accepts these
+/// attributes as keywords.
 ///
 /// Examples
 /// --------
@@ -100,7 +101,8 @@ impl PyKernel {
     }
 }
 
-/// Returns the only kernel of a source.
+/// Returns the name of a source's only kernel. Raises an error if the source has no kernel, several kernels, or only a
+/// template.
 fn only_kernel_name(names: &[String]) -> PyResult<String> {
     match names {
         [name] if !name.contains('<') => Ok(name.clone()),
@@ -165,8 +167,9 @@ impl PyKernel {
     /// Parameters
     /// ----------
     /// types : str or sequence
-    ///     Type codes as in PyCUDA and `struct`: ``'PPif'`` is two pointers, an int and a float. Alternatively a
-    ///     sequence with one entry for each parameter: type codes, a dtype, or `GPUArray` for a pointer.
+    ///     Type codes, as in PyCUDA and in the module `struct`: ``'PPif'`` is two pointers, an int and a float.
+    ///     Alternatively, a sequence with one entry for each parameter: a type code, a dtype, or `GPUArray` for a
+    ///     pointer.
     ///
     /// Returns
     /// -------
@@ -205,7 +208,7 @@ impl PyKernel {
     /// Raises
     /// ------
     /// CompileError
-    ///     If the template does not accept these arguments.
+    ///     If the template does not compile with these arguments.
     ///
     /// Examples
     /// --------
@@ -264,7 +267,7 @@ impl PyKernel {
     }
 }
 
-/// Parses the argument of `prepare`.
+/// Parses the argument `types` of `Kernel.prepare`.
 pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     if let Ok(letters) = types.cast::<PyString>() {
         return Ok(signature::of_letters(letters.to_str()?)?);

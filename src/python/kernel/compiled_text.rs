@@ -24,7 +24,7 @@ impl PyKernelModule {
     /// ----------
     /// path : str or path
     ///     A cubin, PTX, a fatbin, a code object, or a shared library with kernels that nvcc or hipcc built. On the CPU
-    ///     backend a library that PyGPU's compiler built (`Module.image`).
+    ///     backend, a library that PyGPU's compiler built, i.e. the bytes of `Module.image`.
     /// device : int, str or Device, optional
     ///     Device on which the module is loaded; the current device by default.
     ///
@@ -117,7 +117,7 @@ impl PyKernelModule {
     /// Raises
     /// ------
     /// CompileError
-    ///     If the template does not accept these arguments.
+    ///     If the template does not compile with these arguments.
     ///
     /// Examples
     /// --------

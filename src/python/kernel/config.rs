@@ -24,7 +24,8 @@ use pygpu_layout::tuple_text;
 /// block : int or tuple of int
 ///     Threads of a block along x, y, z.
 /// shared : int, optional
-///     Bytes of dynamic shared memory of a block, up to the device's limit; the launch raises the kernel's limit.
+///     Bytes of dynamic shared memory of a block, up to the device's limit. If the kernel's own limit is lower, the
+///     launch raises that limit.
 /// stream : Stream, optional
 ///     The stream of the launch; the thread's current stream at the time of the launch by default.
 /// cluster : int or tuple of int, optional
@@ -54,9 +55,9 @@ use pygpu_layout::tuple_text;
 /// Notes
 /// -----
 /// Clusters and programmatic dependence require CUDA devices of compute capability 9.0 or newer. On other devices a
-/// cluster of one block has no effect, and a larger cluster raises `NotSupportedError`. Without support of programmatic
-/// dependence kernels run sequentially, which that attribute permits. Priority and carveout are hints, which an
-/// unsupporting device ignores.
+/// cluster of one block has no effect, and a larger cluster raises `NotSupportedError`. On devices without programmatic
+/// dependence, the attribute has no effect and kernels run sequentially. Priority and carveout are hints; a device that
+/// does not support them ignores them.
 ///
 /// Examples
 /// --------
@@ -76,7 +77,8 @@ pub(crate) struct PyLaunchConfig {
     stream: Option<Py<PyAny>>,
 }
 
-/// Sets an attribute of a launch from a keyword. Returns whether the keyword is the name of an attribute.
+/// Sets the launch attribute that has the name `name`. Returns false, and sets nothing, if no launch attribute has this
+/// name.
 pub(crate) fn set(config: &mut LaunchConfig, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let LaunchConfig { shape, attributes } = config;
     let is_given = !value.is_none();
@@ -111,7 +113,8 @@ impl PyLaunchConfig {
         &self.config
     }
 
-    /// Returns the stream of the configuration for a kernel's device; `None` if the configuration has no stream.
+    /// Converts the configuration's argument `stream` to a stream on the kernel's device. Returns `None` if the
+    /// configuration has no stream.
     pub(crate) fn stream_for(&self, py: Python<'_>, kernel: &PyKernel) -> PyResult<Option<Stream>> {
         let device = kernel.function().device();
         let argument = self.stream.as_ref().map(|stream| stream.bind(py));
@@ -359,8 +362,8 @@ impl ConfiguredLauncher {
     }
 }
 
-/// Applies the keywords of a launch to a configuration. Returns the new configuration and the strictness of the
-/// argument checks.
+/// Changes a configuration by the keyword arguments of a launch. Returns the changed configuration, and how strictly
+/// the launch checks its arguments.
 pub(crate) fn with_keywords(
     mut config: LaunchConfig,
     kwargs: &Bound<'_, PyDict>,

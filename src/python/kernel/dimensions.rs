@@ -23,7 +23,8 @@ pub(crate) fn extent(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]>
         }
         return Ok(lengths);
     }
-    // An ndarray has `__index__` only if it contains a single integer. As a sequence an ndarray is a shape.
+    // Iteration is tried before `__index__`, because an ndarray with a single integer may have both and is treated as a
+    // sequence of lengths.
     match value.try_iter() {
         Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), name),
         Err(_) if numbers::is_index(value) => Ok([parse_u32(value, name)?, 1, 1]),
@@ -47,7 +48,8 @@ pub(crate) fn parse_u32(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
 
 #[cold]
 fn parse_u32_checked(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    // The exception of the fast path is dropped; the conversion below raises it again with the argument's name.
+    // `fast_integer` may have raised an exception. It is dropped, because the conversion below raises a better one,
+    // which contains the argument's name.
     drop(PyErr::take(value.py()));
     let parsed = number::unsigned(value, name)?;
     u32::try_from(parsed).map_err(|_| PyValueError::new_err(format!("{name} is {parsed}, more than any device takes")))

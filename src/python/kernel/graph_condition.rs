@@ -19,14 +19,14 @@ use pygpu_device::stream::{self, Stream};
 ///
 /// Notes
 /// -----
-/// A kernel takes the condition as ``cudaGraphConditionalHandle``, which is 64 bits wide, and calls
-/// ``cudaGraphSetConditional(handle, number)``. The condition belongs to the graph in which it was created, and the
-/// handle is invalid in other graphs. One conditional node can use the condition.
+/// A kernel receives the condition through a parameter of type ``cudaGraphConditionalHandle``, which is 64 bits wide,
+/// and sets the number by ``cudaGraphSetConditional(handle, number)``. The condition belongs to the graph in which it
+/// was created, and the handle is invalid in other graphs. One conditional node can use the condition.
 #[pyclass(frozen, weakref, extends = KernelArgument, name = "GraphCondition", module = "PyGPU")]
 pub(crate) struct PyGraphCondition {
     condition: Condition,
     default: Option<u32>,
-    /// Owner that keeps the memory of the handle alive.
+    /// Owner of the memory to which the handle refers; `None` if there is no such memory.
     _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -107,7 +107,7 @@ impl PyGraph {
     /// Returns
     /// -------
     /// GraphCondition
-    ///     The number. Kernels take a condition as ``cudaGraphConditionalHandle`` and call
+    ///     The number. A kernel receives it through a parameter of type ``cudaGraphConditionalHandle`` and sets it by
     ///     ``cudaGraphSetConditional(handle, number)``.
     ///
     /// Raises
@@ -115,7 +115,7 @@ impl PyGraph {
     /// ValueError
     ///     Outside of the graph's ``with`` statement.
     /// NotSupportedError
-    ///     On HIP, which has no conditional nodes, and if the CUDA driver is older than 12.4.
+    ///     On HIP, which has no conditional nodes, and on CUDA if the driver is older than 12.4.
     ///
     /// Examples
     /// --------
@@ -151,17 +151,17 @@ impl PyGraph {
     /// Returns
     /// -------
     /// GraphBody
-    ///     Use it in a ``with`` statement, directly after this call, to capture the body.
+    ///     The body, to be captured in a ``with`` statement directly after this call.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     Outside of the graph's ``with`` statement, for a condition of another graph, and while another stream
-    ///     captures a body.
+    ///     If the call is outside of the graph's ``with`` statement, if the condition belongs to another graph, or
+    ///     while another stream captures a body.
     ///
     /// Examples
     /// --------
-    /// As for `create_condition`.
+    /// See `create_condition`, whose example contains a call of `if_then`.
     #[pyo3(signature = (condition: "GraphCondition") -> "GraphBody")]
     fn if_then(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<PyGraphBody> {
         let [body] = self.branch(py, condition, Branching::If)?;
@@ -210,13 +210,13 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// condition : GraphCondition
-    ///     A condition of this graph, checked before each iteration. A kernel of the body must eventually set it to 0,
-    ///     or the loop never ends.
+    ///     A condition of this graph, which is checked before each iteration. A kernel in the body must eventually set
+    ///     the condition to 0; otherwise the loop never ends.
     ///
     /// Returns
     /// -------
     /// GraphBody
-    ///     Use it in a ``with`` statement, directly after this call, to capture the body.
+    ///     The body, to be captured in a ``with`` statement directly after this call.
     ///
     /// Raises
     /// ------

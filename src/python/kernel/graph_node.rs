@@ -87,12 +87,13 @@ impl PyGraph {
     /// Parameters
     /// ----------
     /// what : GraphNode or Graph
-    ///     A node of this graph whose parameters are replaced. Or another graph with the same operations, whose
+    ///     Either a node of this graph, whose parameters are replaced, or another graph with the same operations, whose
     ///     parameters replace all parameters of this graph.
     /// *arguments : object
-    ///     For a kernel its launch arguments; omit them to keep the current arguments. For a memcpy the target and the
-    ///     source, each an array or pinned memory. For a memset the array and the value. Alternatively, for any kind, a
-    ///     function without parameters that enqueues a single operation, such as ``lambda: kernel[grid, block](x)``.
+    ///     The new parameters of the node. For a kernel, its launch arguments; omit them to keep the current arguments.
+    ///     For a memcpy, the target and the source, each an array or pinned memory. For a memset, the array and the
+    ///     value. Alternatively, for a node of any kind, a function without parameters that enqueues a single
+    ///     operation, such as ``lambda: kernel[grid, block](x)``.
     /// grid, block : int or tuple of int, optional
     ///     Launch shape of the kernel; the current shape by default.
     /// shared : int, optional
@@ -106,16 +107,16 @@ impl PyGraph {
     ///     If the node belongs to another graph, or if the parameters result in another kind of operation or in several
     ///     operations.
     /// CudaError
-    ///     If the graphs differ in more than their parameters. The error contains the driver's reason. No parameter is
-    ///     changed in this case.
+    ///     If the other graph differs from this graph in more than parameters. The error contains the driver's reason.
+    ///     No parameter is changed in this case.
     /// NotSupportedError
     ///     If a node of this kind has no replaceable parameters, or if the driver does not support replacing them.
     ///
     /// Notes
     /// -----
-    /// Launches in progress keep their parameters. The graph keeps the new arguments alive, and releases replaced
-    /// arguments after all launches that use them. Later launches wait for earlier work on the new arrays, and later
-    /// work on these arrays waits for the launches.
+    /// Launches in progress keep their parameters. The graph keeps the new arguments alive, and releases the replaced
+    /// arguments when all launches that use them have completed. Later launches of the graph wait for earlier work on
+    /// the new arrays, and later work on these arrays waits for the launches.
     ///
     /// Examples
     /// --------
@@ -173,7 +174,7 @@ impl ShapeChange<'_, '_> {
         self.grid.is_some() || self.block.is_some() || self.shared.is_some()
     }
 
-    /// Rejects a launch shape for a node that has none.
+    /// Rejects a change of the launch shape unless the node is a kernel that receives launch arguments.
     fn check_kernel(&self, is_kernel: bool) -> PyResult<()> {
         if is_kernel || !self.has_any() {
             return Ok(());
@@ -224,22 +225,23 @@ fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(
     }
 }
 
-/// New parameters of a node. The operation that has these parameters is captured when it is enqueued on a stream.
+/// New parameters of a node. An operation with these parameters is enqueued on a capturing stream, and the node takes
+/// the parameters of the captured operation.
 enum NodeParameters<'a, 'py> {
-    /// A function that enqueues one operation, whose parameters the node receives.
+    /// A Python function that enqueues one operation. The node receives the parameters of this operation.
     Function(Bound<'py, PyAny>),
-    /// Repeats the launch of the node with another shape.
+    /// The node's kernel, its current arguments, and another launch shape.
     Relaunch { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
-    /// Launches the node's kernel with new arguments.
+    /// The node's kernel with new arguments.
     Kernel {
         launch: Arc<Launched>,
         shape: ShapeChange<'a, 'py>,
         arguments: &'a Bound<'py, PyTuple>,
         rules: ArgumentCheck,
     },
-    /// Copies to a target from a source.
+    /// Target and source of a copy.
     Copy(&'a Bound<'py, PyTuple>),
-    /// Fills an array with a value.
+    /// An array, and the value with which it is filled.
     Fill(&'a Bound<'py, PyTuple>),
     /// The node is a kernel that another library launched, so its parameters cannot be replaced.
     ForeignKernel,
@@ -277,7 +279,7 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
         })
     }
 
-    /// Enqueues the operation on a capturing stream.
+    /// Enqueues an operation that has these parameters on a capturing stream.
     fn enqueue(self, py: Python<'py>, stream: &Stream) -> PyResult<()> {
         match self {
             Self::Function(function) => with_current_stream(stream, || function.call0().map(drop)),

@@ -9,7 +9,7 @@ use crate::py_once::intern;
 use crate::runtime::compiler::with_compiler;
 use pygpu_kernel::{Function, Module, mangled_names};
 
-/// Returns a kernel of a module, or an instance of a template in the module's source.
+/// Returns the kernel `name` of a module, or the instance `name` of a template in the module's source.
 #[inline]
 pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
     if module.lacks_instance(name)
@@ -23,7 +23,7 @@ pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<
     Ok(py.without_gil(|| module.function(name))?)
 }
 
-/// Returns the kernel of an image with the given demangled name.
+/// Returns the kernel of an image whose demangled name is `name`.
 #[cold]
 fn find_demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
     if py.without_gil(|| module.names())?.iter().any(|exported| exported == name) {
@@ -35,7 +35,7 @@ fn find_demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Funct
     Ok(py.without_gil(|| module.function(mangled.as_deref().unwrap_or(name)))?)
 }
 
-/// Returns the instance of a template with the given template arguments.
+/// Returns the instance of the template `name` with the template arguments `arguments`.
 pub(crate) fn instantiate_template(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
     let py = arguments.py();
     let backend = module.device().kind().name();

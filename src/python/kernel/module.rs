@@ -36,8 +36,8 @@ use pygpu_kernel::Module;
 ///
 /// Notes
 /// -----
-/// Two modules of one source have separate variables. A module is unloaded when neither the module nor its kernels are
-/// referenced, and all launches have completed.
+/// Two modules that are compiled from the same source have separate variables. A module is unloaded when neither the
+/// module nor its kernels are referenced, and all launches have completed.
 ///
 /// Examples
 /// --------
@@ -109,8 +109,8 @@ impl PyKernelModule {
     /// Parameters
     /// ----------
     /// name : str
-    ///     The name in the source or in the image. For a prebuilt library the mangled name, or the demangled name as
-    ///     debuggers display it: ``'scale<float, 4>'``, ``'scale(float*, int)'``.
+    ///     The kernel's name in the source or in the image. In a prebuilt library, this is the mangled name, or the
+    ///     demangled name as debuggers display it: ``'scale<float, 4>'``, ``'scale(float*, int)'``.
     ///
     /// Returns
     /// -------
@@ -150,7 +150,7 @@ impl PyKernelModule {
     /// Returns
     /// -------
     /// address, nbytes : int
-    ///     Both are valid while the module exists.
+    ///     The address and size of the variable, which are valid while the module exists.
     ///
     /// Raises
     /// ------

@@ -1,5 +1,5 @@
-//! Source argument of kernels: source code, an image, or a file. Also the compiler options that are passed with the
-//! source.
+//! The arguments `source`, `options` and `headers` of the classes `Kernel` and `Module`. The source is source code, an
+//! image, or a file with either.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource, Module};
 /// File name extensions of source code.
 const SOURCE_EXTENSIONS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
 
-/// Source code with its name, or an image.
+/// Source code with the file name that compiler messages contain, or an image.
 pub(crate) enum SourceOrImage {
     Text(String, String),
     Image(Vec<u8>),
@@ -52,7 +52,8 @@ pub(crate) fn read_argument(source: &Bound<'_, PyAny>) -> PyResult<SourceOrImage
     read(source.py(), &source.extract::<PathBuf>()?)
 }
 
-/// Reads the argument `source`, which may be a list of sources to be concatenated, and inserts the headers.
+/// Reads the argument `source`, whose items are concatenated if it is a list, and replaces its includes of `headers` by
+/// the contents of these headers.
 fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<SourceOrImage> {
     let is_list = source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>();
     let parsed = if is_list { concatenate_sources(source)? } else { read_argument(source)? };
@@ -69,7 +70,8 @@ fn read_sources(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -
     }
 }
 
-/// Concatenates several sources, each with its own name and line numbers.
+/// Concatenates several sources. A `#line` directive before each source makes the compiler report its own name and line
+/// numbers.
 fn concatenate_sources(sources: &Bound<'_, PyAny>) -> PyResult<SourceOrImage> {
     let mut combined = String::new();
     for (position, source) in sources.try_iter()?.enumerate() {
@@ -98,7 +100,7 @@ fn is_path(text: &str) -> bool {
         && (SOURCE_EXTENSIONS.contains(&suffix) || ["cubin", "ptx", "fatbin", "hsaco", "so"].contains(&suffix))
 }
 
-/// Returns whether a string is PTX code, as `module.ptx` contains it.
+/// Returns whether a string is PTX code, such as the text that `module.ptx` returns.
 fn is_ptx(text: &str) -> bool {
     let is_ptx = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
     text.contains(".address_size") && is_ptx(".version") && is_ptx(".target")
@@ -117,7 +119,7 @@ pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<SourceOrImage> {
     Ok(SourceOrImage::Text(text, path.display().to_string()))
 }
 
-/// Parses options: a list of strings, or one string that is split at whitespace.
+/// Parses compiler options: a list of strings, or one string that is split like a command line of a shell.
 pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     let Some(options) = options.filter(|options| !options.is_none()) else { return Ok(Vec::new()) };
     if options.cast::<PyString>().is_ok() {
@@ -145,7 +147,7 @@ pub(crate) struct SourceArgs<'a, 'py> {
     pub(crate) headers: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// A source or image to load, the device, and the names of the kernels that the source declares.
+/// A source or image to load, the device on which it is loaded, and the names of the kernels that the source declares.
 pub(crate) struct LoadRequest {
     device: Device,
     source: LoadedSource,
@@ -158,7 +160,7 @@ enum LoadedSource {
 }
 
 impl SourceArgs<'_, '_> {
-    /// Evaluates the arguments without compiling the source.
+    /// Reads and checks the arguments, without compiling the source.
     pub(crate) fn read(self, py: Python<'_>) -> PyResult<LoadRequest> {
         let device = device_argument::from_argument(py, self.device)?;
         let mut options = options(self.options)?;
@@ -196,8 +198,8 @@ impl LoadRequest {
         Ok((module, self.names))
     }
 
-    /// Returns the requested kernel if it is a template without template arguments. The template is selected by its
-    /// name, or is the only kernel of the source.
+    /// Returns the name of the requested kernel if this kernel is a template and no template arguments were passed;
+    /// otherwise `None`. If `name` is `None`, the requested kernel is the only kernel of the source.
     pub(crate) fn template(&self, name: Option<&str>) -> Option<String> {
         let templates = self.names.iter().filter_map(|declared| declared.strip_suffix("<...>"));
         match (name, self.names.as_slice()) {
@@ -211,7 +213,8 @@ impl LoadRequest {
         }
     }
 
-    /// Creates a module of templates, which compiles nothing before an instance is requested.
+    /// Creates a module from which only template instances are used. The source is compiled when the first instance is
+    /// requested.
     pub(crate) fn templates(self) -> PyResult<Module> {
         match self.source {
             LoadedSource::Source(source) => Ok(Module::of_templates(self.device, *source)?),
@@ -230,7 +233,8 @@ pub(crate) fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options
     Ok(py.without_gil(|| Module::of_image(device, image, &LoadOptions::default()))?)
 }
 
-/// Compiles and loads a source. The compilers' warnings are only stored in the log.
+/// Compiles and loads a source. The compilers' warnings are stored in the module's log, and no Python warning is
+/// issued.
 pub(crate) fn load_quietly(py: Python<'_>, device: Device, source: KernelSource) -> PyResult<Module> {
     with_compiler(py, device, &source, |hints| kernel::load(device, &source, hints))
 }

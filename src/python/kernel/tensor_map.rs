@@ -13,7 +13,7 @@ use pygpu_kernel::tensor_map::{self, BoxSpec};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Access;
 
-/// Public names of the options, indexed by the driver's enumerators.
+/// Names of the options in the Python interface. The index of a name is the driver's enumerator.
 const INTERLEAVE: &[&str] = &["none", "16B", "32B"];
 const SWIZZLE: &[&str] = &["none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"];
 const L2_PROMOTION: &[&str] = &["none", "64B", "128B", "256B"];
@@ -31,8 +31,8 @@ const OOB_FILL: &[&str] = &["zero", "nan"];
 ///     must be a multiple of 16 bytes.
 /// swizzle : str, optional
 ///     Permutation of a box's rows in shared memory that avoids bank conflicts: ``'32B'``, ``'64B'`` or ``'128B'``. A
-///     row of the box then has at most this number of bytes. Newer devices also support ``'128B_atom_32B'``,
-///     ``'128B_atom_32B_flip_8B'`` and ``'128B_atom_64B'``.
+///     row of the box then has at most 32, 64 or 128 bytes, respectively. Newer devices also support
+///     ``'128B_atom_32B'``, ``'128B_atom_32B_flip_8B'`` and ``'128B_atom_64B'``.
 /// interleave : str, optional
 ///     ``'16B'`` or ``'32B'``: number of bytes in which channels are grouped.
 /// element_strides : int or sequence of int, optional
@@ -57,8 +57,8 @@ const OOB_FILL: &[&str] = &["zero", "nan"];
 /// Notes
 /// -----
 /// The kernel declares ``const __grid_constant__ CUtensorMap map``. Coordinates in the kernel begin with the array's
-/// last axis. A coordinate along that axis must be a multiple of 16 bytes. The map keeps the array alive. A launch with
-/// the map waits for other uses of the array like a launch with the array itself.
+/// last axis. A coordinate along that axis must be a multiple of 16 bytes. The map keeps the array alive. A launch
+/// whose argument is the map waits for other uses of the array, as if the array were the argument.
 ///
 /// Examples
 /// --------
@@ -74,7 +74,8 @@ pub(crate) struct TensorMap {
     boxes: BoxSpec,
 }
 
-/// Returns the driver's enumerator for the name of an option; the first enumerator for None.
+/// Returns the driver's enumerator, i.e. the index in `words`, for the value `word` of the option `name`. For `None`,
+/// returns 0, the driver's default.
 fn enumerator(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     let Some(word) = word else { return Ok(0) };
     let position = words.iter().position(|known| known.eq_ignore_ascii_case(word));
@@ -84,7 +85,7 @@ fn enumerator(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     })
 }
 
-/// Converts one number, or a sequence with a number for each axis.
+/// Converts a Python int, or a sequence of one int per axis, to lengths of 32 bits.
 fn lengths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u32>> {
     let parse = |value: &Bound<'_, PyAny>| {
         let length = number::unsigned(value, name)?;

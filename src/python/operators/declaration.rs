@@ -1,12 +1,13 @@
 //! Macros that declare methods of `GPUArray` and module functions in short entries.
 //!
-//! A parameter list is written once, with its documentation, for all functions that share it. Each entry adds a name, a
-//! summary, examples and the implementation. The text of `__doc__` is the same as with separate definitions.
+//! A parameter list is written once, with its documentation, for all functions that share it. An entry of a function
+//! adds its name, summary, examples and implementation. The resulting `__doc__` is the same as if each function were
+//! defined without macros.
 
-/// Defines one method (`method`) or function (`function`) of an array.
+/// Defines one method of `GPUArray` (entry form `method`) or one module function (entry form `function`).
 ///
-/// The expansion calls `run` with the leading arguments of the entry, the array, and the options. The parameter list of
-/// the entry builds the options from its values.
+/// The defined function calls the Rust function `run` with three kinds of arguments: the entry's leading arguments
+/// `first`, the array, and `options`. The expression `options` is computed from the values of the entry's parameters.
 macro_rules! entry {
     (method $name:ident {$($documentation:tt)*} ($($signature:tt)*) [$($text:tt)*] ($($parameter:ident: $type:ty),*)
      $result:ty, $run:path, [$($first:expr),*], $options:expr) => {

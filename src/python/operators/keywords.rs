@@ -30,7 +30,7 @@ pub(crate) struct UfuncKeywords<'py> {
     pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
     /// Boolean mask of the elements that are written.
     pub(crate) mask: Option<Bound<'py, GpuArray>>,
-    /// Requested type of the results, which selects the loop.
+    /// Requested type of the results. It selects the ufunc's loop, i.e. its implementation for certain types.
     pub(crate) dtype: Option<ScalarType>,
     /// Rule for casting operands and results.
     pub(crate) casting: Casting,
@@ -39,12 +39,13 @@ pub(crate) struct UfuncKeywords<'py> {
 }
 
 impl<'py> UfuncKeywords<'py> {
-    /// Returns keywords that request the result in an existing array.
+    /// Returns keywords with the output array `out` and defaults for all other keywords.
     pub(crate) fn into_array(out: &Bound<'py, GpuArray>) -> Self {
         Self { out: [Some(out.clone()), None], ..Self::default() }
     }
 
-    /// Reads the keyword arguments of a call with positional arguments; `None` if a value is an array of another library.
+    /// Reads the keyword arguments of a ufunc call. Returns `None` if a value is an array of another library.
+    /// `arguments` are the call's positional arguments.
     ///
     /// # Errors
     /// `TypeError` and `ValueError`, as in NumPy.
@@ -86,7 +87,8 @@ impl<'py> UfuncKeywords<'py> {
         Ok(Some(parsed))
     }
 
-    /// Reads an output array that is passed by position, after the operands.
+    /// Reads the output array with number `index` that is passed by position, after the operands. Returns false for an
+    /// array of another library.
     ///
     /// # Errors
     /// `TypeError` if `out` is passed by keyword too.

@@ -1,4 +1,4 @@
-//! Masks of the elements that a call computes: the argument `where=` of ufuncs and reductions.
+//! The argument `where=` of ufuncs and reductions: a mask that selects the elements for which a call computes.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,19 +15,20 @@ use pygpu_device::Device;
 use pygpu_layout::MemoryOrder;
 use pygpu_ops::reductions::ReductionEntry;
 
-/// Returns the truth of a number as a mask of all elements; `None` for other objects.
+/// Returns the truth value of a mask that is a number and thus selects all elements or none; `None` for other objects.
 pub(super) fn truth_of_number(mask: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
     if mask.is_instance_of::<GpuArray>() || !is_scalar(mask) { Ok(None) } else { mask.is_truthy().map(Some) }
 }
 
-/// Returns a mask without axes that excludes all elements.
+/// Creates a mask without axes that broadcasts to any shape and excludes all elements.
 pub(super) fn none_selected(py: Python<'_>, device: Device) -> ArrayResult<'_> {
     let mask = new_array(py, &[], DType::new(ScalarType::Bool), MemoryOrder::C, device)?;
     fill_zeros(py, &mask)?;
     new_exact(py, GpuArray::from_array(mask))
 }
 
-/// Returns the device of the first array among the operands and outputs of a call.
+/// Returns the device of the first array among the operands and outputs of a call; the current device if there is no
+/// array.
 pub(super) fn device_of_call(arguments: &Bound<'_, PyTuple>, keywords: &Bound<'_, PyDict>) -> PyResult<Device> {
     let device_of = |object: &Bound<'_, PyAny>| object.cast::<GpuArray>().ok().map(|array| array.get().device());
     let in_tuple = |tuple: &Bound<'_, PyTuple>| tuple.iter().find_map(|object| device_of(&object));
@@ -38,7 +39,8 @@ pub(super) fn device_of_call(arguments: &Bound<'_, PyTuple>, keywords: &Bound<'_
     found.map_or_else(|| Ok(Device::current()?), Ok)
 }
 
-/// Returns the mask of the included elements; `None` if all elements are included.
+/// Reads the argument `where=` of a reduction. Returns the mask of the included elements; `None` if all elements are
+/// included.
 pub(super) fn mask_argument<'py>(
     entry: &ReductionEntry,
     array: &Array,

@@ -46,12 +46,12 @@ impl GpuArray {
     /// decimals : int, optional
     ///     Digits after the decimal point; a negative value rounds digits before the point.
     /// out : GPUArray, optional
-    ///     Array for the result, of the same shape.
+    ///     Array for the result, with the shape of this array.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     For bools and other `decimals` than 0, and for an `out` whose dtype does not fit.
+    ///     For bools if `decimals` is not 0, and if the result cannot be cast to the dtype of `out`.
     /// ValueError
     ///     For an `out` of another shape.
     ///

@@ -1,4 +1,4 @@
-//! Reductions that ignore NaN, and reductions without a method.
+//! Reductions that ignore NaN, and reductions that are functions but not methods of `GPUArray`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,8 +16,8 @@ use crate::names::names;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::reductions::ReductionEntry;
 
-/// Returns the indices of extreme elements. Floats require a synchronization, because a negative index marks a slice
-/// with NaN only, which is an error.
+/// Returns the indices of the smallest or largest elements that are not NaN. For floats, the function waits for the
+/// device: the kernel stores a negative index for a slice that contains only NaN, and this is an error.
 fn index<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -37,7 +37,7 @@ fn index<'py>(
     Ok(result)
 }
 
-/// Subtracts the smallest element from the largest element. Boolean arrays are rejected.
+/// Subtracts the smallest element from the largest element (`ptp`). Rejects boolean arrays, as NumPy does.
 fn extent<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -64,40 +64,40 @@ reductions! {
     }
     /// Return the smallest element that is not NaN.
     ///
-    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
-    /// synchronize.
+    /// The result is NaN if all elements are NaN. On a GPU, NumPy's warning for this case is not issued, because the
+    /// call does not wait for the GPU.
     extreme function nanmin => reduce::call, "nanmin" {
         /// >>> PyGPU.nanmin(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.0
     }
     /// Return the largest element that is not NaN.
     ///
-    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
-    /// synchronize.
+    /// The result is NaN if all elements are NaN. On a GPU, NumPy's warning for this case is not issued, because the
+    /// call does not wait for the GPU.
     extreme function nanmax => reduce::call, "nanmax" {
         /// >>> PyGPU.nanmax(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 2.0
     }
     /// Return the mean of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
-    /// synchronize.
+    /// The result is NaN if all elements are NaN. On a GPU, NumPy's warning for this case is not issued, because the
+    /// call does not wait for the GPU.
     average function nanmean => reduce::call, "nanmean" {
         /// >>> PyGPU.nanmean(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.5
     }
     /// Return the variance of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
-    /// synchronize.
+    /// The result is NaN if all elements are NaN. On a GPU, NumPy's warning for this case is not issued, because the
+    /// call does not wait for the GPU.
     variance function nanvar => variance::variance, "nanvar" {
         /// >>> PyGPU.nanvar(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
     /// Return the standard deviation of the elements that are not NaN.
     ///
-    /// The result is NaN if all elements are NaN. On a device no warning is issued then, because the call does not
-    /// synchronize.
+    /// The result is NaN if all elements are NaN. On a GPU, NumPy's warning for this case is not issued, because the
+    /// call does not wait for the GPU.
     variance function nanstd => variance::standard_deviation, "nanvar" {
         /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
@@ -128,7 +128,7 @@ reductions! {
     }
 }
 
-/// Compute the sum of absolute values, or the root of the sum of squares, in one read; used by `norm`.
+/// Compute the sum of absolute values, or the root of the sum of squares, in one pass over the elements, for `norm`.
 ///
 /// Parameters
 /// ----------

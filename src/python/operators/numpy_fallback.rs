@@ -1,4 +1,4 @@
-//! Calls on arrays in host memory, which NumPy computes through ndarrays over the same memory.
+//! Ufunc calls on arrays in host memory. NumPy computes them through ndarrays over the same memory.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,16 +17,16 @@ use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_ops::ufunc::{Casting, HostEvaluation, TABLE, UfuncEntry};
 
-/// A call that NumPy computes.
+/// A ufunc call that NumPy computes.
 pub(super) struct NumpyCall<'a> {
     pub(super) entry: &'static UfuncEntry,
-    /// The type of the results that the caller requested.
+    /// The value of the call's keyword `dtype`.
     pub(super) dtype: Option<ScalarType>,
     pub(super) casting: Casting,
     pub(super) mask: Option<&'a Array>,
 }
 
-/// Computes the results with NumPy.
+/// Computes a ufunc call with NumPy and writes the results into the arrays `targets`.
 ///
 /// # Errors
 /// The errors of NumPy.
@@ -81,7 +81,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Checks that no exponent of integers is negative, before `power` writes a part of an output array.
+/// Checks that no exponent of a `power` of integers is negative. Without this check, NumPy would write a part of the
+/// output array before it raises its error.
 ///
 /// # Errors
 /// NumPy's `ValueError`.
@@ -102,7 +103,7 @@ pub(super) fn check_exponents(py: Python<'_>, kind: ScalarType, exponents: &Ufun
     }
 }
 
-/// Returns NumPy's ufunc for an entry of PyGPU's function table.
+/// Returns the NumPy ufunc with the name of an entry in PyGPU's function table.
 fn ufunc<'py>(py: Python<'py>, entry: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
     let find = |name: &str| ndarray::numpy(py)?.getattr(name);

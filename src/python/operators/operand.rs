@@ -1,4 +1,5 @@
-//! Operands of a ufunc call: classification of arrays and numbers, and conversion of numbers.
+//! Operands of a ufunc call: classification of arrays and numbers, and conversion of numbers. A *loop* is the
+//! implementation of a ufunc for certain types, as in NumPy.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -24,15 +25,15 @@ pub(super) enum UfuncOperand<'a, 'py> {
     Array(&'a DeferredArray),
     /// An array that exists only during the call: an imported array of another library, or a copy.
     Temporary { array: Box<Array>, is_foreign: bool },
-    /// A number, with its kind in type promotion.
+    /// A number, with the rule by which it takes part in type promotion.
     Number { object: Bound<'py, PyAny>, kind: PromotionOperand },
 }
 
 pub(super) type OperandValues<'a, 'py> = SmallVec<[UfuncOperand<'a, 'py>; 4]>;
 
 impl<'a, 'py> UfuncOperand<'a, 'py> {
-    /// Classifies an operand; `None` for types that NumPy does not compute with. A list or tuple of numbers is copied
-    /// to the current device.
+    /// Classifies an operand. Returns `None` for objects of types that NumPy's ufuncs do not accept. A list or tuple of
+    /// numbers is copied to the current device.
     ///
     /// # Errors
     /// `TypeError` for an ndarray with axes, because its values are on the host.
@@ -101,8 +102,8 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
         }
     }
 
-    /// Checks that the casting rule permits converting an operand to the loop's type, and that Python integers are in
-    /// range.
+    /// Checks that the casting rule permits the conversion of an operand to `kind`, the loop's type for this operand.
+    /// Also checks that a Python integer is in the range of `kind`.
     ///
     /// # Errors
     /// `TypeError`, `OverflowError` or `ValueError` for a rejected operand.
@@ -148,7 +149,7 @@ impl<'a, 'py> UfuncOperand<'a, 'py> {
     }
 }
 
-/// Returns whether the function uses only the truth value of an operand.
+/// Returns whether the function uses only the truth value of its operand number `index`.
 fn is_truth_operand(entry: &UfuncEntry, index: usize) -> bool {
     entry.fixed == Some((index, ScalarType::Bool))
 }
@@ -165,7 +166,8 @@ fn cast_error(entry: &UfuncEntry, index: usize, from: ScalarType, to: ScalarType
     ))
 }
 
-/// Appends an operand whose values may be pending; `false` for types that NumPy does not compute with.
+/// Classifies an operand and appends it to `values`, without launching pending operations. Returns `false` for objects
+/// of types that NumPy's ufuncs do not accept.
 ///
 /// # Errors
 /// The errors of [`UfuncOperand::read`].
@@ -174,12 +176,12 @@ pub(super) fn read_without_flush<'a, 'py>(
     values: &mut OperandValues<'a, 'py>,
     object: &'a Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    // Floats are checked first, because they are common operands and the full classification checks them last.
+    // Floats are checked first, because they are common operands and `UfuncOperand::read` checks them last.
     if object.is_exact_instance_of::<PyFloat>() {
         values.push(UfuncOperand::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);
     }
-    // The operand is created in its final location, because moving a new value costs as much as reading the operand.
+    // The operand is created in the list, because moving it there would cost as much as reading it.
     if let Ok(array) = object.cast::<GpuArray>() {
         values.push(UfuncOperand::Array(array.get().without_flush()?));
         return Ok(true);
@@ -189,8 +191,8 @@ pub(super) fn read_without_flush<'a, 'py>(
     Ok(true)
 }
 
-/// Converts numbers as the function requires. A comparison needs only the order of its operands, a logical function
-/// only their truth value.
+/// Converts numbers among the operands as the function requires. For a comparison, an integer out of the other
+/// operand's range becomes an infinity. For a logical function, a number becomes its truth value.
 ///
 /// # Errors
 /// The errors of converting the objects.
@@ -206,8 +208,9 @@ pub(super) fn convert_numbers(entry: &UfuncEntry, values: &mut OperandValues<'_,
     }
 }
 
-/// Replaces an integer that the other operand's type cannot represent by an infinity. The comparison returns the same
-/// result, because no element of that type equals the integer.
+/// Replaces an integer that the other operand's integer type cannot represent by an infinity of the same sign. The
+/// comparison's result is the same, because all values of that type lie on the same side of the integer and of the
+/// infinity.
 fn replace_unrepresentable_integers(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     let other = values.iter().find_map(|value| match value.operand() {
         PromotionOperand::Strong(kind) => Some(kind),
@@ -235,10 +238,10 @@ fn convert_to_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     Ok(())
 }
 
-/// Appends a number, converted to the loop's type.
+/// Appends a number, converted to `kind`, the loop's type for this operand, to the kernel arguments.
 ///
 /// # Errors
-/// `TypeError` for an object that cannot be converted to this type.
+/// `TypeError` for an object that cannot be converted to `kind`.
 #[inline]
 pub(super) fn push(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if !object.is_instance_of::<PyBool>() && values::push_value(arguments, kind, object).unwrap_or(false) {

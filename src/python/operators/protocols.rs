@@ -30,12 +30,13 @@ fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bo
     transfer::to_ndarray(slf.py(), array)
 }
 
-/// Returns the single value of an array as a Python scalar, which NumPy converts.
+/// Returns the single value of an array as a Python scalar. NumPy converts the value.
 fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
     single_element(slf, purpose)?.call_method0(intern!(slf.py(), "item"))
 }
 
-/// Converts the single value of an array with a method of the NumPy array `element`.
+/// Converts the single value of an array to a Python scalar by calling `method`, such as `__float__`, of an ndarray
+/// with this value.
 fn convert<'py>(slf: &Bound<'py, GpuArray>, method: &str) -> PyResult<Bound<'py, PyAny>> {
     let element = single_element(slf, "converted to Python scalars")?;
     let scalar = element.call_method1(intern!(slf.py(), "reshape"), (PyTuple::empty(slf.py()),))?;
@@ -142,8 +143,8 @@ impl GpuArray {
         })
     }
 
-    /// Represents the array in notebooks: shape, dtype, device, bytes and layout. If fetching values is cheap, shows
-    /// the values or their edges.
+    /// Represents the array in notebooks: shape, dtype, device, bytes and layout. If the values can be fetched at low
+    /// cost, the representation also contains them, or, for a large array, only those at its edges.
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -206,7 +207,8 @@ impl GpuArray {
         (restore, (slf.get_type(), values, device), state).into_pyobject(py)
     }
 
-    /// Returns a new name for Dask in each call, because an array is mutable and its values are on the device.
+    /// Returns a new unique name for Dask in each call. A name computed from the values would require a download and
+    /// would change with the array.
     #[pyo3(signature = () -> "tuple[str, str]")]
     fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let py = slf.py();
@@ -340,7 +342,8 @@ fn restore<'py>(
     use numpy::PyUntypedArrayMethods;
     let dtype = crate::convert::dtype::from_numpy(values.dtype().as_any())?;
     let backend = pygpu_backend::default_backend()?;
-    // Process launchers assign device numbers. If the process has fewer devices, the current device is used.
+    // The process that pickled the array may have had more devices, because process launchers assign devices. If the
+    // device's number does not exist in this process, the current device is used.
     let matching_device =
         device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
     let device = matching_device
@@ -352,7 +355,7 @@ fn restore<'py>(
 /// Iterator over the views of an array along its first axis.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
 pub(crate) struct FirstAxisIter {
-    /// The array, which is absent while the object is created, because the garbage collector may visit the object then.
+    /// The array; `None` only while the iterator is created, when the garbage collector may already visit it.
     array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }

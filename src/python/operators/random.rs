@@ -1,5 +1,5 @@
-//! Native part of `PyGPU.random`: the position of a generator in its random stream, and the random elements from that
-//! position on.
+//! Native part of `PyGPU.random`: the position of a generator in its random stream, and the generation of random
+//! elements from that position on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,8 +24,8 @@ use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill,
 
 /// Position of a generator in its random stream, which the host counts.
 ///
-/// From the first stream capture on, the position is in device memory. The results of the methods that draw elements
-/// indicate this.
+/// From the first stream capture on, the position is in device memory, and this object no longer has it. The methods
+/// `made` and `draw` then return None and False, respectively.
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
 struct PyStreamPosition {
     device: Device,
@@ -70,7 +70,8 @@ impl PyStreamPosition {
 
     /// Create an array of random elements, in the order of the current stream.
     ///
-    /// Returns None if the position is in device memory, or has to move there.
+    /// Returns None if the position is in device memory, or if it must be moved there because the current stream is
+    /// being captured.
     #[pyo3(signature = (
         size: "ShapeLike", dtype: "Any", distribution: "str", bounds: "tuple[int, int, int]",
         scale: "tuple[float, float]"
@@ -104,8 +105,9 @@ impl PyStreamPosition {
 
     /// Write random elements into an array, in the order of the current stream, and advance the position.
     ///
-    /// The elements begin at the position of this object, or at the position that the array `there` contains. Returns
-    /// False, without drawing, if `there` is required and missing.
+    /// The elements begin at the position of this object, or at the position in device memory that the array `there`
+    /// contains. Returns False, without writing, if `there` is None but the position is in device memory or must be
+    /// moved there.
     #[pyo3(signature = (
         target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
         means: "GPUArray | None", there: "GPUArray | None"
@@ -163,8 +165,8 @@ impl PyStreamPosition {
         self.host_position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Draws elements at the position on the host. A range of the random stream is reserved first, so that no other
-    /// thread receives this range. No lock is held during the launch.
+    /// Writes random elements from the position that the host counts. First advances the position, so that no other
+    /// thread draws the same part of the random stream. The lock on the position is released before the launch.
     fn draw_at_host_position(
         &self,
         target: &Array,
@@ -224,14 +226,14 @@ fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
     }
 }
 
-/// Return the four random numbers that belong to a counter and a key.
+/// Return the four random numbers that the generator Philox computes from a counter and a key.
 #[pyfunction]
 #[pyo3(signature = (counter: "Sequence[int]", key: "Sequence[int]") -> "list[int]")]
 fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     random::block(counter, key)
 }
 
-/// Returns the vendor's random number library.
+/// Opens the vendor's random number library, or returns the library if it is already open.
 fn library(search_paths: &SearchPaths) -> pygpu_base::error::Result<&'static Rand> {
     let backend = backend::default_backend()?;
     libraries::rand(backend.kind(), backend.driver_version(), search_paths)

@@ -29,7 +29,8 @@ pub(super) fn reduction_args<'py>(
     ReductionArgs { axis, dtype, out, keepdims, initial, mask, ddof: 0.0 }
 }
 
-/// Returns the number that is subtracted from the count of elements, given under one of its two names.
+/// Returns the number that is subtracted from the count of elements. A caller passes it as `ddof` (NumPy's name) or as
+/// `correction` (the array API's name).
 ///
 /// # Errors
 /// `ValueError` if both names have a value.
@@ -42,7 +43,7 @@ pub(super) fn degrees_of_freedom(ddof: f64, correction: Option<f64>) -> PyResult
     }
 }
 
-/// Returns the documentation of one parameter by its key.
+/// Returns the documentation of the parameter with a short key such as `axes`.
 macro_rules! parameter {
     (a) => { "a : GPUArray" };
     (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };
@@ -65,7 +66,8 @@ macro_rules! parameter {
 }
 pub(super) use parameter;
 
-/// Declares one reduction through [`entry`], with the parameter list of its family.
+/// Declares one reduction through [`entry`]. A family, such as `number` or `truth`, is a group of reductions with the
+/// same parameters.
 macro_rules! reduction_entry {
     (number $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes dtype out keepdims initial mask]
@@ -125,7 +127,7 @@ macro_rules! reduction_entry {
             (axis: OptionalArg<'_, 'py>, keepdims: bool)
             &reduction_args([axis, None, None, None, None], keepdims), $($rest)* }
     };
-    // A method has the array as `self`, and its documentation has a note on the result.
+    // A method receives the array as `self`, and its documentation contains a note on the result.
     (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
      {$(#[$summary:meta])*} {$(#[$example:meta])*} $run:path, $first:tt) => {
         reduction_entry! { @@ method $name [$($documented)*] $signature $parameters $options,
@@ -160,8 +162,9 @@ macro_rules! reduction_entry {
 }
 pub(super) use reduction_entry;
 
-/// Declares reductions. An entry has a summary, the family of its parameters, the form, the name, the function with its
-/// table entry, and examples.
+/// Declares reductions. An entry consists of a summary, the family of its parameters, the form (`method` or
+/// `function`), the name, the Rust function that computes the reduction, the name of the reduction's table entry, and
+/// examples.
 macro_rules! reductions {
     ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $entry:literal { $(#[$example:meta])* })*) => {
         $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [find_reduction($entry)?] })*
@@ -169,7 +172,8 @@ macro_rules! reductions {
 }
 pub(super) use reductions;
 
-/// Reduces to truth values. The method accepts PyCUDA's keywords `stream`, and `allocator` for the result.
+/// Computes `any` or `all`. Both methods accept PyCUDA's keywords: the stream of the computation, and the allocator of
+/// the result.
 fn truth<'py>(
     entry: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -245,7 +249,7 @@ reductions! {
 /// >>> import PyGPU
 /// >>> PyGPU.sum(PyGPU.to_gpu([1, 2, 3])).item()
 /// 6
-// The class has a `dict` for the `__doc__` of each object, as `Ufunc` has.
+// The class has a `dict` for the `__doc__` of each object, like the class `Ufunc`.
 // stub: @property
 // stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Reduction", module = "PyGPU")]
@@ -283,8 +287,8 @@ impl PyReductionFunction {
     }
 }
 
-/// The line below the heading of a method's parameters. In the docstring of a function `A` replaces this line, because
-/// the first parameter of a function is the array.
+/// The line below the heading `Parameters` in a method's docstring. The docstring of the function of the same name is
+/// made from it: `A`, which adds the array as first parameter, replaces this line.
 const RULE: &str = "----------\n";
 const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)`` is ``a.function(...)``.\n";
 

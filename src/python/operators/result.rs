@@ -19,8 +19,8 @@ use pygpu_layout::{Dense, Dims, Layout, MemoryOrder, broadcast_shapes};
 use pygpu_memory::Allocation;
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// Arrays for the results: new arrays, and output arrays of the caller. A new array is created as a Python object,
-/// because moving an array costs more than its construction.
+/// Arrays for the results of a ufunc call: new arrays, and output arrays of the caller. A new array is created directly
+/// inside its Python object, because moving it there would cost more than its construction.
 pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
 /// Iterates over the layouts of the operands and of the mask.
@@ -33,7 +33,8 @@ fn layouts<'v>(
     values.iter().filter_map(UfuncOperand::array).map(DeferredArray::layout).chain(mask)
 }
 
-/// Returns the device of all arrays of a call.
+/// Returns the device of all arrays of a call, or the current device if the call has no array. Rejects arrays on
+/// different devices.
 #[inline(always)] // two callers, each short
 pub(super) fn common_device(
     entry: &UfuncEntry,
@@ -95,8 +96,8 @@ pub(super) struct ResultLayout<'a> {
 }
 
 impl ResultLayout<'_> {
-    /// Creates a dense array for a result, in the order of the current stream. NumPy's rule for operands and mask
-    /// determines the memory order of the array.
+    /// Creates a dense array for a result, allocated on the current stream. The memory order of the array follows from
+    /// those of the operands and the mask, by NumPy's rules.
     #[inline]
     pub(super) fn new_array<'py>(
         self,
@@ -111,7 +112,7 @@ impl ResultLayout<'_> {
         self.on_block(py, values, keywords, (dtype, dense), Arc::new(block))
     }
 
-    /// Creates such an array over an existing block.
+    /// Creates the same array as [`Self::new_array`], but in an existing memory block.
     #[inline]
     pub(super) fn on_block<'py>(
         self,
@@ -189,7 +190,7 @@ pub(super) fn check_out(
     )))
 }
 
-/// Converts a new result to the class of the first operand that is a PyGPU array.
+/// Converts a new result to the class of the first operand that is a PyGPU array, if this is a derived class.
 #[inline]
 pub(super) fn into_class_of<'py>(
     operands: &[&Bound<'py, PyAny>],

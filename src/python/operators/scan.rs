@@ -1,5 +1,6 @@
-//! Scans along an axis. A scan reads operands and keywords, allocates the result, and enqueues the kernel on the
-//! current stream. NumPy scans arrays in host memory through ndarrays over the same memory.
+//! Scans (cumulative sums, products and other reductions) along an axis. A call reads the array and the keywords,
+//! allocates the result, and enqueues the kernel on the current stream. NumPy scans arrays in host memory through
+//! ndarrays over the same memory.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -53,8 +54,8 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type in which a scan or a reduction of segments computes: the requested type, the common type of array
-/// and output array, or the default type.
+/// Returns the type in which a scan or a reduction of segments is computed. It is the requested type; without a request
+/// the common type of array and output array; and without an output array the function's default type.
 pub(super) fn computed(
     entry: &ReductionEntry,
     kind: ScalarType,
@@ -73,7 +74,7 @@ pub(super) fn computed(
     Ok(compute_kind)
 }
 
-/// Returns the type to which NumPy promotes two types; the second one if there is none.
+/// Returns the common type to which NumPy promotes two types; `second` if there is no common type.
 fn common_type(first: ScalarType, second: ScalarType) -> ScalarType {
     let operands = [first, second].map(PromotionOperand::Strong);
     ufunc::row("add").and_then(|add| ufunc::resolve(add, &operands)).unwrap_or(second)
@@ -142,7 +143,7 @@ fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
     Ok(flat.map(|layout| copied.view(layout)).transpose()?.unwrap_or(copied))
 }
 
-/// Calls NumPy's function on ndarrays over the memory of the arrays.
+/// Calls NumPy's function for the scan with ndarrays over the memory of the arrays.
 fn scan_with_numpy(
     py: Python<'_>,
     entry: &ReductionEntry,
@@ -167,7 +168,8 @@ fn scan_with_numpy(
     Ok(())
 }
 
-/// Computes the `accumulate` of a binary function, along the first axis by default; `None` if the function has no scan.
+/// Computes `accumulate` of a binary function, by default along the first axis. Returns `None` if the function has no
+/// scan.
 ///
 /// # Errors
 /// The errors of [`call`]; `TypeError` for an array without axes.
@@ -222,7 +224,8 @@ pub(super) fn read_axis(method: &str, axis: Option<Bound<'_, PyAny>>, ndim: usiz
     }
 }
 
-/// Declares scans. An entry has a summary, the form, the name, the table entry and examples.
+/// Declares scans. An entry consists of a summary, the form (`method` or `function`), the name, the name of the
+/// reduction's table entry, and examples.
 macro_rules! scans {
     ($($(#[$summary:meta])* $form:ident $name:ident => $entry:literal { $(#[$example:meta])* })*) => {
         $(scans! { @ $form $name $entry {$(#[$summary])*} {$(#[$example])*} })*

@@ -1,4 +1,5 @@
-//! Native part of the search and count functions of `PyGPU._functions`, and methods that call these functions.
+//! Native part of the functions in `PyGPU._functions` that search and count, and the methods of `GPUArray` that call
+//! them.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -24,8 +25,8 @@ fn check_order(name: &str, array: &Array) -> PyResult<()> {
 
 /// Return the sorted unique values of an array with one axis, and the requested optional outputs.
 ///
-/// The optional outputs are the start and length of each run of sorted elements, the elements' original positions, and
-/// each element's index in the unique values.
+/// The optional outputs are the start of each run of equal elements in the sorted array (`starts`), the elements'
+/// original positions (`places`), and each element's index in the unique values (`inverse`).
 #[pyfunction]
 #[pyo3(signature = (
     array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
@@ -62,7 +63,7 @@ fn _searchsorted<'py>(sorted: &BoundArray<'py>, values: &BoundArray<'py>, right:
     new_like(sorted, GpuArray::from_array(result))
 }
 
-/// Count the values between consecutive edges, or the values equal to each integer below a bound.
+/// Count the values between consecutive `edges`, or, without edges, the values equal to each integer below `bins`.
 #[pyfunction]
 #[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
 fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<'py>>) -> PyResult<BoundArray<'py>> {
@@ -80,7 +81,9 @@ fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<
     new_like(values, GpuArray::from_array(result))
 }
 
-/// Sum runs of the weights that `places` selects, each beginning at an element of `starts`; all arrays are in C order.
+/// Sum the weights of each run: `weights[places[k]]` for `k` from `starts[r]` to below `starts[r + 1]`.
+///
+/// Row `r` of the result contains partial sums of run `r`, which the caller adds. All arrays are in C order.
 #[pyfunction]
 #[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
 fn _sums_of_runs<'py>(
@@ -142,7 +145,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The sorted positions that receive their elements.
+    ///     The positions whose elements are in sorted order afterwards.
     /// axis : int, optional
     ///     Axis of the partition; the last axis by default.
     /// kind : {'introselect'}, optional
@@ -176,7 +179,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The positions in the sorted order that receive their elements.
+    ///     The positions at which the order is correct.
     /// axis : int or None, optional
     ///     Axis of the partition; the last axis by default. None takes all elements in C order.
     /// kind : {'introselect'}, optional

@@ -1,11 +1,11 @@
 //! Operators, comparisons and NumPy's protocols (NEP 13, NEP 18) of arrays.
 //!
-//! Functions of the table are computed on the device of the arrays. Other NumPy functions are rejected with one message
-//! on every backend. Without the rejection another library might compute: NumPy would read an array in host memory as
-//! its own and return an ndarray, and would reject an array of a GPU.
+//! Functions of PyGPU's table are computed on the device of the arrays. Other NumPy functions are rejected with the
+//! same message on every backend. Without the rejection, NumPy would treat an array in host memory as its own and
+//! return an ndarray, but reject an array of a GPU.
 //!
-//! For an operand of an unsupported type an operator returns `NotImplemented`, so that Python calls the operand's
-//! operator. If the operand has none, `==` is False for every element.
+//! For an operand of an unsupported type, an operator returns `NotImplemented`. Python then calls the operand's own
+//! operator. If the operand has no operator `==`, the result of `==` is False for every element.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -38,8 +38,8 @@ fn unsupported_error(subject: impl std::fmt::Display) -> PyErr {
     ))
 }
 
-/// Returns the response to NumPy for a `where` or `out` of another type. Values on the host are rejected; other types
-/// may respond themselves.
+/// Returns the response to NumPy if the argument `where` or `out` is no PyGPU array. Raises an error if its values are
+/// on the host. Otherwise returns `NotImplemented`, and NumPy calls the protocol of the argument's type.
 #[cold]
 fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
     let keyword = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
@@ -61,7 +61,8 @@ fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'
     Ok(py.NotImplemented())
 }
 
-/// Returns whether NumPy would compute with an object: arrays of any library, numbers, and nested sequences of these.
+/// Returns whether NumPy's ufuncs would accept an object: an array of any library, a number, or a nested sequence of
+/// these.
 fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     if object.is_instance_of::<GpuArray>()
@@ -90,7 +91,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// Computes an operator; `NotImplemented` if the other operand has an unsupported type.
+/// Computes an operator. Returns `NotImplemented` if the other operand has an unsupported type.
 #[inline]
 fn compute_operator(py: Python<'_>, entry: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
     match ufunc_call::call(py, entry, operands, &UfuncKeywords::default())? {
@@ -99,11 +100,12 @@ fn compute_operator(py: Python<'_>, entry: &'static UfuncEntry, operands: &[&Bou
     }
 }
 
-/// Computes `==` and `!=` with an operand of an unsupported type. The operand's own operator computes the result; if
-/// there is none, no element is equal, as in NumPy.
+/// Computes `==` or `!=` with an operand of an unsupported type. The operand's own operator computes the result. If the
+/// operand has no such operator, no element is equal, as in NumPy.
 ///
 /// # Errors
-/// The exception of the other operand; `TypeError` for an operand with values on the host; driver errors.
+/// The exception that the other operand's operator raises; `TypeError` for an operand with values on the host; driver
+/// errors.
 #[cold]
 fn compare_with_other_type(
     array: &Bound<'_, GpuArray>,
@@ -119,22 +121,22 @@ fn compare_with_other_type(
     }
     let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
     if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
-        return Err(array_argument::type_error(other)); // NumPy would compare the elements of the operand
+        return Err(array_argument::type_error(other)); // NumPy would compare `other` element by element
     }
     let like = if is_equality { zeros_like } else { ones_like };
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
 }
 
-/// Whether the items are structured or void.
+/// Whether the array's items have a structured or void dtype.
 #[cold]
 fn has_opaque_items(array: &Bound<'_, GpuArray>) -> bool {
     array.get().dtype().kind() == ScalarType::Opaque
 }
 
-/// Compares structured or void items field by field.
+/// Computes `==` or `!=` of arrays with structured or void items, field by field.
 ///
 /// # Errors
-/// `TypeError` for an operand of other items; `ValueError` for shapes that do not broadcast; driver errors.
+/// `TypeError` for an operand with items of another kind; `ValueError` for shapes that do not broadcast; driver errors.
 #[cold]
 fn compare_records(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
     let py = array.py();
@@ -145,7 +147,7 @@ fn compare_records(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>, operat
     })
 }
 
-/// Computes an in-place operator, which writes the result to the array itself.
+/// Computes an in-place operator such as `+=`, which writes the result to `array`.
 fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match ufunc_call::call(array.py(), entry, &[array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
@@ -153,15 +155,15 @@ fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound
     }
 }
 
-/// Returns the table entry of a function by its name.
+/// Looks up the table entry of a function by its name, at compile time.
 macro_rules! table_entry {
     ($name:literal) => {
         const { ufunc::builtin_row($name) }
     };
 }
 
-/// Returns the function that replaces a power with this scalar exponent (square, square root or reciprocal), as in
-/// NumPy's operator; `None` for other exponents.
+/// Returns the function that computes a power for the exponents 2, 0.5 and -1, i.e. square, square root or reciprocal,
+/// as NumPy's operator does. Returns `None` for other exponents.
 fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static UfuncEntry> {
     let kind = base.get().dtype().kind();
     let is_int = exponent.is_exact_instance_of::<PyInt>();
@@ -204,8 +206,8 @@ macro_rules! slots {
     };
 }
 
-/// Contains pyo3's generated calls, so that the lint exception applies to them. A macro of this file supplies the
-/// method names.
+/// Contains the methods of the operators, which `slots!` defines. They are in a module because the exception from the
+/// lint must cover the code that pyo3 generates for them.
 #[allow(unsafe_op_in_unsafe_fn, reason = "written by pyo3, which has argued for it")]
 mod methods {
     use super::*;
@@ -295,7 +297,7 @@ impl GpuArray {
         product::assign(slf, other)
     }
 
-    // The class defines this method and no `__hash__`, so an array is not hashable, as in NumPy.
+    // A class with this method and without `__hash__` is not hashable, as NumPy's arrays are not.
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
         let entry = match operator {
             CompareOp::Lt => table_entry!("less"),
@@ -309,7 +311,7 @@ impl GpuArray {
             (Ok(Some(result)), _) => Ok(result.unbind()),
             (Ok(None), CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
             (Ok(None), _) => Ok(slf.py().NotImplemented()),
-            // There is no loop for structured items.
+            // Ufuncs do not support structured items. These are compared field by field.
             (Err(_), CompareOp::Eq | CompareOp::Ne)
                 if has_opaque_items(slf) || other.cast().is_ok_and(has_opaque_items) =>
             {
@@ -322,7 +324,7 @@ impl GpuArray {
     /// Returns whether any element equals `item`, as in NumPy; synchronizes with the device.
     fn __contains__(slf: &Bound<'_, Self>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         let equal = slf.as_any().rich_compare(item, CompareOp::Eq)?;
-        // The comparison may return the item's own result instead of an array.
+        // If `item` computes the comparison by its own operator, the result may be another object than an array.
         let contains =
             if equal.is_instance_of::<Self>() { equal.call_method0(intern!(slf.py(), "any"))? } else { equal };
         contains.is_truthy()

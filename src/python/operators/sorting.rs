@@ -29,8 +29,8 @@ struct SortOptions<'a, 'py> {
 }
 
 impl SortOptions<'_, '_> {
-    /// Checks NumPy's keywords. All names of NumPy's algorithms are accepted, although the only algorithm is a stable
-    /// one.
+    /// Checks NumPy's keywords. The names of all of NumPy's algorithms are accepted, although PyGPU has only one
+    /// algorithm, which is stable.
     fn check(&self) -> PyResult<()> {
         let Self { kind, order, stable, .. } = *self;
         if order.is_some_and(|order| !order.is_none()) {
@@ -52,7 +52,8 @@ impl SortOptions<'_, '_> {
     }
 }
 
-/// Returns an array and the index of its sorted axis. Without an axis, returns the elements in C order as one axis.
+/// Returns the array to sort and the index of the axis to sort along. If `axis` is `None`, the array is flattened in C
+/// order.
 fn sort_operand(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)> {
     let py = a.py();
     let array = a.get().array(py)?;
@@ -84,13 +85,14 @@ fn axis_from_last(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_
     if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }
 
-/// Returns whether NumPy sorts the array: if the array is in host memory and its stream is not captured.
+/// Returns whether NumPy sorts the array. It does so if the array is in host memory and the current stream is not being
+/// captured.
 fn is_sorted_by_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
 }
 
-/// Returns the indices that sort an array in host memory.
+/// Returns the indices that sort an array in host memory, computed by NumPy.
 fn argsort_with_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
     let functions = py.import(intern!(py, "PyGPU._native.host_sorting"))?;
     let view = cpu_view::owning(py, array)?;
@@ -127,7 +129,7 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyRes
 fn argsorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
     let (py, descending) = (a.py(), options.descending);
     options.check()?;
-    // As in NumPy, an array without axes has one element along the axis 0.
+    // As in NumPy, axis 0 or -1 of an array without axes is accepted, as if it had an axis with one element.
     let is_element = a.get().layout().ndim() == 0 && matches!(options.axis, Some(0 | -1));
     let (array, axis) = sort_operand(a, if is_element { None } else { options.axis })?;
     let result = if is_sorted_by_numpy(&array)? {
@@ -143,7 +145,7 @@ fn argsorted<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> Py
     new_like(a, GpuArray::from_array(result))
 }
 
-/// Sorts the elements of an array in its own memory.
+/// Sorts an array in place.
 fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -> PyResult<()> {
     let descending = options.descending;
     options.check()?;
@@ -166,8 +168,9 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: SortOptions<'_, 'py>) -
     })?)
 }
 
-/// Declares sorts. An entry has a summary, the form, the name, the function, and the sections after the parameters. The
-/// form `in_place` is a method without a result.
+/// Declares sorts. An entry consists of a summary, the form, the name, the Rust function that sorts, and the
+/// docstring's sections after the parameters. The form is `function`, `method`, or `in_place`, a method without a
+/// result.
 macro_rules! sorts {
     ($($(#[$summary:meta])* $form:ident $name:ident => $run:path { $(#[$rest:meta])* })*) => {
         $(sorts! { @ $form $name $run {$(#[$summary])*} {$(#[$rest])*} })*

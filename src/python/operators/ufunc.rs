@@ -43,8 +43,8 @@ const EXAMPLES: &str = include_str!("examples.txt");
 #[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(&'static UfuncEntry);
 
-/// Calls the function with operands, optional output arrays after the operands, and keywords. Returns `None` if an
-/// argument is an array of another library.
+/// Calls a ufunc with positional arguments (operands, followed by optional output arrays) and keywords. Returns `None`
+/// if an argument has an unsupported type.
 ///
 /// # Errors
 /// The errors of [`ufunc_call::call`].
@@ -82,7 +82,7 @@ fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     }
 }
 
-/// Returns the keywords, extended by the positional arguments under their parameter names.
+/// Returns a copy of `keywords` to which the positional arguments are added under the parameter names `names`.
 pub(super) fn with_positional<'py>(
     names: &[&str],
     positional: &Bound<'py, PyTuple>,
@@ -110,11 +110,11 @@ fn unsupported_argument(entry: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> Py
     ))
 }
 
-/// Calls the function with every pair of elements of two operands. The first operand is extended by one axis for each
-/// axis of the second operand.
+/// Calls a ufunc for every pair of elements of two operands. To this end, the first operand gets an additional axis of
+/// length 1 for each axis of the second operand.
 ///
 /// # Errors
-/// `ValueError` for a function without two operands; the errors of [`ufunc_call::call`].
+/// `ValueError` for a ufunc that has not exactly two operands; the errors of [`ufunc_call::call`].
 pub(super) fn outer(
     entry: &'static UfuncEntry,
     operands: &Bound<'_, PyTuple>,
@@ -364,7 +364,7 @@ impl Ufunc {
     }
 }
 
-/// Returns the docstring of a function, with its formula and example.
+/// Returns the docstring of a ufunc, with its formula and example.
 fn docstring(entry: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
     [
         entry.summary,
@@ -397,7 +397,7 @@ fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-// The objects of `Ufunc` are the entries of `pygpu_ops::ufunc::TABLE`.
+// There is one `Ufunc` object for each entry of `pygpu_ops::ufunc::TABLE`.
 // stub: _Result_co = TypeVar("_Result_co", covariant=True, default=GPUArray)
 
 names! {

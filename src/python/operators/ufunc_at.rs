@@ -15,7 +15,7 @@ use pygpu_device::stream;
 use pygpu_ops::selection::{self, UfuncAt};
 use pygpu_ops::ufunc::{self, PromotionOperand, UfuncEntry};
 
-/// Runs `at` with an array, a key, and a second operand for a binary function.
+/// Computes `Ufunc.at`. The arguments are an array, a key, and, for a binary function, a second operand.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError`, as in NumPy; driver errors.
@@ -35,7 +35,7 @@ pub(super) fn call(entry: &'static UfuncEntry, arguments: &Bound<'_, PyTuple>) -
     finalization::run_python(py, || function.call1(PyTuple::new(py, call_arguments)?).map(drop))
 }
 
-/// Apply a function at sorted positions of an array with one axis. The caller sorts the positions.
+/// Apply a function at positions of an array with one axis. The caller must sort the positions.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", array: "GPUArray", places: "GPUArray", order: "GPUArray", values: "GPUArray | None"

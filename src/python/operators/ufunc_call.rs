@@ -1,5 +1,6 @@
-//! One call of a ufunc. It reads operands, selects a loop, allocates the result, and enqueues the kernel on the current
-//! stream. NumPy computes arrays in host memory through ndarrays over the same memory.
+//! One call of a ufunc. The call reads operands, selects a loop (the ufunc's implementation for certain types),
+//! allocates the result, and enqueues the kernel on the current stream. For arrays in host memory, NumPy computes the
+//! result through ndarrays over the same memory.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,7 +23,7 @@ use pygpu_layout::Dims;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
-/// Computes the result of a function, or a tuple of two results; `None` if an operand has an unsupported type.
+/// Calls a ufunc. Returns its result, or a tuple if it has two results; `None` if an operand has an unsupported type.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `OverflowError`, as in NumPy; driver errors.
@@ -133,7 +134,7 @@ fn finish<'py>(
     Ok(Some(PyTuple::new(py, objects)?.into_any()))
 }
 
-/// Returns the scalar type of the loop that a call selects.
+/// Returns the type that identifies the loop for the operands and the keyword `dtype` of a call.
 #[inline(always)] // two callers, each short
 pub(super) fn select_loop(
     entry: &'static UfuncEntry,
@@ -178,7 +179,7 @@ fn no_loop_error(entry: &UfuncEntry, values: &OperandValues<'_, '_>, keywords: &
     })
 }
 
-/// Computes the results on the device of the arrays, or with NumPy in host memory.
+/// Computes the results with a kernel on the device of the arrays, or, for arrays in host memory, with NumPy.
 #[inline(always)] // has one caller
 fn compute(
     py: Python<'_>,
@@ -188,7 +189,8 @@ fn compute(
     keywords: &UfuncKeywords<'_>,
 ) -> PyResult<()> {
     let has_given_outs = keywords.out.iter().any(Option::is_some);
-    // NumPy computes during the call. In a stream capture a kernel computes the call when the graph is launched.
+    // For arrays in host memory, NumPy computes the results during the call. During a stream capture, a kernel is
+    // captured instead, because the results must be computed when the graph is launched.
     if !ufunc_loop.device.is_cpu() || capture::is_capturing(&stream::current(ufunc_loop.device))? {
         return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
     }
@@ -203,7 +205,7 @@ fn compute(
     numpy_fallback::run(py, &numpy_call, values, targets)
 }
 
-/// Returns whether a compiler of kernels for host memory is available.
+/// Returns whether a compiler is available that compiles kernels for the CPU backend.
 fn has_compiler(device: Device) -> bool {
     device.backend().programs().is_ok_and(|programs| programs.compiler(&[]).is_ok())
 }

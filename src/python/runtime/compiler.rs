@@ -1,4 +1,4 @@
-//! Search for the files of kernel compilers through Python, and calls that need a compiler.
+//! Search for the library files of kernel compilers through Python, and calls of functions that need a compiler.
 
 use std::path::PathBuf;
 
@@ -15,8 +15,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, KernelSource};
 
-/// Calls `work` with the possible files of the compiler's library, as found by Python. If no compiler is available in
-/// the files of the fast search, calls `work` again with the files of the thorough search.
+/// Calls `work` with the paths at which a fast search by Python found the compiler's library. If `work` finds no usable
+/// compiler there, calls `work` again with the paths that a thorough search found.
 pub(crate) fn with_hints<T: Send>(
     py: Python<'_>,
     kind: BackendKind,
@@ -56,7 +56,8 @@ pub(crate) fn register() {
     kernel::search_with(|kind, thorough| {
         let paths = with_interpreter(|py| {
             let function = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
-            // After an error, or if the interpreter cannot be called any more, only the default locations are searched.
+            // If the search fails, or if the interpreter can no longer be called, PyGPU searches only the default
+            // locations.
             hints(py, kind, function).unwrap_or_default()
         });
         paths.unwrap_or_default()
@@ -66,8 +67,8 @@ pub(crate) fn register() {
     });
 }
 
-/// Calls `work`, which compiles a source or loads its result from the cache. `work` receives the possible files of the
-/// compiler's library; none if the source specifies its own compiler.
+/// Calls `work`, which compiles a source or loads its compiled image from the cache. `work` receives the paths at which
+/// a search found the compiler's library, or no paths if the source specifies its own compiler.
 pub(crate) fn with_compiler<T: Send>(
     py: Python<'_>,
     device: Device,

@@ -50,16 +50,15 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
 /// -------
 /// dict
 ///     `version`; `backend`, the name of the default backend, or None; `backend_error`, the reason why there is no
-///     default backend, or None; `PYGPU_BACKEND`, the value of that variable, or None; `kernel_cache`, the folder of
-///     compiled kernels, or None; `kernel_cache_refused`, the reason why an existing folder is not used, or None;
-///     `pinned_limit` in bytes, and `pinned_refused`, the reason why copies of pageable memory had less pinned memory
-///     than `pinned_limit`, or None; and `backends`, a list of dicts with `name`, `available`, `reason` (if not
-///     available), `library` (the
-///     opened file), `driver_version` (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a
-///     library that could not be opened and the reason), `devices` (dicts as from :func:`device_properties`), and
-///     `compiler`: the compiler of kernels with its version and library, or the reason why there is none; `products`,
-///     the implementation of large matrix products, or None; and `libraries`, for each vendor library searched for so
-///     far its file, or None, and the names that were tried.
+///     default backend, or None; `PYGPU_BACKEND`, the value of this environment variable, or None; `kernel_cache`, the
+///     folder of compiled kernels, or None; `kernel_cache_refused`, the reason why an existing folder is not used, or
+///     None; `pinned_limit` in bytes, and `pinned_refused`, the reason why copies of pageable memory had less pinned
+///     memory than `pinned_limit`, or None; and `backends`, a list of dicts with `name`, `available`, `reason` (if not
+///     available), `library` (the opened file), `driver_version` (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483),
+///     `searched` (pairs of a library that could not be opened and the reason), `devices` (dicts as from
+///     :func:`device_properties`), and `compiler`: the compiler of kernels with its version and library, or the reason
+///     why there is none; `products`, the implementation of large matrix products, or None; and `libraries`, for each
+///     vendor library searched for so far its file, or None, and the names that were tried.
 ///
 /// Examples
 /// --------

@@ -6,7 +6,8 @@ use super::stream as stream_argument;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 
-/// Guard that keeps a stream the thread's current stream until the guard is dropped; empty for no stream.
+/// Guard that makes a stream the thread's current stream until the guard is dropped. A guard without a stream has no
+/// effect.
 pub(crate) struct CurrentStreamGuard(Option<Stream>);
 
 impl CurrentStreamGuard {

@@ -1,4 +1,4 @@
-//! Class `Device`, and conversion of an argument `device=`.
+//! The class `Device`, and the conversion of an argument `device=` to a device.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -84,7 +84,8 @@ thread_local! {
 /// `TypeError` for any other object, including bools; `ValueError` for a device that does not exist; errors of the
 /// driver.
 pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    // The query of the current device only reads a thread-local variable and never blocks.
+    // The GIL is not released here, because the query of the current device only reads a thread-local variable and
+    // never blocks.
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Device::current()?) };
     if let Ok(device) = object.cast::<PyDevice>() {
         return Ok(device.get().device);
@@ -110,7 +111,8 @@ fn explain_type(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
 
 fn from_default_backend(number: i64) -> Result<Device> {
     let backend = backend::default_backend()?;
-    // No device has a number that exceeds `i32`; -1 gives the error message of an absent device.
+    // A number that exceeds `i32` is replaced by -1, which no device has either. The result is the error for a device
+    // that does not exist.
     Device::new(backend, i32::try_from(number).unwrap_or(-1)).map_err(|error| match error {
         Error::Value(_) => Error::value(format!(
             "device {number} does not exist: the {} backend has {} device(s), numbered from 0",
@@ -121,8 +123,8 @@ fn from_default_backend(number: i64) -> Result<Device> {
     })
 }
 
-/// Makes a device of the default backend current. Devices of other backends are rejected, because their indices have
-/// no meaning for a call without `device=`.
+/// Makes a device of the default backend current. Devices of other backends are rejected, because a call without
+/// `device=` uses the default backend.
 pub(crate) fn make_current(device: Device) -> Result<()> {
     let default = backend::default_backend()?.kind();
     if default != device.kind() {
@@ -154,8 +156,8 @@ pub(crate) fn enable_peer(device: Device, peer: Device) -> Result<()> {
     if device == peer { Ok(()) } else { device.backend().enable_peer_access(device.index(), peer.index()) }
 }
 
-/// Converts a required argument `device`. `None` is rejected, because the current device is most often not the intended
-/// one in such a call.
+/// Converts a required argument `device`. Rejects `None`: in calls that require a device, the current device is rarely
+/// the intended one.
 pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if object.is_none() {
         return Err(PyTypeError::new_err("a device must be named here: an int, a name such as 'cuda:1' or a Device"));
@@ -272,7 +274,7 @@ impl PyDevice {
     /// Returns
     /// -------
     /// bool
-    ///     Whether it can; True if `other` is this device.
+    ///     Whether direct reads are possible; True if `other` is this device.
     ///
     /// Raises
     /// ------

@@ -129,7 +129,8 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         return Ok(());
     }
     Ok(py.without_gil(|| {
-        // SAFETY: the docstring states the caller's obligations; PyGPU's own handles check the epoch.
+        // SAFETY: the Python docstring states the caller's obligations for objects of other libraries. PyGPU's own
+        // handles compare the device's epoch, which a reset increments, before each use.
         unsafe { device.reset()? };
         pool::forget(device);
         raw_memory::forget(device);
@@ -228,7 +229,7 @@ fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
 /// Returns
 /// -------
 /// bool
-///     Whether it can; True if both arguments are the same device.
+///     Whether direct reads are possible; True if both arguments are the same device.
 ///
 /// Raises
 /// ------

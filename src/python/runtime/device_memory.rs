@@ -1,4 +1,5 @@
-//! Device memory that is freed explicitly and passed on by its address.
+//! The class `DeviceAllocation`: device memory that is freed explicitly, and that other functions receive by its
+//! address.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,8 +30,8 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 /// Returned by :func:`PyGPU.driver.mem_alloc`, and by `GPUArray.gpudata` for the memory of an array.
 ///
 /// The object can be passed wherever an address is accepted: `int()` and `operator.index` return the address. The block
-/// is freed by `free()`, or when its last owner is dropped. Owners are arrays created over the block, and the array
-/// whose `gpudata` the object is.
+/// is freed by `free()`, or when its last owner is dropped. Owners are this object, arrays that were created over the
+/// block, and the array whose attribute `gpudata` returned this object.
 ///
 /// Examples
 /// --------
@@ -43,17 +44,17 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 pub(crate) struct DeviceAllocation {
     memory: Mutex<Option<MemorySource>>,
     address: Address,
-    /// Whether the block's address has escaped.
+    /// Whether code outside PyGPU may have the block's address. Operations on such a block are not deferred.
     has_escaped: AtomicBool,
-    /// Address for ctypes.
+    /// The address as a ctypes pointer, created at the first use.
     pub(crate) parameter: CtypesPointerCache,
 }
 
 /// Owner of the memory to which a `DeviceAllocation` refers.
 enum MemorySource {
-    /// A block that was allocated for the object.
+    /// A block that was allocated for this object.
     Block(Arc<Allocation>),
-    /// The memory of an array.
+    /// An array whose memory the object refers to (`GPUArray.gpudata`).
     Array(Array),
 }
 
@@ -69,7 +70,7 @@ impl MemorySource {
         matches!(self, Self::Array(array) if array.readonly())
     }
 
-    /// Drops the owner. The GIL is not held if the drop may call the driver, because the driver may block.
+    /// Drops the owner. Releases the GIL during the drop if the drop may call the driver, because the driver may block.
     fn release(self) {
         let needs_no_driver = self.block().device().is_cpu() || Arc::strong_count(self.block()) > 1;
         if needs_no_driver { drop(self) } else { atexit::drop_detached(self) }
@@ -79,7 +80,7 @@ impl MemorySource {
 /// Memory of a `DeviceAllocation`.
 pub(crate) struct AllocationTarget {
     pub(crate) block: Arc<Allocation>,
-    /// Address within the block.
+    /// Address of the memory's first byte. For the memory of an array, this may be after the block's first byte.
     pub(crate) address: Address,
     pub(crate) readonly: bool,
 }
@@ -91,8 +92,8 @@ impl DeviceAllocation {
         Self::wrap(block.address(), true, MemorySource::Block(block))
     }
 
-    /// Creates an object that refers to the memory of an array from its element zero on. The block does not count as
-    /// escaped until the address is requested.
+    /// Creates an object that refers to the memory of an array, from the array's first element on. The block counts as
+    /// escaped, i.e. visible outside PyGPU, only after the address is requested.
     pub(crate) fn over(array: Array) -> Self {
         Self::wrap(array.address(), false, MemorySource::Array(array))
     }
@@ -116,7 +117,7 @@ impl DeviceAllocation {
         Ok(AllocationTarget { block: Arc::clone(memory.block()), address: self.address, readonly: memory.readonly() })
     }
 
-    /// Returns the block of explicitly allocated memory.
+    /// Returns the memory block to which the object refers.
     ///
     /// # Errors
     /// As [`Self::target`].
@@ -130,7 +131,8 @@ impl DeviceAllocation {
         matches!(*memory.get().slot(), Some(MemorySource::Array(_)))
     }
 
-    /// Returns the address for code that may pass it back as a number, and marks the block as escaped.
+    /// Returns the address to a caller that may pass it to other libraries or back to PyGPU as a number. Marks the
+    /// block as escaped, i.e. visible outside PyGPU.
     ///
     /// # Errors
     /// As [`Self::target`].
@@ -144,12 +146,13 @@ impl DeviceAllocation {
             self.has_escaped.store(true, Ordering::Relaxed);
         }
         drop(slot);
-        flush::flush(FlushReason::Values); // operations deferred before the address escaped
+        // Launches operations on the block that were deferred before the address escaped.
+        flush::flush(FlushReason::Values);
         Ok(self.address)
     }
 }
 
-/// Marks the block of an array as escaped.
+/// Registers the memory block of an array for lookups by address, which also marks the block as escaped.
 #[cold]
 pub(crate) fn register_escaped(array: &Array) {
     let kind = match array.allocation().is_imported() {
@@ -178,8 +181,8 @@ impl Drop for DeviceAllocation {
 impl DeviceAllocation {
     /// Frees the memory after all uses that PyGPU tracks.
     ///
-    /// Arrays over the memory keep it alive until they are dropped, and so does the array whose `gpudata` this object
-    /// is.
+    /// Arrays that were created over the memory keep it allocated until they are dropped. So does the array whose
+    /// attribute `gpudata` returned this object.
     ///
     /// Raises
     /// ------
@@ -204,7 +207,7 @@ impl DeviceAllocation {
     /// Returns whether arrays over the memory would keep it alive after `free()`.
     #[getter]
     fn _is_shared(&self) -> PyResult<bool> {
-        // This object and the temporary value of this expression count as one owner each.
+        // Two owners are not counted: this object, and the temporary `Arc` in the expression below.
         Ok(Arc::strong_count(&self.block()?) > 2)
     }
 

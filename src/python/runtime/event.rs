@@ -1,4 +1,4 @@
-//! Class `Event`.
+//! The class `Event`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ use pygpu_device::stream::Event;
 /// Raises
 /// ------
 /// ValueError
-///     For an event with both ``interprocess`` and ``timing``.
+///     If both ``interprocess`` and ``timing`` are true.
 /// CudaError
 ///     If the driver call fails.
 ///
@@ -80,8 +80,8 @@ impl Drop for PyEvent {
     }
 }
 
-/// Returns the milliseconds between two events. Events of two devices are rejected, because a driver would dereference
-/// the handle of another driver's event.
+/// Returns the milliseconds between two events. Rejects events of two devices, because a driver would dereference the
+/// handle of an event that another driver created.
 fn elapsed(start: &Event, end: &Event) -> Result<f64> {
     if start.device() != end.device() {
         return Err(Error::value(format!(
@@ -95,7 +95,8 @@ fn elapsed(start: &Event, end: &Event) -> Result<f64> {
 
 #[pymethods]
 impl PyEvent {
-    // `__new__` ignores its arguments, because they may belong to the `__init__` of a subclass.
+    // Python passes the arguments of `__init__` to `__new__` too. They may be those of a subclass's `__init__`, so
+    // `__new__` ignores them.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(timing=True, blocking_sync=False, interprocess=False, device=None)")]
@@ -195,7 +196,8 @@ impl PyEvent {
     /// Driver handle.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may record the event, or wait for it
+        // Pending operations are launched, because the caller may record the event, or wait for it, through its handle.
+        fusion::flush_pending(py, FlushReason::StreamSync);
         self.raw_handle()
     }
 
@@ -348,7 +350,7 @@ impl PyEvent {
         self.elapsed_time(py, end)
     }
 
-    // A coroutine that awaits the event does not block other coroutines.
+    // `await event` suspends only the calling coroutine until the event is reached.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.async_wait"))?.call_method1(intern!(py, "wait"), (slf,))

@@ -1,4 +1,4 @@
-//! Class `Graph`, and the beginning and end of a capture.
+//! The class `Graph`, and the methods of `Stream` that begin and end a capture.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -28,8 +28,8 @@ use pygpu_memory::capture;
 /// stream : Stream, optional
 ///     Stream to capture, but not a default stream. By default a new stream.
 /// mode : {'relaxed', 'thread_local', 'global'}, optional
-///     Calls allowed during the capture. 'relaxed' allows all calls; 'thread_local' rejects calls of this thread that
-///     could wait; 'global' rejects calls of any thread that could wait.
+///     Driver calls that are allowed during the capture. 'relaxed' allows all calls; 'thread_local' rejects calls of
+///     this thread that may wait for the device; 'global' rejects such calls of any thread.
 ///
 /// Raises
 /// ------
@@ -40,10 +40,10 @@ use pygpu_memory::capture;
 ///
 /// Notes
 /// -----
-/// Inside the ``with`` block the stream is the thread's current stream, and work enqueued on it is recorded without
-/// running. The graph keeps all arrays and kernels that it uses alive. Each launch is synchronized across streams: the
-/// launch waits for earlier work on these arrays, and later work on them waits for the launch. Arrays created during
-/// the capture have memory immediately; the work that fills them is part of the graph.
+/// Inside the ``with`` block, the captured stream is the thread's current stream, and work enqueued on this stream is
+/// recorded but does not run. The graph keeps all arrays and kernels that it uses alive. Each launch waits for earlier
+/// work on these arrays on any stream, and later work on these arrays waits for the launch. Arrays created during the
+/// capture have memory immediately; the work that fills them is part of the graph.
 ///
 /// Examples
 /// --------
@@ -60,7 +60,7 @@ pub(crate) struct PyGraph {
     capture: Mutex<CaptureOptions>,
 }
 
-/// Mode and stream of a capture in a `with` block.
+/// Stream and mode of the graph's capture, and whether its `with` block is being executed.
 struct CaptureOptions {
     stream: Option<Stream>,
     mode: CaptureMode,
@@ -76,7 +76,7 @@ fn parse_mode(text: &str) -> PyResult<CaptureMode> {
     }
 }
 
-/// Ends the capture of a stream.
+/// Ends the capture of a stream and returns the captured graph.
 fn finish_capture(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
     let graph = py.without_gil(|| graph::end(stream))?;
     let options = CaptureOptions { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_recording: false };
@@ -84,7 +84,7 @@ fn finish_capture(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
 }
 
 impl PyGraph {
-    /// Returns the captured graph.
+    /// Returns the captured graph; raises `ValueError` before the end of the capture.
     pub(crate) fn graph(&self) -> PyResult<&Graph> {
         self.graph.get().ok_or_else(|| {
             PyValueError::new_err(
@@ -132,7 +132,8 @@ impl PyGraph {
         if graph_object.graph.get().is_some() || graph_object.options().is_recording {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
         }
-        // Both values are read under one lock: a second lock in the same statement would deadlock.
+        // The lock is taken once for both values. Two calls of `options()` in one statement would deadlock, because the
+        // first guard would still exist at the second call.
         let (configured, mode) = {
             let options = graph_object.options();
             (options.stream.clone(), options.mode)
@@ -262,7 +263,7 @@ impl PyStream {
     /// Parameters
     /// ----------
     /// mode : {'relaxed', 'thread_local', 'global'}, optional
-    ///     As for `Graph`.
+    ///     The same as for `Graph`.
     ///
     /// Raises
     /// ------

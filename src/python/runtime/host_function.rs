@@ -1,8 +1,8 @@
 //! Python functions called by a stream: `Stream.launch_host_function`.
 //!
-//! On a GPU the functions run on a driver thread, which does no other work meanwhile. Values that are dropped on this
-//! thread and whose drop would call the driver are retired (`shutdown::defer_drop`). The function and its arguments are
-//! [`SendPyObject`]s, which another thread drops.
+//! On a GPU, the functions run on a driver thread, which does no other work until they return. This thread must not
+//! call the driver. A value whose drop would call the driver is therefore stored and dropped later on another thread
+//! (`shutdown::defer_drop`). The function and its arguments are [`SendPyObject`]s, which another thread drops.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture;
 
-/// Python function and the arguments of its call.
+/// A Python function and its arguments, which a stream calls.
 struct PythonCall {
     function: SendPyObject,
     arguments: SendPyObject,
@@ -53,8 +53,8 @@ impl PythonCall {
     }
 }
 
-/// Stores the exception of a function; the next call that waits for the device raises it. If an earlier error is still
-/// stored, the exception is passed to `sys.unraisablehook` instead.
+/// Stores the exception of a function. The next call that waits for the device raises this exception. If an earlier
+/// exception is still stored, the new one is passed to `sys.unraisablehook` instead.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
     if let Some(previous) = shutdown::store_error(Error::Callback(Arc::new(CallbackError::new(py, error)))) {
         PyErr::from(previous).write_unraisable(py, Some(function));
@@ -98,11 +98,11 @@ impl PyStream {
     ///
     /// Notes
     /// -----
-    /// On a GPU the function runs on a driver thread, and the stream waits for it; on the CPU it runs immediately.
-    /// The next call that waits (`synchronize()`, `get()`) raises the function's exception. A second exception before
-    /// that call goes to :func:`sys.unraisablehook`. The function must not use the GPU, which raises NotSupportedError,
-    /// nor wait for GPU work: let it notify another thread. Functions that have not started when the process ends do
-    /// not run.
+    /// On a GPU the function runs on a driver thread, and the stream waits for its end; on the CPU the function runs
+    /// immediately. The next call that waits (`synchronize()`, `get()`) raises the function's exception. A second
+    /// exception before that call goes to :func:`sys.unraisablehook`. The function must not use the GPU, which raises
+    /// NotSupportedError, nor wait for GPU work. It may notify another thread, which does so. Functions that have not
+    /// started when the process ends do not run.
     ///
     /// Examples
     /// --------

@@ -25,12 +25,13 @@ use pygpu_memory::{host_block_cache, pinned_cache, pool, retired};
 /// -------
 /// dict
 ///     `bytes` in live blocks; `peak`, the maximum of `bytes` so far; `count`, the number of live blocks.
-///     `pool_reserved`, the bytes that the memory pool holds of the device; `pool_used`, the bytes of the pool in use;
-///     `pool_reserved_peak` and `pool_used_peak`, the maxima of these two so far. All four are 0 on the CPU, which has
-///     no pool. `recycled_bytes`, a part of `pool_used`, are freed small blocks cached for the next array of their
-///     stream (:func:`trim_memory` releases them). `pinned_bytes` is the pinned memory used by copies
-///     (:func:`set_pinned_limit`). `host_cache_bytes`, for the whole process, is the memory cached from dropped results
-///     (:func:`set_host_cache_limit`); on the CPU it includes the memory of freed blocks whose address was requested.
+///     `pool_reserved`, the bytes of device memory that PyGPU's memory pool holds; `pool_used`, the bytes of the pool
+///     that are in use; `pool_reserved_peak` and `pool_used_peak`, the maxima of these two numbers so far. All four are
+///     0 on the CPU, which has no pool. `recycled_bytes`, a part of `pool_used`, is the memory of freed small blocks
+///     that are cached for the next array of their stream (:func:`trim_memory` releases them). `pinned_bytes` is the
+///     pinned memory used by copies (:func:`set_pinned_limit`). `host_cache_bytes`, for the whole process, is the
+///     memory cached from dropped results (:func:`set_host_cache_limit`); on the CPU it includes the memory of freed
+///     blocks whose address was requested.
 ///
 /// Examples
 /// --------
@@ -131,7 +132,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// Notes
 /// -----
 /// Freed memory that running work still uses is not released: synchronize first. The call also releases cached pinned
-/// host memory, for which the driver waits for the device, and the memory cached from dropped results
+/// host memory, for whose release the driver waits for the device, and the memory cached from dropped results
 /// (:func:`set_host_cache_limit`).
 ///
 /// Examples
@@ -152,7 +153,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let trim = || {
         retired::sweep(device);
         pool::trim(device, keep)?;
-        // Called after `sweep` and `pool::trim`, because these add memory to the quarantine.
+        // This call follows `sweep` and `pool::trim`, because these two functions add memory to the quarantine.
         quarantine::trim();
         pinned_cache::trim(device)?;
         ring::trim(device, 0)?;
@@ -167,8 +168,8 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Maximum bytes per device; by default the environment variable `PYGPU_PINNED_LIMIT` or 256 MiB. With less than
-///     2 MiB all copies use the driver's slower staging.
+///     Maximum bytes per device; by default the environment variable `PYGPU_PINNED_LIMIT` or 256 MiB. If the limit is
+///     below 2 MiB, all copies use the driver's own pinned buffer, which is slower.
 /// device : int, str or Device, optional
 ///     Device on which excess memory is released immediately; the current device by default.
 ///
@@ -180,8 +181,8 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
 /// Notes
 /// -----
 /// Memory is pinned when a copy needs it: 4 MiB for each processor core, and more for asynchronous copies to a busy
-/// stream. If pinning fails, copies use the driver's staging, and `show_config()` reports the failure. A call of this
-/// function makes PyGPU try to pin memory again.
+/// stream. If pinning fails, copies use the driver's own pinned buffer, and `show_config()` reports the failure. A call
+/// of this function makes PyGPU try to pin memory again.
 ///
 /// Examples
 /// --------
@@ -270,7 +271,7 @@ fn host_cache_limit() -> usize {
 
 /// Sets the limit on the total memory of PyGPU's live arrays on a device.
 ///
-/// An allocation that would exceed the limit fails like one on a device without memory. Live arrays are not affected,
+/// An allocation that would exceed the limit fails as if the device had no free memory. Live arrays are not affected,
 /// even if they exceed the limit.
 ///
 /// Parameters
@@ -288,7 +289,7 @@ fn host_cache_limit() -> usize {
 ///
 /// Notes
 /// -----
-/// The limit applies to arrays on the CPU too. The CPU has no pool, so no memory of freed arrays is kept.
+/// The limit also applies to arrays on the CPU. The CPU has no pool, and keeps no memory of freed arrays.
 ///
 /// Examples
 /// --------

@@ -1,4 +1,4 @@
-//! Enabling and disabling of named ranges in a profiler's timeline.
+//! Named ranges, which a profiler shows in its timeline: enabling, disabling, beginning and ending them.
 
 use pyo3::prelude::*;
 
@@ -6,17 +6,17 @@ use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_backend::libraries::profiler_ranges;
 
-/// Enables or disables ranges; `PyGPU.profile.annotate` for Python code.
+/// Enables or disables named ranges in a profiler's timeline. `PyGPU.profile.annotate` calls this function.
 ///
 /// Parameters
 /// ----------
 /// which : str or None
-///     `nvtx`, `roctx` or a library's path; None disables ranges.
+///     The profiler library that receives the ranges: `nvtx`, `roctx` or a path; None disables ranges.
 ///
 /// Returns
 /// -------
 /// str or None
-///     File of the library.
+///     Path of the opened library; None if ranges were disabled.
 #[pyfunction]
 #[pyo3(signature = (which: "str | None") -> "str | None")]
 fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> {
@@ -29,7 +29,7 @@ fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> 
     }
 }
 
-/// Returns whether ranges are enabled, by `PYGPU_PROFILE` or a call.
+/// Returns whether ranges are enabled, by the environment variable `PYGPU_PROFILE` or by `_annotate`.
 ///
 /// Returns
 /// -------
@@ -40,7 +40,7 @@ fn _is_annotated(py: Python<'_>) -> bool {
     py.without_gil(profiler_ranges::are_on)
 }
 
-/// Begins a range on this thread; returns whether ranges are enabled.
+/// Begins a named range on this thread if ranges are enabled, and returns whether they are enabled.
 ///
 /// Parameters
 /// ----------
@@ -53,11 +53,11 @@ fn _is_annotated(py: Python<'_>) -> bool {
 #[pyfunction]
 #[pyo3(signature = (name: "str") -> "bool")]
 fn _begin_range(name: &str) -> bool {
-    // The guard must not end the range, because `_end_range` does.
+    // The guard's drop would end the range. It is suppressed, because `_end_range` ends the range.
     profiler_ranges::range(|| name).map(std::mem::forget).is_some()
 }
 
-/// Ends the range begun last by `_begin_range`.
+/// Ends the last range that `_begin_range` began on this thread.
 #[pyfunction]
 #[pyo3(signature = () -> "None")]
 fn _end_range() {

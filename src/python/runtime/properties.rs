@@ -18,7 +18,7 @@ pub(crate) fn uuid_text(device: Device, uuid: &[u8; 16]) -> String {
     text
 }
 
-/// Returns the properties as a Python dict.
+/// Returns the properties of a device as a Python dict.
 pub(crate) fn dict<'py>(py: Python<'py>, properties: &DeviceProperties) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", &properties.name)?;

@@ -1,6 +1,6 @@
-//! Copies and fills of memory that is specified by addresses. If PyGPU tracks the block of an address, the range is
-//! checked against the block's extent and synchronized with the block's other uses. For other memory the caller is
-//! responsible for lifetime and synchronization.
+//! Copies and fills of memory that is specified by addresses. If an address belongs to a memory block that PyGPU
+//! tracks, the copied range must lie inside the block, and the copy waits for the block's other uses. For other memory,
+//! the caller is responsible for lifetime and synchronization.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
 use pygpu_memory::{Access, Allocation, BlockUse, capture, ordered};
 
-/// Kinds of the memory on both sides of a copy, as specified by the caller.
+/// Whether source and target of a copy are in host or device memory, as specified by the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemcpyKind {
     HostToHost,
@@ -54,10 +54,12 @@ enum CopyLocation {
     Device(Device),
 }
 
-/// Operand of a copy or a fill. Its range was checked against the extent and write access of its memory, if known.
+/// Operand of a copy or a fill. If PyGPU tracks its memory, the range was checked to lie inside the memory, and the
+/// memory to be writable if it is written.
 struct CopyEndpoint {
     location: CopyLocation,
-    /// Block that PyGPU tracks: the operation waits for the block's earlier uses and is recorded as a use of the block.
+    /// Memory block of the operand, if PyGPU tracks it. The operation waits for the block's earlier uses and is
+    /// recorded as a use of the block.
     block: Option<Arc<Allocation>>,
 }
 
@@ -66,12 +68,12 @@ impl CopyEndpoint {
         self.block.iter().map(move |block| (block, access))
     }
 
-    /// Looks up the memory of a range in PyGPU's registry, then in the driver of `default_device`. Managed memory
-    /// counts as memory of `default_device`.
+    /// Looks up the memory of a range in PyGPU's registry of addresses, and, if it is unknown there, in the driver of
+    /// `default_device`. Managed memory counts as memory of `default_device`.
     ///
     /// # Errors
-    /// The driver's `INVALID_VALUE` for memory that was freed, for memory that ends before the range does, and for a
-    /// write into read-only memory.
+    /// The driver's `INVALID_VALUE` for memory that was freed, for a range that exceeds its memory, and for a write
+    /// into read-only memory.
     fn lookup(default_device: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let invalid = |reason: String| {
@@ -101,7 +103,7 @@ impl CopyEndpoint {
     }
 }
 
-/// Checks that the host can access an operand that the caller specified as host memory.
+/// Rejects an operand in device memory that the caller specified as host memory.
 fn check_host_access(location: CopyLocation, address: Address) -> Result<()> {
     match location {
         CopyLocation::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
@@ -126,8 +128,8 @@ fn query_location(default_device: Device, address: Address) -> Result<CopyLocati
     })
 }
 
-/// Returns the device on which a copy or fill of `owner`'s memory runs: the device of the stream, which may be another
-/// device of the same driver, or `owner` if there is no stream.
+/// Returns the device on which a copy or fill of `owner`'s memory runs: the device of the stream, which must have the
+/// same driver as `owner`; or `owner` if there is no stream.
 fn work_device(owner: Device, requested_stream: Option<&Stream>) -> Result<Device> {
     let Some(stream) = requested_stream else { return Ok(owner) };
     stream::check_kind(stream.device(), owner)?;
@@ -158,14 +160,14 @@ impl CopyRows {
         location.row_pitch * (self.extent.height - 1) + self.extent.width // cannot overflow: checked by the caller
     }
 
-    /// Copies in the order of a stream of the device.
+    /// Enqueues the copy on a stream of the device.
     ///
     /// # Safety
     /// The memory of both sides contains the rows, and stays allocated until the stream has passed the copy.
     unsafe fn enqueue(&self, device: Device, direction: Direction, stream: &Stream) -> Result<()> {
         let (backend, index, stream, Self { target, source, extent, .. }) =
             (device.backend(), device.index(), stream.handle(), self);
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller guarantees that the memory of both sides contains the rows and stays allocated.
         unsafe {
             if self.is_range {
                 backend.copy(index, direction, target.address, source.address, extent.width, stream)
@@ -215,8 +217,8 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&
         (CopyLocation::Device(device), _) | (_, CopyLocation::Device(device)) => device,
         (CopyLocation::Host, CopyLocation::Host) => default_device,
     };
-    // A kind specified by the caller is passed unchanged to the driver, which rejects a kind that does not match the
-    // addresses.
+    // If the caller specified the kinds of memory, these are passed unchanged to the driver. The driver rejects kinds
+    // that do not match the addresses.
     let kind = match (kind, target, source) {
         (MemcpyKind::HostToDevice | MemcpyKind::DeviceToHost | MemcpyKind::DeviceToDevice, ..) if !owner.is_cpu() => {
             kind
@@ -233,12 +235,12 @@ pub(super) fn copy(rows: &CopyRows, kind: MemcpyKind, requested_stream: Option<&
         MemcpyKind::DeviceToHost => Direction::DeviceToHost(host_use(rows.target.address, &copy_stream)?),
         _ => Direction::DeviceToDevice,
     };
-    // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
-    // until the copy is complete.
+    // SAFETY: ranges in tracked memory were checked. The Python docstring requires that other ranges are valid until
+    // the copy is complete.
     on_stream(device, requested_stream, &uses, |stream| unsafe { rows.enqueue(device, direction, stream) })
 }
 
-/// Returns how a copy uses host memory. A capture accepts only pinned host memory; the caller must keep the memory
+/// Returns how a copy uses host memory. A captured copy accepts only pinned host memory, which the caller must keep
 /// alive as long as the graph may be launched.
 fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     capture::host_use("a copy of ordinary host memory", stream, || {
@@ -246,12 +248,12 @@ fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     })
 }
 
-/// Copies on the host, after waiting for the stream's earlier work. On a stream of the CPU backend the copy is enqueued
-/// like other work.
+/// Copies between host addresses with the host's processor, after waiting for the stream's earlier work. On a stream of
+/// the CPU backend, enqueues the copy like other work.
 fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()> {
     if let Some(stream) = requested_stream {
         if stream.device().is_cpu() {
-            // SAFETY: the docstring requires ranges that are valid until the copy is complete.
+            // SAFETY: the Python docstring requires ranges that are valid until the copy is complete.
             return unsafe { rows.enqueue(stream.device(), Direction::DeviceToDevice, stream) };
         }
         capture::refuse("a copy within host memory", stream)?;
@@ -260,7 +262,7 @@ fn copy_on_host(rows: &CopyRows, requested_stream: Option<&Stream>) -> Result<()
     for row in 0..rows.extent.height {
         let source: *const u8 = std::ptr::with_exposed_provenance(rows.source.address + row * rows.source.row_pitch);
         let target: *mut u8 = std::ptr::with_exposed_provenance_mut(rows.target.address + row * rows.target.row_pitch);
-        // SAFETY: the docstring requires valid ranges; they may overlap.
+        // SAFETY: the Python docstring requires valid ranges. `copy` permits ranges that overlap.
         unsafe { std::ptr::copy(source, target, rows.extent.width) };
     }
     Ok(())
@@ -286,11 +288,13 @@ fn copy_to_peer(
             )));
         }
         Some(_) => {}
-        // Without a stream the copy waits for earlier work on the default streams of both devices, as in CUDA.
+        // Without a stream argument, the copy waits for earlier work on the default streams of both devices, as in
+        // CUDA.
         None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
     }
     on_stream(source, requested_stream, uses, |stream| {
-        // SAFETY: as in `copy`; the stream belongs to the source's device.
+        // SAFETY: ranges in tracked memory were checked, and the Python docstring requires that other ranges are valid
+        // until the copy is complete. The stream belongs to the source's device.
         unsafe {
             source.backend().copy_peer(
                 target.index(),
@@ -331,8 +335,8 @@ fn fill(target: Address, value: u8, bytes: usize, requested_stream: Option<&Stre
         CopyLocation::Host => default_device,
     };
     on_stream(device, requested_stream, &endpoint.uses(Access::Write).collect::<Vec<_>>(), |stream| {
-        // SAFETY: the tracked part of the range was checked; the docstring requires a range that is valid until the
-        // fill is complete.
+        // SAFETY: a range in tracked memory was checked. The Python docstring requires that another range is valid
+        // until the fill is complete.
         unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
     })
 }
@@ -360,7 +364,7 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 /// nbytes : int
 ///     Bytes. 0 copies no memory, whatever the addresses are.
 /// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
-///     Kinds of memory at `src` and `dst`. By default the driver determines them.
+///     Kinds of memory at `src` and `dst`, in this order. By default the driver determines them.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
 ///     Copy in the order of this stream and do not wait. By default the copy is ordered on the default stream and
 ///     complete when the call returns.
@@ -375,7 +379,7 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 ///     For pageable host memory, or a copy that waits, on a stream that is captured into a graph.
 /// CudaError
 ///     With code 1 for a range that exceeds a block tracked by PyGPU or lies in a freed block, and for a write into
-///     read-only memory. Also if the driver has registered the addresses and their kinds contradict `kind`.
+///     read-only memory. Also if the driver reports other kinds of memory for the addresses than `kind`.
 ///
 /// Warnings
 /// --------

@@ -1,4 +1,5 @@
-//! Copies of pitched rows by address, with the checks of `raw_copy`.
+//! Copies of rows between addresses, with a pitch (distance of rows) for each side. The checks are the same as in
+//! `raw_copy`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,7 +26,7 @@ use pygpu_backend::Extent;
 /// height : int
 ///     Rows.
 /// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
-///     Kinds of memory at `src` and `dst`. By default the driver determines them.
+///     Kinds of memory at `src` and `dst`, in this order. By default the driver determines them.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
 ///     Copy in the order of this stream and do not wait. By default the copy is complete when the call returns.
 ///
@@ -34,9 +35,9 @@ use pygpu_backend::Extent;
 /// ValueError
 ///     For address 0, a negative size, an unknown kind, and a pitch below the width.
 /// NotSupportedError
-///     Between two devices; for pageable host memory on a stream that is captured into a graph.
+///     For a copy between two devices, and for pageable host memory on a stream that is captured into a graph.
 /// CudaError
-///     As for `raw_copy`.
+///     In the same cases as `raw_copy`.
 ///
 /// Examples
 /// --------
@@ -69,8 +70,8 @@ fn raw_copy_rows(
     let extent = Extent { width: number::size(width, "width")?, height: number::size(height, "height")?, depth: 1 };
     let target = pitched(number::size(dst, "dst")?, number::size(dst_pitch, "dst_pitch")?);
     let source = pitched(number::size(src, "src")?, number::size(src_pitch, "src_pitch")?);
-    // For all copies that involve a device, the driver determines the direction from the pointers. Therefore only the
-    // value `HostToHost` of `kind` has an effect.
+    // The driver determines the direction of a copy that involves a device from the addresses. Therefore all values of
+    // `kind` except `HostToHost` are equivalent.
     let kind = match kind.map(parse_kind).transpose()? {
         Some(MemcpyKind::HostToHost) => MemcpyKind::HostToHost,
         _ => MemcpyKind::Default,

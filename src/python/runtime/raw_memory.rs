@@ -1,6 +1,6 @@
-//! Allocation and free of memory that the caller refers to by address only, as in C code and in the driver's functions.
-//! This module stores the block of each address, so that an address is freed only once, and only if this module
-//! allocated it.
+//! Allocation and free of memory that the caller refers to only by its address, as in C code and in the driver's
+//! functions. This module stores the memory block of each allocated address. Therefore it can reject the free of an
+//! address that it did not allocate or that was freed already.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) type AllocationMap<T> = ForkSafeMutex<BTreeMap<Address, T>>;
 
 pub(super) static ON_DEVICE: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static PINNED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
-/// Blocks allocated in stream order.
+/// Blocks that were allocated in the order of a stream, by their addresses.
 pub(super) static STREAM_ORDERED: AllocationMap<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 static REGISTERED: AllocationMap<Device> = ForkSafeMutex::new(BTreeMap::new());
 
@@ -35,8 +35,8 @@ const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
-/// Locks a table. The caller holds the lock for a few instructions only: values whose drop calls a driver are removed
-/// from the table under the lock and dropped after it.
+/// Locks a table of blocks. The caller must hold the lock only for a few instructions: it removes values whose drop
+/// calls a driver from the table, and drops them after the lock is released.
 pub(super) fn lock<T: Send>(table: &'static AllocationMap<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
     table.lock()
 }
@@ -44,13 +44,14 @@ pub(super) fn lock<T: Send>(table: &'static AllocationMap<T>) -> ForkSafeGuard<B
 /// Removes the blocks of a device from all tables, because a reset of the device destroyed their memory.
 pub(crate) fn forget(device: Device) {
     for table in [&ON_DEVICE, &PINNED, &STREAM_ORDERED] {
-        // The blocks may be dropped under the lock: the drop of a block from before the reset calls no driver.
+        // The blocks may be dropped while the lock is held, because the drop of a block that a reset destroyed calls no
+        // driver.
         lock(table).retain(|_, block| block.device() != device);
     }
     lock(&REGISTERED).retain(|_, owner| *owner != device);
 }
 
-/// Creates the error that a driver would return, for errors that PyGPU detects without a driver call.
+/// Creates the same error as a driver, for an invalid call that PyGPU detects without calling the driver.
 fn driver_error(operation: &'static str, code: u32, detail: String) -> Error {
     let (name, text) = match backend::default_backend() {
         Ok(backend) => (backend.error_name(code), backend.error_text(code)),
@@ -73,7 +74,8 @@ pub(super) fn store_block(
     if address != 0 {
         let block = Arc::new(block);
         address_registry::register(&block, kind);
-        // A reset destroyed the memory of a previous block at this address; the drop of that block frees no memory.
+        // A previous block can exist at this address only if a reset of the device destroyed its memory. Its drop frees
+        // no memory.
         let previous = lock(table).insert(address, block);
         drop(previous);
     }
@@ -92,7 +94,7 @@ fn remove_block(
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
         return Err(driver_error(operation, INVALID_VALUE, detail));
     };
-    // The address is forgotten now, because arrays over the block may keep the block alive after this drop.
+    // The address is removed from the registry now, because arrays may keep the block alive after the drop below.
     address_registry::forget(&block);
     shutdown::collect_errors(|| drop(block))
 }
@@ -100,8 +102,8 @@ fn remove_block(
 fn allocate(device: Device, bytes: usize) -> Result<Address> {
     let stream = Stream::default_of(device);
     let block = Allocation::new(bytes, stream.clone())?;
-    // The caller may use the address immediately on any stream, so the allocation must be complete when the call
-    // returns. PyGPU does not track these uses, so the free must wait for the whole device.
+    // The caller may use the address immediately and on any stream. Therefore the allocation must be complete when the
+    // call returns. Because PyGPU does not track these uses, the free must wait for the whole device.
     block.mark_untracked();
     if bytes > 0 {
         stream.synchronize()?;
@@ -173,7 +175,7 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(address.py().without_gil(|| {
         let stream_ordered = lock(&STREAM_ORDERED).remove(&address_to_free);
         let Some(block) = stream_ordered else { return remove_block(&ON_DEVICE, "cudaFree", address_to_free) };
-        // The streams that used the block are unknown, so the free waits for the device.
+        // The free waits for the whole device, because the streams that used the block are unknown.
         block.mark_untracked();
         address_registry::forget(&block);
         shutdown::collect_errors(|| drop(block))
@@ -245,7 +247,7 @@ fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()
         let detail = format!("address {address:#x} is registered already");
         return Err(driver_error("cudaHostRegister", ALREADY_REGISTERED, detail));
     }
-    // SAFETY: the docstring requires that the range stays mapped.
+    // SAFETY: the Python docstring of `host_register` requires that the range stays allocated.
     unsafe { device.backend().register_host(device.index(), address, bytes, flags)? };
     lock(&REGISTERED).insert(address, device);
     Ok(())
@@ -259,7 +261,7 @@ fn unregister_range(address: Address) -> Result<()> {
     // SAFETY: `register_range` pinned the range; the caller guarantees that no copy of the range is in progress.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
     if outcome.is_err() {
-        // The memory is still pinned. It is stored again, so that the caller may try again.
+        // The memory is still pinned. Its entry is restored, so that the caller can repeat the call.
         lock(&REGISTERED).insert(address, device);
     }
     outcome

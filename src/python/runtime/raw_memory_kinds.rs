@@ -1,5 +1,6 @@
-//! Allocation by address of the driver's plain memory, managed memory, and stream-ordered memory, in addition to
-//! `raw_memory`; also queries of the memory at an address.
+//! Allocation of memory that the caller refers to only by its address, in addition to `raw_memory`: the driver's plain
+//! memory, managed memory, and memory that is allocated in the order of a stream. Also queries of the memory at an
+//! address.
 
 use pyo3::prelude::*;
 
@@ -124,8 +125,8 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
             return Ok(0);
         }
         let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
-        // If `stream` may be destroyed before the free, the block is allocated on another stream, which `stream` waits
-        // for.
+        // If `stream` belongs to another library, which may destroy it before the free, the block is allocated on
+        // another stream. `stream` must then wait for the allocation.
         block.order_before(Access::Write, &stream)?;
         let address = block.address();
         address_registry::register(&block, AddressedMemory::Own);
@@ -143,8 +144,7 @@ fn free_on_stream(address: Address, stream: &Stream) -> Result<()> {
         let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
         return Err(raw_memory::invalid_value("cudaFreeAsync", detail));
     };
-    // The free must wait for the current end of the stream: the caller has enqueued all uses of the block before the
-    // end.
+    // The free must wait for the work that is now on the stream, because this work includes all uses of the block.
     let recorded = block.record_stream(stream);
     if recorded.is_err() {
         block.mark_untracked();
@@ -185,8 +185,8 @@ const HOST: &str = "host";
 const DEVICE: &str = "device";
 const MANAGED: &str = "managed";
 
-/// Returns the kind and device index of the memory at an address, as tracked by PyGPU or by the driver; `None` for
-/// unknown or freed memory.
+/// Returns the kind and device index of the memory at an address, from PyGPU's registry or else from the driver.
+/// Returns `None` for unknown or freed memory.
 fn memory_kind(address: Address) -> Result<Option<(&'static str, i32)>> {
     let current_device = Device::current()?;
     let driver_kind = current_device.backend().pointer_kind(address)?;

@@ -1,11 +1,12 @@
-//! Cache of `get` results that no code outside PyGPU refers to any more. The next `get` of the same array reuses them.
+//! Cache of ndarrays that `GPUArray.get` returned. If no code outside PyGPU refers to such an ndarray any more, the
+//! next `get` of the same array reuses it.
 //!
-//! Why: creating an ndarray and touching its memory for the first time costs more than a small copy. The cache is
-//! bounded in size for the process, evicts the oldest entry first, and is emptied by `trim_memory()`; the memory of
-//! large results is additionally cached in `memory::host_block_cache`.
+//! Why: creating an ndarray and touching its memory for the first time costs more than a small copy. The cache has a
+//! maximum size per process, evicts the oldest entry first, and is emptied by `trim_memory()`. The memory of large
+//! results is also cached, in `memory::host_block_cache`.
 //!
-//! The table is locked with the GIL held, for a few instructions. No ndarray is dropped under the lock, because its
-//! drop may run Python code.
+//! A thread that locks the cache's table holds the GIL, and holds the lock for a few instructions. No ndarray is
+//! dropped while the lock is held, because the drop may run Python code.
 
 use std::collections::VecDeque;
 
@@ -39,7 +40,7 @@ fn table() -> ForkSafeGuard<ResultCache> {
     TABLE.lock()
 }
 
-/// Handle of one entry of the table; its drop removes the entry.
+/// Handle of one entry of the cache. The drop of the handle removes the entry.
 pub(crate) struct CacheSlot(u64);
 
 impl ResultCache {
@@ -50,8 +51,8 @@ impl ResultCache {
         Some(entry.array)
     }
 
-    /// Removes the oldest entries until the table is within `bytes` and `MAX_ARRAYS`, and returns them. The caller
-    /// drops them after the lock is released.
+    /// Removes the oldest entries until at most `bytes` and `MAX_ARRAYS` remain. Returns the removed entries, which the
+    /// caller must drop after the lock is released.
     fn evicted(&mut self, bytes: usize) -> Vec<CachedResult> {
         let mut evicted = Vec::new();
         while self.bytes > bytes || self.entries.len() > MAX_ARRAYS {
@@ -64,7 +65,7 @@ impl ResultCache {
 }
 
 impl CacheSlot {
-    /// Caches a result. Returns `None` if the result is too large or not a plain ndarray.
+    /// Stores a result in the cache. Returns `None` if the result is too large or does not own its memory.
     pub(crate) fn store(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
         let bytes = array.len() * array.dtype().itemsize();
         let limit = MAX_BYTES.min(host_block_cache::limit());
@@ -85,7 +86,7 @@ impl CacheSlot {
         Some(Self(id))
     }
 
-    /// Returns the cached result if its entry was not evicted.
+    /// Returns the cached result; `None` if its entry was evicted.
     #[inline]
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let table = table();
@@ -93,7 +94,7 @@ impl CacheSlot {
         Some(entry.array.bind(py).as_any().clone())
     }
 
-    /// Returns whether the table still contains the entry.
+    /// Returns whether the cache still contains the entry.
     pub(crate) fn is_filled(&self) -> bool {
         table().entries.iter().any(|entry| entry.id == self.0)
     }
@@ -106,13 +107,13 @@ impl Drop for CacheSlot {
     }
 }
 
-/// Shrinks the cache to a size in bytes.
+/// Evicts entries until the cache contains at most `bytes` bytes.
 pub(crate) fn trim(bytes: usize) {
     let evicted = table().evicted(bytes.min(MAX_BYTES));
     drop(evicted);
 }
 
-/// Returns the bytes of results that only the cache refers to.
+/// Returns the total bytes of the results to which only the cache refers.
 pub(crate) fn cached_bytes(py: Python<'_>) -> usize {
     let is_unreferenced = |entry: &&CachedResult| is_last(&entry.array, py);
     table().entries.iter().filter(is_unreferenced).map(|entry| entry.bytes).sum()

@@ -1,4 +1,4 @@
-//! Class `Stream`, conversion of an argument `stream=`, and the thread's current stream.
+//! The class `Stream`, the conversion of an argument `stream=` to a stream, and the thread's current stream.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -30,7 +30,8 @@ use pygpu_memory::{capture, retired};
 /// Parameters
 /// ----------
 /// non_blocking : bool, optional
-///     Disables the mutual waits between this stream and the legacy default stream. By default both wait, as in CUDA.
+///     Disables the mutual waits between this stream and the legacy default stream. By default each of the two waits
+///     for the other's earlier work, as in CUDA.
 /// priority : int, optional
 ///     Lower numbers run first; 0 is the default. The driver clamps the value to the device's range.
 /// device : int, str or Device, optional
@@ -65,7 +66,7 @@ impl From<Stream> for PyStream {
 }
 
 impl PyStream {
-    /// Returns the stream of the Rust layer.
+    /// Returns the stream of the Rust layer that this object wraps.
     #[inline]
     pub(crate) fn stream(&self) -> PyResult<&Stream> {
         self.0.get("Stream")
@@ -76,8 +77,8 @@ impl Drop for PyStream {
     fn drop(&mut self) {
         let Some(stream) = self.0.take() else { return };
         let is_default = stream.handle() == StreamHandle::DEFAULT;
-        // The drop of a default, borrowed or CPU stream makes no driver call; that of a borrowed stream releases a
-        // Python object.
+        // These streams are dropped with the GIL held: the drop of a default, borrowed or CPU stream makes no driver
+        // call, and the drop of a borrowed stream may release a Python object.
         if is_default || stream.is_foreign() || stream.device().is_cpu() {
             drop(stream)
         } else {
@@ -118,11 +119,12 @@ fn check_device(stream: &Stream, device: Device) -> Result<()> {
     )))
 }
 
-/// Converts an object with `__cuda_stream__` or a handle. The stream belongs to `default_device` or to another device
-/// of the same driver.
+/// Converts an object with `__cuda_stream__`, or a handle, to a stream of `default_device` or of another device with
+/// the same driver.
 fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Device) -> PyResult<Stream> {
     if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
-        // In older libraries `__cuda_stream__` is an attribute instead of a method. This form is deprecated.
+        // In older libraries, `__cuda_stream__` is not a method but an attribute with the pair. This form is
+        // deprecated.
         let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
         let handle = stream_handle::handle_from_pair(&pair)?;
         return stream_handle::from_handle(py, handle, default_device, Some(object.clone().unbind()));
@@ -138,7 +140,8 @@ fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Devic
     stream_handle::from_handle(py, handle, default_device, None)
 }
 
-/// Checks that two devices have the same driver, because a driver would dereference the handles of another driver.
+/// Checks that two devices have the same driver, because a driver would dereference handles that another driver
+/// created.
 pub(crate) fn check_kind(first: Device, other: Device) -> Result<()> {
     if first.kind() == other.kind() {
         return Ok(());
@@ -150,7 +153,8 @@ pub(crate) fn check_kind(first: Device, other: Device) -> Result<()> {
 
 #[pymethods]
 impl PyStream {
-    // `__new__` ignores its arguments, because they may belong to the `__init__` of a subclass.
+    // Python passes the arguments of `__init__` to `__new__` too. They may be those of a subclass's `__init__`, so
+    // `__new__` ignores them.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(non_blocking=False, priority=0, device=None)")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
@@ -182,8 +186,8 @@ impl PyStream {
     /// device : int, str or Device, optional
     ///     Device to which the stream must belong. By default the driver determines it.
     /// owner : object, optional
-    ///     Object that PyGPU keeps alive as long as it uses the stream. An owner that refers to the new `Stream` object
-    ///     is never freed, because the garbage collector cannot detect this cycle.
+    ///     Object that PyGPU keeps alive as long as it uses the stream. If the owner refers to the new `Stream` object,
+    ///     neither is ever freed, because the garbage collector cannot detect this cycle.
     ///
     /// Returns
     /// -------
@@ -224,7 +228,9 @@ impl PyStream {
     /// Driver handle; 0 for the legacy default stream.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
+        // Pending operations are launched, because the caller may wait for the stream, or measure its time, through the
+        // handle.
+        fusion::flush_pending(py, FlushReason::StreamSync);
         Ok(self.stream()?.handle().0)
     }
 
@@ -312,9 +318,9 @@ impl PyStream {
     /// Returns
     /// -------
     /// version, handle : int
-    ///     Version 0 of the protocol and the driver's handle. On CUDA the legacy default stream is 1, its unambiguous
-    ///     handle: libraries compiled for per-thread default streams interpret 0 as the per-thread default stream. HIP
-    ///     accepts only 0 for the legacy default stream.
+    ///     Version 0 of the protocol and the driver's handle. On CUDA, the handle of the legacy default stream is 1,
+    ///     because libraries compiled for per-thread default streams interpret 0 as the per-thread default stream. On
+    ///     HIP it is 0, because HIP accepts no other handle for the legacy default stream.
     ///
     /// Examples
     /// --------
@@ -358,7 +364,7 @@ impl PyStream {
         Ok(hasher.finish())
     }
 
-    // A coroutine that awaits the stream does not block other coroutines.
+    // `await stream` suspends only the calling coroutine until the stream's work is complete.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.async_wait"))?.call_method1(intern!(py, "wait"), (slf,))

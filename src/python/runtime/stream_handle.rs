@@ -18,7 +18,8 @@ use pygpu_memory::capture;
 /// Handle of the per-thread default stream in CUDA and HIP.
 const PER_THREAD: usize = 2;
 
-/// Returns the handle in the pair (version, handle) that `__cuda_stream__` returned.
+/// Returns the handle from the pair (version, handle) that the method `__cuda_stream__` of another library's stream
+/// returned.
 ///
 /// # Errors
 /// `TypeError` for a value that is not a pair; `ValueError` for another version of the protocol.
@@ -37,8 +38,8 @@ pub(super) fn handle_from_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
     number::size(&pair.get_item(1)?, "the handle in __cuda_stream__")
 }
 
-/// Returns the stream of a handle, on the device that the driver reports for the handle. Handles of default streams
-/// have no device; these streams belong to `default_device`.
+/// Returns the stream with a driver handle. The stream belongs to the device that the driver reports for the handle.
+/// The handle of a default stream denotes no device, so the stream belongs to `default_device`.
 ///
 /// # Errors
 /// Errors of the driver.
@@ -50,18 +51,19 @@ pub(super) fn from_handle(
 ) -> PyResult<Stream> {
     let owner = owner.map(|owner| Box::new(SendPyObject::new(owner)) as Box<dyn Any + Send + Sync>);
     let reported = if handle > PER_THREAD { py.without_gil(|| reported_device(default_device, handle))? } else { None };
-    // 1 denotes the legacy default stream in all programs. 0 denotes it except in programs compiled for per-thread
-    // default streams.
+    // Both 0 and 1 denote the legacy default stream. Libraries pass 1 because 0 is the per-thread default stream in
+    // programs compiled for per-thread default streams.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
     Ok(Stream::foreign(reported.unwrap_or(default_device), handle, owner))
 }
 
 fn reported_device(default_device: Device, handle: usize) -> Result<Option<Device>> {
-    // Querying the device of a capturing stream would invalidate the capture.
+    // The driver is not queried for the device of a capturing stream, because the query would invalidate the capture.
     if capture::number_of(&Stream::foreign(default_device, StreamHandle(handle), None))?.is_some() {
         return Ok(None);
     }
-    // SAFETY: the caller that passes a handle guarantees that the stream lives as long as it is used here.
+    // SAFETY: the caller of `Stream.from_handle` or the owner of the handle guarantees that the stream exists while
+    // PyGPU uses it.
     match unsafe { default_device.backend().stream_device(StreamHandle(handle)) }? {
         Some(index) => Device::new(default_device.backend(), index).map(Some),
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! Class `TextureArray`: an array with the driver's private layout for textures.
+//! The class `TextureArray`: an array in the driver's private memory layout for textures.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
@@ -35,7 +35,8 @@ use pygpu_memory::texture::DriverArray;
 ///     Channels of an element: 1, 2 or 4. If there is more than one channel, the channels are the last axis of the
 ///     arrays that are copied from and to the TextureArray.
 /// layered : bool, optional
-///     Whether the first axis counts layers of one or two axes. Textures do not interpolate between layers.
+///     Whether the array is a sequence of layers, which have one or two axes, along its first axis. Textures do not
+///     interpolate between layers.
 /// surface : bool, optional
 ///     Whether kernels can write to the array, through a `Surface`.
 /// device : Device, int or str, optional
@@ -51,7 +52,7 @@ use pygpu_memory::texture::DriverArray;
 /// Notes
 /// -----
 /// A texture or surface keeps its array alive; a launch with a texture or surface keeps both objects alive. Copies and
-/// launches on different streams are synchronized as for a GPUArray.
+/// launches that use the array on different streams wait for each other, as for a GPUArray.
 ///
 /// Examples
 /// --------
@@ -84,8 +85,8 @@ impl TextureArray {
         axes
     }
 
-    /// Returns the shape of the arrays that are copied from and to this array: its axes, and an axis of channels if
-    /// there is more than one.
+    /// Returns the shape that arrays must have to be copied from and to this array. The shape consists of the axes of
+    /// this array, and, if there is more than one channel, an axis of channels.
     fn transfer_shape(&self) -> Dims {
         let mut axes = self.axes();
         if self.array.shape().texel.channels > 1 {
@@ -119,7 +120,7 @@ impl TextureArray {
         check_device(other, &self.array)
     }
 
-    /// Copies the elements to a new array in plain device memory.
+    /// Copies the elements to a new array in ordinary device memory.
     fn read(&self, stream: &Stream) -> Result<Array, Error> {
         let dtype = enum_names::dtype_of(self.array.shape().texel.format);
         let linear = Array::empty(&self.transfer_shape(), dtype, MemoryOrder::C, stream.clone())?;
@@ -127,7 +128,7 @@ impl TextureArray {
         Ok(linear)
     }
 
-    /// Copies all elements from or to a contiguous array of equal size.
+    /// Copies all elements between this array and `linear`, a contiguous array with the same elements.
     fn copy_whole(&self, linear: &Array, direction: ArrayCopy, stream: &Stream) -> Result<(), Error> {
         // SAFETY: the linear array has the texture array's shape and element type, and is on its device.
         unsafe { self.array.copy(&self.full_box(), (linear.allocation(), linear.address()), direction, stream) }
@@ -208,8 +209,8 @@ impl TextureArray {
     /// Parameters
     /// ----------
     /// source : array_like or GPUArray
-    ///     Elements with the array's shape and dtype, with any strides. If there is more than one channel, the channels
-    ///     are the last axis.
+    ///     The elements, with the shape and dtype of this TextureArray and any strides. If there is more than one
+    ///     channel, the channels are the last axis.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
     ///     The current stream by default.
     ///
@@ -287,14 +288,14 @@ impl TextureArray {
         new_exact(py, GpuArray::from_array(linear))
     }
 
-    /// Copies between a part of the array and bytes of the device; the basis of `driver.Memcpy3D`.
+    /// Copies bytes between a part of this array and ordinary device memory. `driver.Memcpy3D` calls this method.
     ///
     /// Parameters
     /// ----------
     /// memory : GPUArray
     ///     Contiguous bytes with three axes: planes, rows and bytes.
     /// at : tuple of int
-    ///     Start of the part: byte in the row, row and plane.
+    ///     Start of the part: its first byte in a row, its first row and its first plane.
     /// written : bool
     ///     True copies `memory` to the array, False copies the array to `memory`.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
@@ -396,7 +397,7 @@ impl TextureArray {
 }
 
 impl TextureArray {
-    /// Copies host elements to the device.
+    /// Copies elements in host memory to a new array in ordinary device memory.
     fn upload(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Array> {
         let py = source.py();
         let host = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (source,))?;

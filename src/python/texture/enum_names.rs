@@ -1,4 +1,4 @@
-//! Conversion of texture options from Python: names of modes, dtypes of channels, border colours.
+//! Conversion of a texture's options from Python objects: names of modes, dtypes of channels, border colours.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ const KINDS: [(ScalarType, TexelFormat); 8] = [
     (ScalarType::Float32, TexelFormat::Float32),
 ];
 
-/// Returns the texel format for `channels` channels of a dtype.
+/// Returns the texel, i.e. the format of a texture's element, for `channels` channels of a dtype.
 pub(super) fn texel(dtype: DType, channels: u32) -> Result<Texel> {
     let Some((_, format)) = KINDS.iter().find(|(kind, _)| *kind == dtype.kind()) else {
         return Err(Error::value(format!(
@@ -57,7 +57,8 @@ fn address_mode(word: &Bound<'_, PyAny>) -> PyResult<AddressMode> {
     })
 }
 
-/// Parses `address_mode`: one name for all axes, or one name for each of x, y and z. Axes without a name are clamped.
+/// Parses `address_mode`: one name for all axes, or one name for each of x, y and z. An axis without a name gets the
+/// mode `clamp`.
 pub(super) fn address_modes(words: &Bound<'_, PyAny>) -> PyResult<[AddressMode; 3]> {
     if words.is_instance_of::<PyString>() {
         return Ok([address_mode(words)?; 3]);
@@ -72,7 +73,8 @@ pub(super) fn address_modes(words: &Bound<'_, PyAny>) -> PyResult<[AddressMode; 
     Ok(modes)
 }
 
-/// Returns whether an option is the second of its two possible names; raises `ValueError` for any other name.
+/// Returns whether the value `word` of the option `name` is the second of the two permitted values. Raises `ValueError`
+/// for any other value.
 pub(super) fn is_second(word: &str, name: &str, words: [&str; 2]) -> PyResult<bool> {
     if word == words[0] {
         return Ok(false);
@@ -83,7 +85,8 @@ pub(super) fn is_second(word: &str, name: &str, words: [&str; 2]) -> PyResult<bo
     Err(PyValueError::new_err(format!("{name} is '{}' or '{}', not {word:?}", words[0], words[1])))
 }
 
-/// Parses `border_color`: one number for all channels, or up to four numbers, one per channel. The default is 0.
+/// Parses `border_color`: one number for all channels, or up to four numbers, one per channel. Channels without a
+/// number get 0.
 pub(super) fn border(color: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
     if let Ok(value) = color.extract::<f32>() {
         return Ok([value; 4]);

@@ -1,4 +1,4 @@
-//! Arrays with a driver layout, textures and surfaces: the classes `TextureArray`, `Texture` and `Surface`.
+//! The classes `Texture`, `Surface`, and `TextureArray` (an array in the driver's memory layout for textures).
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Classes `Texture` and `Surface`, passed to kernels as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
+//! The classes `Texture` and `Surface`, which kernels receive as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -21,11 +21,12 @@ use pygpu_memory::texture::{KernelObject, Texels};
 /// ----------
 /// source : TextureArray or GPUArray
 ///     Array to read. Kernels read a GPUArray of one axis with `tex1Dfetch`, and a GPUArray of two axes with `tex2D`.
-///     The rows of the latter may have any distance.
+///     The rows of a GPUArray of two axes may have any distance.
 /// address_mode : str or sequence of str, optional
 ///     Values beyond the edges: ``'clamp'`` repeats the edge element, ``'border'`` returns the border colour,
-///     ``'wrap'`` repeats the array, ``'mirror'`` repeats the array mirrored. One mode for all axes, or one mode for
-///     each of x, y, z. Without normalised coordinates ``'wrap'`` and ``'mirror'`` act like ``'clamp'``, as in CUDA.
+///     ``'wrap'`` repeats the array, ``'mirror'`` repeats the array mirrored. The argument is one mode for all axes, or
+///     a mode for each of x, y, z. Without normalised coordinates ``'wrap'`` and ``'mirror'`` act like ``'clamp'``, as
+///     in CUDA.
 /// filter_mode : str, optional
 ///     ``'point'`` reads the nearest element. ``'linear'`` interpolates, which requires floats.
 /// read_mode : str, optional
@@ -47,9 +48,9 @@ use pygpu_memory::texture::{KernelObject, Texels};
 ///
 /// Notes
 /// -----
-/// The texture keeps its source alive, and a launch keeps the texture alive. A GPUArray of two axes must start at a
-/// multiple of the device's `TEXTURE_ALIGNMENT`, with a row distance that is a multiple of `TEXTURE_PITCH_ALIGNMENT`,
-/// as memory from `driver.mem_alloc_pitch` does.
+/// The texture keeps its source alive, and a launch keeps the texture alive. The address of a GPUArray of two axes must
+/// be a multiple of the device's `TEXTURE_ALIGNMENT`, and the distance of its rows a multiple of
+/// `TEXTURE_PITCH_ALIGNMENT`. Memory from `driver.mem_alloc_pitch` fulfils both conditions.
 ///
 /// Examples
 /// --------
@@ -69,7 +70,7 @@ pub(crate) struct Texture {
     source: Py<PyAny>,
 }
 
-/// Describes the memory of a GPUArray as the resource of a texture.
+/// Describes the memory of a GPUArray for a texture that reads it.
 fn memory_resource(array: &Array, channels: u32) -> PyResult<Resource> {
     let texel = enum_names::texel(array.dtype(), channels)?;
     let layout = array.layout();
@@ -118,7 +119,8 @@ fn check_reading(texel: Texel, sampling: &Sampling) -> PyResult<()> {
     Ok(())
 }
 
-/// Adds an explanation to the driver's error for misaligned memory, whose text reports only an invalid value.
+/// Adds the alignment rules to the driver's error for the memory of a texture. The driver's text reports only an
+/// invalid value.
 fn explain(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
     match resource {
         Some(Resource::Linear(..) | Resource::Pitched { .. }) if kind != BackendKind::Cpu => {

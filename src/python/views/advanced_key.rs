@@ -1,9 +1,9 @@
-//! Conversion of an advanced key to a form for the Rust core. The form is a [`Selection`]: a view of the axes without
-//! index arrays, and an index array for each other axis. For a key whose only array is a mask, the form may instead be
-//! a view and a mask of its shape.
+//! Conversion of an advanced key, i.e. a key with index arrays or masks, to a form for the Rust core. The form is a
+//! [`Selection`]: a view of the axes without index arrays, and an index array for each other axis. For a key whose only
+//! array is a mask, the form may instead be a view of the array and a mask with the view's shape.
 //!
-//! For unusual or invalid keys the functions return `None`, and the caller passes the key to NumPy. The rules in this
-//! file therefore reproduce NumPy's results, but not its errors.
+//! For unusual or invalid keys, the functions return `None`, and the caller passes the key to NumPy, which raises the
+//! errors. Therefore this file implements only the rules for valid keys.
 
 use pyo3::prelude::*;
 
@@ -16,7 +16,7 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy::{Bounds, Indexed, Selection};
 use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
 
-/// Builds the selection for the items of a key. Returns `None` if NumPy must handle the key.
+/// Builds the [`Selection`] for the items of a key. Returns `None` if NumPy must handle the key.
 ///
 /// # Errors
 /// Driver errors.
@@ -27,8 +27,8 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>
     }
 }
 
-/// Returns a view and a mask of its shape, for a key in which a mask is the only array. The caller then need not count
-/// the true elements. Returns `None` for other keys.
+/// For a key in which a mask is the only array, returns a view of the array and a mask with the view's shape. With
+/// these, a caller can assign to the selected elements without counting them. Returns `None` for other keys.
 ///
 /// # Errors
 /// Driver errors.
@@ -44,7 +44,7 @@ pub(super) fn masked_view(py: Python<'_>, array: &Array, items: &[KeyItem<'_>]) 
     Ok(Some((array.view(view)?, mask.view(expand_mask)?)))
 }
 
-/// Returns the mask of a key whose only array is a mask with at least one axis.
+/// Returns the mask of a key if it is the key's only array and has at least one axis; otherwise `None`.
 fn only_mask<'a, 'py>(items: &'a [KeyItem<'py>]) -> Option<&'a KeyItem<'py>> {
     let is_mask = |item: &&KeyItem<'_>| matches!(item, KeyItem::Mask(_) | KeyItem::HostMask(_));
     let is_other_array =
@@ -56,14 +56,14 @@ fn only_mask<'a, 'py>(items: &'a [KeyItem<'py>]) -> Option<&'a KeyItem<'py>> {
     }
 }
 
-/// Returns the view that the items other than the mask select, and the position of the mask's first axis in this view.
-/// Returns `None` for keys that NumPy rejects.
+/// Returns the view that all items of a key except its mask select, and the position of the mask's first axis among the
+/// view's axes. Returns `None` for keys that NumPy rejects.
 fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, usize)> {
     let consumed = items.iter().map(KeyItem::consumed).sum();
     let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
-    // The current axis of the array and of the view, and the position of the mask's axes in the view.
+    // The next axis of the array and of the view, and the position of the mask's first axis in the view.
     let (mut axis, mut view_axis, mut mask_axis) = (0, 0, 0);
     for item in items {
         match item {
@@ -99,7 +99,7 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
     Some((view, mask_axis))
 }
 
-/// Broadcasts a mask to the shape of a view. The first axis of the mask is the axis `mask_axis` of the view.
+/// Broadcasts a mask to the shape of a view. The mask's first axis corresponds to the view's axis `mask_axis`.
 fn expand_mask(mask: &Layout, view: &Layout, mask_axis: usize) -> Option<Layout> {
     // Appends axes of length 1 to the mask, up to the last axis of the view.
     let trailing = view.ndim() - mask_axis - mask.ndim();
@@ -108,7 +108,8 @@ fn expand_mask(mask: &Layout, view: &Layout, mask_axis: usize) -> Option<Layout>
     mask.expand_dims(&axes).ok()?.broadcast_to(&shape).ok()
 }
 
-/// Builds the selection from items without masks, axis by axis. Returns `None` for keys that NumPy rejects.
+/// Builds the [`Selection`] from the items of a key in which index arrays have replaced the masks. Returns `None` for
+/// keys that NumPy rejects.
 fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selection>> {
     let consumed = items.iter().map(KeyItem::consumed).sum();
     let ellipses = items.iter().filter(|item| matches!(item, KeyItem::Ellipsis)).count();
@@ -151,7 +152,8 @@ fn selection(layout: &Layout, items: &[KeyItem<'_>]) -> PyResult<Option<Selectio
                 view_axis += 1;
                 indexer.new_axis()
             }
-            KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None), // replaced before
+            // `key_items::resolve_arrays` has replaced items of these kinds.
+            KeyItem::Single(..) | KeyItem::Mask(_) | KeyItem::HostMask(_) => return Ok(None),
             KeyItem::NewAxis => {
                 view_axis += 1;
                 indexer.new_axis()
@@ -184,17 +186,18 @@ fn indices<'a>(item: &'a KeyItem<'_>) -> Option<&'a Array> {
     }
 }
 
-/// Returns the position of the index arrays' axes in the result: the position of the first index array if all index
-/// arrays are adjacent, otherwise 0.
+/// Returns the position, in the result, of the axes that the index arrays select. As in NumPy, they replace the axis of
+/// the first index array if all advanced items of the key are adjacent; otherwise they come first.
 fn position(items: &[KeyItem<'_>], removed: &[usize]) -> usize {
     let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
     let are_adjacent = items[first..=last].iter().all(KeyItem::is_advanced);
-    // Integers before the first index array keep no axis, so that the position of this index array applies.
+    // Integers also count as advanced items, but they have no axis in the view. Therefore the position of the first
+    // index array in the view applies even if integers precede it.
     if are_adjacent { removed.first().copied().unwrap_or(0) } else { 0 }
 }
 
-/// Returns a view at index 0 of the axes in `removed`, without these axes.
+/// Returns a copy of a layout without the axes in `removed`. It addresses the elements with index 0 along these axes.
 pub(super) fn drop_axes(view: &Layout, removed: &[usize]) -> Option<Layout> {
     let axes = || view.axes().iter().enumerate().filter(|(index, _)| !removed.contains(index));
     let shape: Dims = axes().map(|(_, axis)| axis.len).collect();

@@ -1,5 +1,5 @@
-//! `a[view] = value`: scalars, host arrays and device arrays, with broadcasting, conversion to the array's dtype, and
-//! support for overlap.
+//! Assignment to a view, as in `a[view] = value`. The value is a scalar, a host array or a device array; it is
+//! broadcast, converted to the view's dtype, and may overlap the view.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -40,7 +40,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
     }
 }
 
-/// Defers the assignment of an array of the target's shape, if possible. Returns whether the assignment was deferred.
+/// Defers the assignment of a pending array with the target's shape. Returns whether the assignment was deferred.
 ///
 /// # Errors
 /// Driver errors of pending operations.
@@ -58,8 +58,8 @@ pub(super) fn try_defer(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyR
     defer_into(work, Operands::of(source), target)
 }
 
-/// Assigns an array of any device and dtype to all elements of `target`, or only to the elements for which `mask`, on
-/// the target's device, is true.
+/// Assigns an array of any device and dtype to all elements of `target`, or, if there is a mask, only to the elements
+/// for which it is true. The mask must be on the target's device.
 ///
 /// # Errors
 /// The errors of [`assign`].
@@ -74,7 +74,7 @@ pub(super) fn assign_array(
     if source.device() == target.device() {
         return cast_into(py, target, CastValues::Array(&source.view(layout)?), mask, stream);
     }
-    // Converted to the target's dtype on the source's device, before the transfer.
+    // The source's device converts the elements to the target's dtype, before the transfer to the target's device.
     let converted = match source.dtype() == target.dtype() {
         true => source.clone(),
         false => cast::cast_like(py, source, target.dtype())?,
@@ -97,7 +97,8 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     }
     let layout = broadcast(&buffer.layout, target.layout())?;
     if layout != buffer.layout {
-        // Uploads the array before it is broadcast, and broadcasts it on the device.
+        // The array is uploaded in its own shape and broadcast on the device, because the broadcast array has more
+        // elements.
         let shape: Dims = buffer.layout.shape().collect();
         let uploaded =
             Array::empty(&shape, target.dtype(), pygpu_layout::MemoryOrder::C, stream::current(target.device()))?;
@@ -109,7 +110,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     transfer::upload(py, target, &source)
 }
 
-/// Returns the value as an ndarray of the target's dtype, converted by NumPy's rules for assignment.
+/// Converts a value to an ndarray of the target's dtype, by NumPy's rules for assignment.
 fn to_target_dtype<'py>(
     py: Python<'py>,
     target: &Array,
@@ -128,25 +129,25 @@ fn to_target_dtype<'py>(
     } else if target.dtype().kind() == pygpu_base::dtype::ScalarType::Opaque
         && !value.is_instance_of::<PyUntypedArray>()
     {
-        // NumPy interprets values of structured items: a tuple is one item, and a list is a sequence of items.
+        // NumPy converts values for a structured dtype, where a tuple is one item and a list is a sequence of items.
         return ndarray::as_ndarray(value, Some(target.dtype()));
     } else {
         let values = ndarray::as_ndarray(value, None)?;
         check_depth(value, &values, target)?;
-        // The shapes are checked before the conversion, because the conversion must not issue warnings if nothing is
-        // assigned.
+        // The shapes are checked before the conversion, because the conversion must not issue warnings if the
+        // assignment fails.
         broadcast(&ndarray::host_buffer(&values, values.dtype().itemsize())?.layout, target.layout())?;
         values.getattr(intern!(py, "shape"))?
     };
     let result = numpy.getattr(intern!(py, "empty"))?.call1((shape, numpy_dtype))?;
-    // The values are converted by item assignment instead of `astype`, so that the assignment of 300 to uint8 raises
-    // NumPy's error.
+    // An item assignment converts the values, because it raises NumPy's error for values such as 300 for uint8, unlike
+    // `astype`.
     strict::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(result.cast_into::<PyUntypedArray>()?)
 }
 
-/// Rejects lists with more nesting levels than the target has axes, as NumPy does. Arrays may have additional leading
-/// axes of length 1.
+/// Rejects lists with more nesting levels than the target has axes, as NumPy does. Arrays are not rejected, because
+/// they may have additional leading axes of length 1.
 fn check_depth(value: &Bound<'_, PyAny>, values: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
     let is_nested = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     let rank = target.layout().ndim();
@@ -159,7 +160,8 @@ fn check_depth(value: &Bound<'_, PyAny>, values: &Bound<'_, PyUntypedArray>, tar
     Ok(())
 }
 
-/// Broadcasts the source's layout to the target's shape. Additional leading axes of length 1 are dropped, as in NumPy.
+/// Broadcasts the source's layout to the target's shape. Drops leading axes of length 1 that the target lacks, as NumPy
+/// does.
 pub(super) fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
     let shape: Dims = target.shape().collect();
     let surplus = source.ndim().saturating_sub(shape.len());

@@ -1,8 +1,8 @@
 //! Basic keys: integers, slices, `...` and `None`, which select a view.
 //!
-//! The fast path traverses a tuple once, because each access to an item is a function call in the stable ABI. Only
-//! items after `...` are counted in advance. If the fast path fails, the slow path classifies all items before it
-//! applies any, so that an error is NumPy's error for the whole key.
+//! The fast path traverses a tuple only once, except for items after `...`, because each access to an item is a
+//! function call in Python's stable ABI. If the fast path fails, the slow path first classifies all items and then
+//! applies them. Therefore it raises the same error as NumPy, which checks the whole key first.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     }
 }
 
-/// Returns the kind of an item, if the item's type alone determines the kind.
+/// Returns the kind of a plain item, i.e. an item whose type alone determines its kind; `None` for other items.
 #[inline]
 fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
     Some(match slices::plain_item(item)? {
@@ -61,7 +61,8 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     )))
 }
 
-/// Sets `view` to the part of `layout` that a basic key selects. Returns `false` if the key is not basic.
+/// Sets `view` to the layout of the part that a basic key selects from an array with the layout `layout`. Returns
+/// `false` if the key is not basic.
 ///
 /// # Errors
 /// `IndexError` and `ValueError` as in NumPy.
@@ -86,13 +87,13 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
     Ok(true)
 }
 
-/// Applies the items of a tuple on the fast path. Returns whether all items are plain and valid, so that the view is
-/// complete. Never leaves an exception set.
+/// Applies the items of a tuple on the fast path. Returns true if all items are plain and valid; only then `view` is
+/// complete. No Python exception is set after the call.
 #[inline]
 fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
-    // Integers and slices were not counted, so that 0 is passed. `Indexer` uses the number only for `ellipsis`, which
-    // is not called here, and for the early rejection of keys that are too long.
+    // The third argument is the number of integers and slices, which is unknown here. 0 is valid, because `Indexer`
+    // uses the number only in `ellipsis`, which is not called here, and to reject keys that are too long early.
     let mut indexer = Indexer::new(layout, view, 0, true);
     let (mut axis, mut seen_ellipsis) = (0, false);
     for position in 0..count {
@@ -115,7 +116,7 @@ fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> b
     indexer.finish().is_ok()
 }
 
-/// Returns the number of integers and slices in a key from position `from` on; `None` if any of these items is not
+/// Returns the number of integers and slices in a key from position `from` on; `None` if an item from there on is not
 /// plain.
 fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
     let mut consumed = 0;
@@ -126,7 +127,7 @@ fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option
     Some(consumed)
 }
 
-/// Returns a plain item and its kind; `None` if only a call of the item's methods would determine the kind.
+/// Returns the item at a position and its kind, if the item is plain; otherwise `None`.
 #[inline]
 fn plain_item<'a, 'py>(
     key: &'a Bound<'py, PyTuple>,
@@ -138,7 +139,7 @@ fn plain_item<'a, 'py>(
 
 fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
-    // Each item with its kind, which the first pass determines and the second pass uses.
+    // Each item with its kind. The first pass over the key determines the kinds, and the second pass uses them.
     let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, BasicKeyItem); 8]> = SmallVec::new();
     for item in key.iter_borrowed() {
         let kind = classify(&item)?;
@@ -151,7 +152,7 @@ fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -
         items.push((item, kind));
     }
     let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
-    // The axis of the next integer or slice. A slice requires the length of this axis.
+    // The axis to which the next integer or slice applies. The length of this axis is needed for a slice.
     let mut axis = 0;
     for (item, kind) in items {
         if kind == BasicKeyItem::Ellipsis {
@@ -195,13 +196,15 @@ pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     }
 }
 
-/// Converts -1 and objects that only have `__index__`. Replaces the errors for other objects by index errors.
+/// Converts an item for which `fast_integer` returned -1: the int -1, or an object that only has `__index__`. Raises an
+/// index error for other objects.
 #[cold]
 fn integer_by_index(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     numbers::integer(item, TooLarge::Index).map(|value| value as i64)
 }
 
-/// Whether an index item is NumPy's boolean, whose `__index__` must not be used.
+/// Whether an item of a key is a `numpy.bool_`. Such an item is a truth value, and must not be converted to an integer
+/// by `__index__`.
 pub(crate) fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
     static BOOL: PyOnce<Py<PyAny>> = PyOnce::new();
     let py = item.py();

@@ -13,15 +13,15 @@ use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Axis, Layout};
 
-/// The order in which a view shows the bytes of each number.
+/// The order of each number's bytes in a view of the bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteOrder {
     Stored,
     Swapped,
 }
 
-/// Returns a view of the single bytes. Two axes follow those of the array: the parts of a complex number, and the bytes
-/// of a number.
+/// Returns a view of the array's single bytes. The view has two axes after those of the array: one for the parts of a
+/// complex number, and one for the bytes of a part or real number.
 fn bytes_view(array: &Array, order: ByteOrder) -> Result<Array> {
     let layout = array.layout();
     let parts = if array.dtype().kind().is_complex() { 2 } else { 1 };
@@ -32,13 +32,13 @@ fn bytes_view(array: &Array, order: ByteOrder) -> Result<Array> {
         ByteOrder::Stored => (Axis { len: width, stride: 1 }, 0),
         ByteOrder::Swapped => (Axis { len: width, stride: -1 }, width - 1),
     };
-    // No address is computed for an empty array.
+    // The offset of an empty array stays unchanged, because the array has no last byte.
     let first = if layout.is_empty() { 0 } else { first };
     let bytes = Layout::over_axes(axes.chain([part, byte]), layout.offset() + first, 1)?;
     array.view_as(bytes, DType::new(ScalarType::UInt8))
 }
 
-/// Copies the numbers with their bytes reversed to new memory.
+/// Copies an array to new memory, with the bytes of each number reversed.
 fn swapped_copy(array: &Array) -> Result<Array> {
     let swapped = Array::on_new_memory(array.layout().dense_like(), array.dtype(), stream::current(array.device()))?;
     let (target, source) = (bytes_view(&swapped, ByteOrder::Stored)?, bytes_view(array, ByteOrder::Swapped)?);

@@ -20,7 +20,8 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::stream;
 use pygpu_layout::{Dims, tuple_text};
 
-/// Returns the mask as an array on the target's device. Returns `None` for `True`, which selects all elements.
+/// Converts the argument `where` to an array on the target's device. Returns `None` for `True`, which selects all
+/// elements.
 fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = object.py();
     if object.is_instance_of::<PyBool>() && object.is_truthy()? {
@@ -29,7 +30,7 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
     let mask = match import::device_array(object)? {
         Some(mask) => mask,
         None => {
-            // NumPy converts Python objects to bool, and rejects arrays of other types.
+            // Like NumPy, converts Python objects to bool, but rejects arrays and NumPy scalars of other types.
             let is_typed = object.cast::<PyUntypedArray>().is_ok() || is_numpy_scalar(object);
             let host = ndarray::as_ndarray(object, (!is_typed).then(|| DType::new(ScalarType::Bool)))?;
             let kind = dtype::from_numpy(host.dtype().as_any())?;
@@ -48,7 +49,7 @@ fn mask_on_target(target: &Array, object: &Bound<'_, PyAny>) -> PyResult<Option<
             target.device()
         )));
     }
-    // Unlike a value, a mask may not have more axes than the target, even if their length is 1.
+    // Unlike the source, a mask may not have more axes than the target, even if their length is 1.
     let shape: Dims = target.layout().shape().collect();
     let layout = mask.layout().broadcast_to(&shape).map_err(|_| {
         PyValueError::new_err(format!(
@@ -96,7 +97,8 @@ pub(crate) fn copyto(
     r#where: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let py = dst.py();
-    // Unlike an operand, the target must be an array: a list would be copied, and the copy written.
+    // The target must be an array. A list, which other arguments may be, would be copied, and the values would be
+    // written into the copy.
     let dst = dst.cast::<GpuArray>().map_err(|_| array_argument::type_error(dst))?;
     let target = dst.get().array(py)?;
     target.check_writable("copyto")?;
@@ -121,10 +123,10 @@ pub(crate) fn copyto(
     assign::assign_array(py, target, &uploaded, mask.as_ref(), &stream::current(target.device()))
 }
 
-/// Assigns a value to all elements of an array without a check for lost information, as NumPy's `full` does.
+/// Assigns a value to all elements of an array by the casting rule 'unsafe', as NumPy's `full` does.
 ///
 /// # Errors
-/// As for [`assign::assign`]; `OverflowError` for a Python int out of range.
+/// The errors of [`assign::assign`]; `OverflowError` for a Python int outside the range of the target's type.
 pub(crate) fn assign_unsafe(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_converted = element_bytes::python_number_bytes(target.dtype().kind(), value).is_some();
     if is_converted || target.dtype().kind() == ScalarType::Opaque {
@@ -140,7 +142,7 @@ pub(crate) fn assign_unsafe(py: Python<'_>, target: &Array, value: &Bound<'_, Py
     assign::assign(py, target, value)
 }
 
-/// Returns the bytes of a scalar as an element of `target`. NumPy converts or rejects the scalar.
+/// Converts a scalar to the bytes of an element of `target`. NumPy performs the conversion or rejects the scalar.
 fn scalar(
     py: Python<'_>,
     target: &Array,

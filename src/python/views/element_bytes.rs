@@ -15,10 +15,10 @@ use pygpu_base::dtype::ScalarType;
 /// The bytes of one element.
 pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
-/// Returns the bytes of one element for a value that NumPy converts to the array's dtype.
+/// Converts a value to the bytes of an element of `array`, by NumPy's rules for assignment.
 ///
 /// # Errors
-/// NumPy's error for a value that cannot be converted; `ValueError` for more than one element.
+/// NumPy's error for a value that cannot be converted; `ValueError` for a value with more than one element.
 pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<ElementBytes> {
     if let Some(bytes) = python_number_bytes(array.dtype().kind(), value) {
         return Ok(bytes);
@@ -29,7 +29,7 @@ pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>
     Ok(scalar_bytes(&item, array.dtype().itemsize()))
 }
 
-/// Returns the bytes of the element of a 0-d ndarray.
+/// Returns the bytes of the only element of a zero-dimensional ndarray.
 pub(super) fn scalar_bytes(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> ElementBytes {
     element(item, 0, itemsize)
 }
@@ -39,8 +39,8 @@ pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, index: usize, itemsize:
     with_dense_bytes(array, itemsize, |bytes_of_array| bytes_of_array[index * itemsize..][..itemsize].into())
 }
 
-/// Converts a Python `int` or `float` that the type can represent. Returns `None` for all other values, and for values
-/// that NumPy would reject or warn about.
+/// Converts a Python `int` or `float` to the bytes of an element of type `kind`. Returns `None` for other objects and
+/// other types, and for a value outside the type's range, which NumPy rejects or reports.
 pub(super) fn python_number_bytes(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<ElementBytes> {
     if let Ok(number) = value.cast_exact::<PyFloat>() {
         return real_bytes(kind, number.value());

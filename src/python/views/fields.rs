@@ -2,7 +2,8 @@
 //! fields.
 //!
 //! The view of several fields is read-only, because PyGPU copies whole items: a write would also overwrite the fields
-//! between the selected ones. Items are opaque to the Rust core; the offsets of the fields come from NumPy's dtype.
+//! between the selected ones. For the Rust core, an item is a number of bytes without structure; the offsets of the
+//! fields come from NumPy's dtype.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,8 +15,8 @@ use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_layout::{Dims, Layout};
 
-/// Returns the view of a structured array that a name or a list of names selects; `None` for any other key or dtype.
-/// The view for a list is read-only; NumPy performs an assignment to several fields.
+/// Returns the view of a structured array that a field name or a list of field names selects. Returns `None` for any
+/// other key or dtype. The view for a list is read-only, and the caller lets NumPy assign to several fields.
 ///
 /// # Errors
 /// `ValueError` and `KeyError` for an unknown name, as in NumPy.
@@ -46,8 +47,8 @@ pub(crate) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<A
     Ok(None)
 }
 
-/// Returns the view of a field. `field` is an entry of `dtype.fields`: dtype, offset, and possibly a title. The axes of
-/// a subarray follow the axes of the array.
+/// Returns the view of a field. `field` is an entry of `dtype.fields`: dtype, offset, and possibly a title. If the
+/// field is a subarray, its axes follow the axes of the array.
 fn field_view(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
     let py = field.py();
     let mut descr = field.get_item(0)?;

@@ -17,8 +17,8 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// value : scalar
-    ///     Converted to the array's dtype as NumPy does. An array with one element is allowed, too, and stays on its
-    ///     device.
+    ///     The value, which is converted to the array's dtype by NumPy's rules. A device array with one element is
+    ///     allowed, too; it is not copied to the host.
     /// stream : Stream, optional
     ///     The stream on which to fill; the thread's current stream by default.
     ///

@@ -1,4 +1,4 @@
-//! The attribute `a.flat`.
+//! The attribute `GPUArray.flat`.
 
 use pyo3::prelude::*;
 use pyo3::types::PyEllipsis;

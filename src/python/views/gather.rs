@@ -1,9 +1,11 @@
-//! `a[mask]`, `a[indices]`: copies of the selected elements, and assignment to them.
+//! Keys that are masks or index arrays: `a[mask]` and `a[indices]` copy the selected elements, and an assignment to
+//! `a[mask]` or `a[indices]` changes them.
 //!
-//! CPU arrays use NumPy on a zero-copy view. Devices use kernels: `ops::selection` for a mask of the array's shape, a
-//! masked kernel for a broadcast value, and otherwise gather and scatter kernels with the selection that `advanced_key`
-//! builds from the key. Invalid keys, and devices without a compiler, use a slow fallback through the host: the array
-//! is downloaded, NumPy selects or raises its error, and the result is uploaded.
+//! For CPU arrays, NumPy works on an ndarray over the same memory. For GPU arrays, there are kernels. A mask of the
+//! array's shape uses the kernels of `ops::selection`, and the assignment of a broadcast value through a mask uses a
+//! masked copy. All other keys use gather and scatter kernels, for the selection that `advanced_key` builds from the
+//! key. For invalid keys, and without a compiler, there is a slow fallback through the host: the array is downloaded,
+//! NumPy selects or raises its error, and the result is uploaded.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -36,7 +38,7 @@ use pygpu_memory::capture;
 use pygpu_ops::selection as mask_selection;
 use pygpu_ops::ufunc::is_castable;
 
-/// Returns the key with its PyGPU arrays replaced by ndarrays.
+/// Returns a copy of the key in which ndarrays replace the PyGPU arrays.
 fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = key.py();
     if let Ok(array) = key.cast::<GpuArray>() {
@@ -51,7 +53,8 @@ fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// Whether NumPy can work on the array's memory in place. Returns false during a capture, which records kernels only.
+/// Whether NumPy can work on the array's memory directly: the array must be in host memory, and the current stream must
+/// not be capturing, because a capture records only kernels.
 fn uses_numpy(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
@@ -73,7 +76,7 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
-/// Returns the result of kernels; `None` if NumPy must perform the operation.
+/// Converts the result of a kernel launch. Returns `None` if NumPy must perform the operation instead.
 fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     match result {
         Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises its own error, or no compiler exists
@@ -81,7 +84,7 @@ fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     }
 }
 
-/// Returns the mask if it is the only item of the key and has the array's shape.
+/// Returns the mask if it is the only item of the key and has the array's shape; otherwise `None`.
 fn full_mask<'a>(array: &Array, items: &'a [KeyItem<'_>]) -> Option<&'a Array> {
     match items {
         [KeyItem::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
@@ -117,8 +120,8 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(numbers::is_number(value) && !value.hasattr(intern!(py, "__len__"))?)
 }
 
-/// Assigns a value that is equal for all true elements of a mask, without counting these elements. Returns whether the
-/// value was assigned.
+/// Assigns a value that does not vary along the mask's axes to all true elements of a mask. The kernel then need not
+/// count the true elements. Returns whether the value was assigned.
 fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if !is_castable(array.dtype(), array.dtype()) {
@@ -133,7 +136,7 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     }
     let Ok(array_value) = value.cast::<GpuArray>() else { return Ok(false) };
     let source = array_value.get().array(py)?;
-    // The number of axes after those of the mask is only determined if the key consists of the mask alone.
+    // The number of array axes after the mask's axes is only determined if the mask is the key's only item.
     let trailing_axes = match items {
         [KeyItem::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
         _ => 0,
@@ -147,9 +150,9 @@ fn fill_masked(array: &Array, items: &[KeyItem<'_>], value: &Bound<'_, PyAny>) -
     Ok(true)
 }
 
-/// Returns the values of an assignment with the array's dtype, on the array's device and broadcast to `shape`. This is
-/// a view of `value` if its dtype and device match and it does not overlap the array, otherwise a copy. Returns `None`
-/// if NumPy must reject the values.
+/// Converts the values of an assignment to the array's dtype and device, and broadcasts them to `shape`. The result is
+/// a view of `value` if dtype and device match and `value` does not overlap the array; otherwise it is a copy. Returns
+/// `None` if NumPy must raise the error for invalid values.
 fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = value.py();
     if let Ok(array_value) = value.cast::<GpuArray>() {
@@ -164,7 +167,7 @@ fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyRe
         }
     }
     let value_shape: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
-    // A separate copy has the array's dtype, and does not overlap the target.
+    // The values are copied to a new array, which has the target's dtype and does not overlap the target.
     let values =
         py.without_gil(|| Array::empty(&value_shape, array.dtype(), MemoryOrder::C, stream::current(array.device())))?;
     match assign::assign(py, &values, value) {
@@ -176,7 +179,8 @@ fn device_values(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyRe
     Ok(Some(values.view(values.layout().broadcast_to(shape)?)?))
 }
 
-/// Assigns values, one for each true element of a mask of the array's shape. Returns whether the values were assigned.
+/// Assigns one value to each true element of a mask that has the array's shape. Returns whether the values were
+/// assigned.
 fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     let count = match value.cast::<GpuArray>() {
@@ -188,7 +192,7 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
         },
     };
     if count == 1 || copy::may_overlap(array, mask) {
-        return Ok(false); // one value is broadcast, or the mask overlaps the target
+        return Ok(false); // not for a value to broadcast or an overlapping mask
     }
     let Some(values) = device_values(array, &[count], value)? else { return Ok(false) };
     let written = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));
@@ -201,7 +205,8 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
     }
 }
 
-/// Assigns a value with kernels. Returns `false` if NumPy must perform the assignment; nothing was changed then.
+/// Assigns a value to the selected elements with kernels. Returns `false`, without changing the array, if NumPy must
+/// perform the assignment.
 fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = key.py();
     if uses_numpy(array)? {
@@ -223,7 +228,7 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
     kernel_result(scattered.map(|is_done| is_done.then_some(()))).map(|done| done.is_some())
 }
 
-/// Copies the selected elements to a new array on the same device.
+/// Copies the elements that a key selects to a new array on the same device.
 ///
 /// # Errors
 /// NumPy's `IndexError`; driver errors.
@@ -243,7 +248,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     new_like(array, GpuArray::from_array(result))
 }
 
-/// Assigns a value to the selected elements.
+/// Assigns a value to the elements that a key selects.
 ///
 /// # Errors
 /// NumPy's `IndexError` and `ValueError`; driver errors.

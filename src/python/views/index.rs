@@ -1,4 +1,5 @@
-//! `a[key]`: a view for integers, slices, `...` and `None`; a gather for boolean and integer arrays.
+//! The operations `a[key]` and `a[key] = value`. A key of integers, slices, `...` and `None` selects a view; boolean
+//! and integer arrays in a key select copies of elements.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

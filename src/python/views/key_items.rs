@@ -1,4 +1,4 @@
-//! Interprets the items of a key that contains arrays.
+//! Reads the items of an advanced key, i.e. of a key that contains arrays.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -21,16 +21,16 @@ use pygpu_ops::selection;
 
 /// One item of a key.
 pub(super) enum KeyItem<'py> {
-    /// An index array for one axis, on the device, with the treatment of indices out of range.
+    /// An index array for one axis, in device memory, and the rule for its indices out of range.
     Indices(Array, Bounds),
-    /// A zero-dimensional integer array, and its value if the value is on the host. As in NumPy, the item counts as an
-    /// integer if the key contains other arrays, and otherwise as an array.
+    /// A zero-dimensional integer array, and its value if it was an array in host memory. As in NumPy, the item counts
+    /// as an integer if the key contains other arrays, and otherwise as an array.
     Single(Array, Option<Bound<'py, PyAny>>),
-    /// A mask of one or more axes on the device, or a zero-dimensional truth value.
+    /// A mask in device memory: for one or more axes, or without axes, i.e. a truth value.
     Mask(Array),
-    /// A mask on the host.
+    /// A mask in host memory, for one or more axes.
     HostMask(Bound<'py, PyUntypedArray>),
-    /// A truth value, converted to indices into an added axis of length 1.
+    /// A truth value, in the form of indices into an additional axis of length 1: one 0 for true, no index for false.
     Truth(Array),
     Integer(Bound<'py, PyAny>),
     Slice(Bound<'py, PyAny>),
@@ -39,7 +39,7 @@ pub(super) enum KeyItem<'py> {
 }
 
 impl KeyItem<'_> {
-    /// Returns the number of axes that the item consumes.
+    /// Returns the number of array axes to which the item applies.
     pub(super) fn consumed(&self) -> usize {
         match self {
             Self::Indices(..) | Self::Single(..) | Self::Integer(_) | Self::Slice(_) => 1,
@@ -58,12 +58,12 @@ impl KeyItem<'_> {
         }
     }
 
-    /// Whether NumPy treats the item as an advanced index. The axes of all advanced indices are adjacent in the result.
+    /// Whether NumPy treats the item as an advanced index. The result's axes that advanced indices select are adjacent.
     pub(super) const fn is_advanced(&self) -> bool {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
     }
 
-    /// Whether the item makes the key an array key, in which zero-dimensional integer arrays count as integers.
+    /// Whether the item is an array because of which zero-dimensional integer arrays in the same key count as integers.
     const fn is_array(&self) -> bool {
         matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
     }
@@ -119,7 +119,7 @@ fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Ke
     }))
 }
 
-/// Reads an item that is an ndarray, a list, or a tuple inside the key's tuple.
+/// Reads an item with values on the host: an ndarray, a list, or a tuple that is nested in the key's tuple.
 fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<KeyItem<'py>>> {
     let py = item.py();
     let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(None) };
@@ -145,7 +145,7 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Ke
     }))
 }
 
-/// Returns the indices for a truth value: one 0 if it is true, and no index if it is false.
+/// Creates the index array for a truth value: one 0 if it is true, and no index if it is false.
 fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     let indices_ = device_arrays::new_array(
         py,
@@ -158,8 +158,8 @@ fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     Ok(indices_)
 }
 
-/// Replaces masks by index arrays, and zero-dimensional arrays by integers. Returns `None` if the shape of a mask does
-/// not match the array.
+/// Replaces masks by index arrays, and zero-dimensional arrays by integers if the key contains other arrays. Returns
+/// `None` if the shape of a mask does not match the array.
 ///
 /// # Errors
 /// Driver errors.
@@ -176,7 +176,8 @@ pub(super) fn resolve_arrays<'py>(
         let consumed = item.consumed();
         match item {
             KeyItem::Single(_, Some(integer)) if has_arrays => resolve_arrays.push(KeyItem::Integer(integer)),
-            // The array becomes an integer, whose bounds are checked even if the other items select no element.
+            // The array is downloaded and becomes an integer, because the bounds of an integer are checked even if the
+            // other items select no element.
             KeyItem::Single(indices, None) if has_arrays => {
                 resolve_arrays.push(KeyItem::Integer(scalar_value(py, &indices)?))
             }
@@ -203,7 +204,7 @@ pub(super) fn resolve_arrays<'py>(
     Ok(Some(resolve_arrays))
 }
 
-/// Returns the indices of the true elements of a mask, as one index array for each axis of the mask.
+/// Returns the indices of the true elements of a mask: one index array for each axis of the mask.
 fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &KeyItem<'py>) -> PyResult<Vec<KeyItem<'py>>> {
     match mask {
         KeyItem::Mask(mask) => {
@@ -225,12 +226,12 @@ fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &KeyItem<'py>) -> PyR
     }
 }
 
-/// Whether a mask has the lengths of the axes that it consumes.
+/// Whether a mask's shape equals the lengths of the array's axes from `axis` on.
 pub(super) fn mask_fits(layout: &Layout, axis: usize, shape: impl Iterator<Item = i64>) -> bool {
     layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
 }
 
-/// Returns one row of a matrix of indices.
+/// Returns a view of one row of a matrix of 64-bit indices.
 pub(super) fn matrix_row(positions: &Array, row: usize) -> PyResult<Array> {
     let layout = positions.layout();
     let (count, step) = (layout.axes()[1].len, layout.axes()[0].stride);

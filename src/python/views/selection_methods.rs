@@ -1,5 +1,5 @@
-//! Selection methods of arrays. They call functions of `PyGPU._functions`, which use the native functions of the module
-//! `take`.
+//! Methods of `GPUArray` that select elements. They call the Python functions in `PyGPU._functions`, which call the
+//! native functions in `take.rs`.
 
 use pyo3::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::convert::OptionalArg;
 use crate::finalization;
 use crate::py_once::intern;
 
-/// Calls a function of a module of `PyGPU._functions`.
+/// Calls the function `name`, which is defined in a module of `PyGPU._functions`.
 fn call<'py, A>(py: Python<'py>, name: &str, arguments: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: pyo3::call::PyCallArgs<'py>,
@@ -30,13 +30,13 @@ impl GpuArray {
     /// out : GPUArray, optional
     ///     Array for the result.
     /// mode : {'raise', 'wrap', 'clip'}, optional
-    ///     Treatment of indices out of range: raise an error, for which the host waits once; wrap around; or clip to
-    ///     the nearest valid index, negative indices becoming 0.
+    ///     Treatment of indices out of range. 'raise' raises an error, for which the host waits for the device once;
+    ///     'wrap' wraps around; 'clip' uses the nearest valid index, i.e. 0 for negative indices.
     ///
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index out of range; nothing is written then.
+    ///     For an index out of range. No element is written in this case.
     ///
     /// Examples
     /// --------
@@ -70,7 +70,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index out of range; nothing is written then.
+    ///     For an index out of range. No element is written in this case.
     ///
     /// Examples
     /// --------
@@ -131,7 +131,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// choices : sequence of array_like
-    ///     The arrays, broadcast with this array.
+    ///     The arrays to choose from, which are broadcast with this array.
     /// out : GPUArray, optional
     ///     Array for the result.
     /// mode : {'raise', 'wrap', 'clip'}, optional
@@ -157,7 +157,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// condition : array_like of bool
-    ///     The condition for each index of the axis: one-dimensional, at most as long as the axis.
+    ///     One truth value for each index of the axis: an array with one axis, at most as long as the axis.
     /// axis : int, optional
     ///     The axis; by default the flattened array is used.
     /// out : GPUArray, optional

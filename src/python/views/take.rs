@@ -36,7 +36,7 @@ fn parse_mode(mode: &str) -> PyResult<Bounds> {
     }
 }
 
-/// Returns the selection for taking or putting elements along an axis.
+/// Builds the [`Selection`] of the elements that `take` reads or `put` writes along an axis.
 fn axis_selection(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Selection> {
     let layout = array.layout();
     let axis_index = normalize_axis(axis, layout.ndim())?;
@@ -54,7 +54,8 @@ fn axis_selection(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyRe
     Ok(Selection { view, indexed, shape, position: axis_index })
 }
 
-/// Returns the result of a kernel call. For an index out of range, NumPy creates the error with its own message.
+/// Returns the result of a kernel launch. If the kernel found an index out of range, the function calls NumPy's `take`
+/// with the same indices, which raises NumPy's error.
 fn check_indices<T>(
     py: Python<'_>,
     result: Result<T, Error>,
@@ -75,7 +76,7 @@ fn no_kernel(function: &str) -> PyErr {
     Error::Unavailable(format!("{function}: there is no compiler of kernels")).into()
 }
 
-/// Takes elements along an axis by their indices.
+/// Takes elements along an axis by their indices, into a new array or into `out`.
 #[pyfunction]
 #[pyo3(signature = (
     array: "GPUArray", indices: "GPUArray", axis: "int", out: "GPUArray | None", mode: "str"
@@ -143,7 +144,7 @@ fn _put(
     }
 }
 
-/// Returns the indices of the nonzero elements, a row for each axis.
+/// Returns the indices of the nonzero elements, as a matrix with a row for each axis.
 #[pyfunction]
 #[pyo3(signature = (array: "GPUArray") -> "GPUArray")]
 fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
@@ -166,8 +167,8 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
     new_like(array, GpuArray::from_array(positions))
 }
 
-/// Calls a NumPy function on arrays in host memory, through views of the same memory. Returns `NotImplemented` for
-/// other arrays, and in a capture.
+/// Calls the NumPy function `name` with ndarrays over the memory of the arrays. Returns `NotImplemented` if `array` is
+/// not in host memory, and during a stream capture.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", array: "GPUArray", given: "tuple[Any, ...]", keywords: "dict[str, Any] | None" = None
@@ -193,7 +194,7 @@ fn _by_numpy<'py>(
         PyResult::Ok(keyword_views)
     });
     let keyword_views = keyword_views.transpose()?;
-    // The name may contain dots, as in `add.at`.
+    // The name may contain dots, such as `add.at`.
     let function =
         name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |object, part| object.getattr(part))?;
     let returned = strict::without_host_arrays(|| function.call(PyTuple::new(py, given)?, keyword_views.as_ref()))?;
@@ -202,8 +203,8 @@ fn _by_numpy<'py>(
 
 type ViewedArguments<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
-/// Replaces PyGPU arrays by ndarrays, also inside lists and tuples, and records each pair in `views`. For a CPU array
-/// the ndarray is a view.
+/// Replaces PyGPU arrays by ndarrays, also inside lists and tuples, and records each pair in `views`. The ndarray of a
+/// CPU array is a view of its memory; that of a GPU array is a copy.
 fn to_views<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(array) = object.cast::<GpuArray>() {
         let view = match array.get().device().is_cpu() {
@@ -226,7 +227,8 @@ fn to_views<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -
     Ok(object.clone())
 }
 
-/// Converts NumPy's result to an array. If the result is the ndarray of an argument, returns this argument.
+/// Converts NumPy's result to a PyGPU array. If the result is the ndarray that replaced an argument, returns this
+/// argument.
 fn wrap_result<'py>(
     like: &Bound<'py, GpuArray>,
     returned: Bound<'py, PyAny>,

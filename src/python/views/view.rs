@@ -13,7 +13,7 @@ use crate::host::transfer;
 use crate::names::names;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// Parses axes: `None`, one integer or a sequence of integers.
+/// Parses an argument for axes: `None`, one integer or a sequence of integers.
 fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {
     object.filter(|object| !object.is_none()).map(shape::from_python).transpose()
 }
@@ -36,7 +36,7 @@ fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOr
     }
 }
 
-/// Returns the order in which a reshape reads elements.
+/// Returns the memory order in which a reshape reads elements, for the argument `order`.
 fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<MemoryOrder> {
     let Some(order) = order.filter(|order| !order.is_none()) else { return Ok(MemoryOrder::C) };
     match OrderArgument::from_python(order)? {
@@ -48,8 +48,8 @@ fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<
     }
 }
 
-/// Returns the array whose elements, read in the returned order, are those of the array in the order of the argument.
-/// For the order of memory, 'K', this is a view with permuted axes.
+/// Returns an array and a memory order. Reading the returned array in this order yields the elements of `slf` in the
+/// requested order. The array is `slf` itself, or, for 'K' (order of addresses), a view of `slf` with permuted axes.
 fn read_in<'py>(
     slf: &Bound<'py, GpuArray>,
     order: Option<&Bound<'py, PyAny>>,
@@ -104,7 +104,7 @@ impl GpuArray {
     /// *shape : int, or one sequence of int
     ///     The new lengths. One length may be -1, which is replaced by the matching length.
     /// order : {'C', 'F', 'A'}, optional
-    ///     Order in which elements are read and placed.
+    ///     Order in which the elements are read from this array and placed in the result.
     /// copy : bool, optional
     ///     If true, always copy; if false, never copy.
     ///
@@ -170,7 +170,8 @@ impl GpuArray {
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let (slf, order) = &read_in(slf, order)?;
         let (layout, order) = (slf.get().layout(), *order);
-        // Callers of `ravel` expect contiguous elements. For evenly strided elements only `reshape` returns a view.
+        // Callers of `ravel` expect contiguous elements. Therefore `ravel` copies evenly strided elements, of which
+        // `reshape` returns a view.
         let contiguous = match order {
             MemoryOrder::C => layout.is_c_contiguous(),
             MemoryOrder::F => layout.is_f_contiguous(),
@@ -206,7 +207,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// ValueError
-    ///     If a given axis is longer than 1.
+    ///     If an axis in `axis` is longer than 1.
     ///
     /// Examples
     /// --------
@@ -303,8 +304,8 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// dtype : data-type, optional
-    ///     The new type. If its size differs from the current itemsize, the last axis must be contiguous, and its
-    ///     number of bytes must be a multiple of the new size.
+    ///     The new type. If its itemsize differs from the current itemsize, the last axis must be contiguous, and its
+    ///     total number of bytes must be a multiple of the new itemsize.
     ///
     /// Raises
     /// ------

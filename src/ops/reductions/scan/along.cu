@@ -1,8 +1,9 @@
-// Scans rows whose elements are close to each other. A block has PYGPU_ROWS rows with PYGPU_LANES threads each, and a
-// thread has PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and exchange them through shared
-// memory. Each thread then joins its own elements in registers, and threads exchange only their totals. A block moves
-// along its rows and carries the state, i.e. the joined value, of the elements before. With PYGPU_IS_CHAINED, a block
-// has one tile of one row, and receives the state of the elements before the tile from other blocks.
+// Scans rows whose elements are close to each other in memory. A block scans PYGPU_ROWS rows with PYGPU_LANES threads
+// each, and a thread scans PYGPU_EACH consecutive elements. Adjacent threads read adjacent elements, and pass them
+// through shared memory to the threads that scan them. Each thread then joins its own elements in registers, and
+// threads exchange only their totals. A block moves along its rows and carries the state, i.e. the joined value, of the
+// elements before its position. With PYGPU_IS_CHAINED, a block scans one tile of one row, and receives the state of the
+// elements before the tile from other blocks.
 #define PYGPU_THREADS (PYGPU_ROWS * PYGPU_LANES)
 #define PYGPU_IN_ROW (PYGPU_LANES * PYGPU_EACH)
 #if PYGPU_ROWS > 1
@@ -11,7 +12,8 @@
 #define PYGPU_ROW_OF(at) 0
 #endif
 
-// The elements of a tile, grouped by thread. 16 bytes of padding after each thread's elements avoid bank conflicts.
+// Layout of a tile's elements in shared memory, grouped by thread. 16 bytes of padding after each thread's elements
+// avoid bank conflicts.
 template <class T> struct pygpu_shelf {
     enum {
         OWN = PYGPU_EACH * sizeof(T),
@@ -28,7 +30,7 @@ template <class T> struct pygpu_shelf {
 typedef pygpu_shelf<pygpu_element> pygpu_elements;
 typedef pygpu_shelf<pygpu_result> pygpu_results;
 
-// Reads a chunk of a thread's elements.
+// Reads one chunk, i.e. 16 bytes or fewer, of a thread's elements, starting at the thread's element number `at`.
 static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned tid, unsigned at) {
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
@@ -59,7 +61,8 @@ static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, u
 }
 #endif
 
-// Scans the threads' states along each row. No thread may still read `sums` when this function is called.
+// Scans the states of the threads along each row. When a thread calls this function, no other thread may still read
+// `sums`.
 static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, const pygpu_state &own, unsigned tid) {
     const unsigned lane = tid % PYGPU_LANES;
     unsigned now = 0;
@@ -81,14 +84,14 @@ static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, 
 }
 
 #if PYGPU_IS_CHAINED
-// Blocks exchange states word by word. Each word is the lower half of 64 bits, which are read and written at once; the
-// upper half marks the word as present. The words thus need no ordering.
+// Blocks exchange states as words of 32 bits. Each word is the lower half of 64 bits, and the upper half is 1 once the
+// word is written. Because both halves are read and written at once, no order between the words is necessary.
 #define PYGPU_WORDS ((sizeof(pygpu_state) + 3) / 4)
 typedef unsigned long long pygpu_word;
 
 static __device__ inline pygpu_word pygpu_look(pygpu_word *place) {
 #if defined(__PYGPU_CPU__)
-    return atomicAdd(place, 0ull); // lets other threads continue
+    return atomicAdd(place, 0ull); // on the CPU backend, an atomic operation lets other threads run
 #elif defined(__HIPCC_RTC__) || defined(__HIP__)
     return __hip_atomic_load(place, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 #else
@@ -134,7 +137,8 @@ static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board,
     PYGPU_COPY(state, message)
 }
 
-// Joins the first states of each half of `sums`, as a tree whose form depends only on their number.
+// Joins the first `count` states of the first half of `sums`, and the first `count_of_other` states of the second half.
+// The order of the joins depends only on these two numbers.
 static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned count, unsigned count_of_other, unsigned tid) {
     __syncthreads();
 #pragma unroll
@@ -149,12 +153,12 @@ static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned coun
     }
 }
 
-// Joins the states of all tiles before a tile, in an order that does not depend on which block comes first.
+// Joins the states of all tiles of a row before a tile. The order of the joins does not depend on which block is first.
 // PYGPU_THREADS tiles form a group, and PYGPU_THREADS groups form a league. A block joins four parts: the leagues
-// before its own; the groups of its league, except the one directly before its own group; the tiles of that group; and
-// the earlier tiles of its own group. Only leagues wait for each other in sequence: the last block of a group publishes
-// the group's state, which is first needed two groups later. A tile waits only for tiles that began before it, so at
-// least one block can always continue.
+// before its own league; the earlier groups of its own league, except the group directly before its own; the tiles of
+// that excepted group; and the earlier tiles of its own group. Only leagues wait for each other in sequence: the last
+// block of a group publishes the group's state, which is first needed two groups later. A tile waits only for tiles
+// that began before it, so at least one block can always continue.
 static __device__ inline void pygpu_before(pygpu_state &before, pygpu_state *sums, pygpu_state *shared, pygpu_word *tiles,
                                            pygpu_word *groups, pygpu_word *leagues, size_t number, size_t group, size_t league,
                                            size_t tile, bool is_last, const pygpu_state &total, unsigned tid) {
@@ -230,7 +234,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     pygpu_state carry;
     for (size_t start = 0; start < len; start += PYGPU_IN_ROW) {
 #endif
-        // If all elements exist, they are read without a condition, so that all reads are in flight at once.
+        // If the tile lies completely inside the rows, its elements are read without a condition. All reads are then in
+        // flight at once.
         const bool is_whole = start + PYGPU_IN_ROW <= len && PYGPU_IS_ROW(first_row + PYGPU_ROWS - 1);
         pygpu_in next[PYGPU_EACH / PYGPU_IN_VECTOR];
         if (is_whole) {
@@ -260,8 +265,9 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
         for (int turn = 0; turn < PYGPU_EACH / PYGPU_IN_VECTOR; turn++)
             *(pygpu_in *)pygpu_elements::place(shelf, (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR) = next[turn];
         __syncthreads();
-        // Elements after the end of a row do not affect the results before it. Results as large as the elements replace
-        // these in shared memory, so they occupy no registers, and more blocks are resident.
+        // The tile's elements after the end of a row have undefined values, which do not affect the results before the
+        // end. If results are as large as elements, they replace the elements in shared memory. They then occupy no
+        // registers, and a multiprocessor can run more blocks.
 #if PYGPU_IS_AS_LARGE
         pygpu_state of_thread;
         pygpu_join_chunks(of_thread, shelf, tid);

@@ -21,13 +21,13 @@ const FAMILY: u16 = 17;
 
 /// A scan of an array along an axis.
 pub struct AxisScan<'a> {
-    /// The function's entry in the table: a reduction whose state is a single number.
+    /// The reduction function's entry in the table. Its state must be a single number.
     pub row: &'static ReductionEntry,
     /// The element type in which the scan is computed.
     pub computed: ScalarType,
     /// The array to scan; not empty.
     pub input: &'a Array,
-    /// The array for the results, with the input's shape; either identical to the input or disjoint from it.
+    /// The array for the results, with the input's shape. It is either the input itself, or does not overlap the input.
     pub out: &'a Array,
     /// The axis along which elements are combined.
     pub axis: usize,

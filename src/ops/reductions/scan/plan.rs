@@ -1,5 +1,6 @@
-//! Plan of a scan. If elements along the axis are close in memory, a block scans several rows, or several blocks share
-//! a row. Otherwise blocks scan adjacent columns downwards.
+//! Plan of a scan. If elements along the scanned axis are close in memory, they are treated as rows: a block scans
+//! several rows, or several blocks share a row. Otherwise they are treated as columns: a block scans adjacent columns
+//! downwards.
 
 use crate::reductions::plan::{DeviceCapacity, OperandAddresses};
 use pygpu_base::error::Result;
@@ -19,20 +20,21 @@ const BYTES_OF_THREAD: u32 = 64;
 const LEAST_EACH: u32 = 4;
 const MOST_EACH: u32 = 16;
 /// Total size in bytes of the elements that a thread scans at once if several blocks share a row. Each of these blocks
-/// waits for its predecessors, so that larger parts reduce the waiting.
+/// waits for the blocks before it in the row. Larger parts mean fewer blocks and therefore fewer waits.
 const CHAINED_BYTES_OF_THREAD: u32 = 128;
 const CHAINED_MOST_EACH: u32 = 32;
 /// Maximum size of a pack in bytes.
 const PACK_BYTES: u32 = 16;
 /// Number of consecutive elements of a column per thread.
 const EACH_DOWN: u32 = 8;
-/// Minimum width of a block in bytes; `COLUMNS` is the minimum number of columns.
+/// Minimum width in bytes of the columns that a block scans; `COLUMNS` is their minimum number.
 const COLUMN_BYTES: u32 = 128;
 const COLUMNS: u32 = 32;
-/// Minimum number of tiles in a row from which on the row is divided among blocks.
+/// Minimum number of tiles in a row for which the row is divided among several blocks. A tile is the part of a row that
+/// a block processes at once.
 const TILES_OF_CHAIN: u64 = 4;
 
-/// How the threads of a block are assigned to elements. These numbers are compiled into the kernel.
+/// How the threads of a block are assigned to elements. The fields are compiled into the kernel as constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScanStrategy {
     /// Scan of rows: elements along the axis are close to each other in memory.
@@ -45,7 +47,8 @@ pub enum ScanStrategy {
         each: u32,
         /// Pack sizes of input and output.
         vectors: [u32; 2],
-        /// Whether a row is divided among several blocks. Each block waits for the results of its predecessors.
+        /// Whether a row is divided among several blocks. Each block then waits for the results of the blocks before it
+        /// in the row.
         is_chained: bool,
     },
     /// Scan of columns: adjacent columns are close to each other in memory.
@@ -65,18 +68,18 @@ pub struct ScanPlan {
     kept: LoopNest,
     span: IndexWidth,
     steps: [i64; 2],
-    /// Number of elements along the axis.
+    /// Number of elements along the scanned axis.
     pub len: i64,
     /// Number of rows or columns: the product of the lengths of all other axes.
     pub places: i64,
     /// How the threads of a block are assigned to elements.
     pub way: ScanStrategy,
-    /// Number of blocks that share a column. If there are several, an additional launch first computes the state of
-    /// each part of the column.
+    /// Number of blocks that share a column. If this number is greater than 1, an additional launch first computes the
+    /// state of each block's part of the column.
     pub splits: u32,
 }
 
-/// Returns a layout without one of its axes.
+/// Returns a copy of a layout in which one axis is removed.
 fn without(layout: &Layout, axis: usize) -> Result<Layout> {
     let others = |all: &mut dyn Iterator<Item = i64>| -> Dims {
         all.enumerate().filter(|(place, _)| *place != axis).map(|(_, one)| one).collect()
@@ -128,7 +131,8 @@ impl ScanPlan {
             if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
         let whole = (bytes / largest).clamp(LEAST_EACH, most);
         let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
-        // Short inputs are divided into smaller parts, so that the device runs as many blocks as it can.
+        // If the input is too short to occupy all blocks that the device runs concurrently, each thread gets fewer
+        // elements. The work is then divided among more blocks.
         let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
         if len * (self.places as u64) < threads * u64::from(each) {
             each = each.min(LEAST_EACH);
@@ -142,8 +146,8 @@ impl ScanPlan {
         Self { way: ScanStrategy::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }
 
-    /// Returns the pack size. At every position where a thread begins, this number of elements is contiguous and
-    /// aligned.
+    /// Returns the number of elements per pack. At every position where a thread begins, that many elements are
+    /// contiguous and aligned.
     fn vector(&self, side: usize, each: u32, memory: OperandAddresses) -> u32 {
         let itemsize = memory.itemsize[side] as i64;
         let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
@@ -165,7 +169,8 @@ impl ScanPlan {
         let each = if largest > 8 { EACH_DOWN / 2 } else { EACH_DOWN };
         let strips = (self.places as u64).div_ceil(u64::from(columns));
         let most = self.len as u64 / u64::from(4 * down * each);
-        // Columns are divided only if there are few blocks, because the elements of divided columns are read twice.
+        // The elements of divided columns are read twice. Therefore columns are divided only if undivided columns would
+        // occupy less than a quarter of the blocks that the device runs concurrently.
         let splits = match strips * 4 < u64::from(room.blocks) {
             true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
             false => 1,
@@ -201,7 +206,7 @@ impl ScanPlan {
         self.span == IndexWidth::Short
     }
 
-    /// Returns the part of the variant's cache key that depends on the plan, in addition to the types.
+    /// Returns the part of a compiled kernel's cache key that depends on the plan. The key also contains the types.
     pub fn key(&self) -> VariantKey {
         let shape = [self.kept.rank() as u8, self.span as u8];
         let way = match self.way {
@@ -231,12 +236,12 @@ impl ScanPlan {
         self.kept.offset(side)
     }
 
-    /// Returns the stride of an array along the axis in bytes.
+    /// Returns the stride in bytes of an array along the scanned axis.
     pub fn step(&self, side: usize) -> i64 {
         self.steps[side]
     }
 
-    /// Appends the loop nest to the arguments of a launch.
+    /// Appends the loop nest over the other axes to the arguments of a launch.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.kept.rank() > 0 {
             let mut record = ParameterBlock::new();

@@ -8,11 +8,11 @@ use crate::reductions::table::ReductionEntry;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::KernelSource;
 
-/// Templates of the kernels, into which names and code are inserted.
+/// Templates of the scan kernels. Their placeholders are replaced by names and code.
 const ALONG: &str = include_str!("along.cu");
 const ACROSS: &str = include_str!("across.cu");
 
-/// Returns the size of a state in bytes.
+/// Returns the size in bytes of a scan's state, the intermediate value to which elements are joined.
 pub fn state_bytes(row: &ReductionEntry, computed: ScalarType) -> usize {
     match computed {
         _ if row.first == "bool" => 1,
@@ -21,13 +21,13 @@ pub fn state_bytes(row: &ReductionEntry, computed: ScalarType) -> usize {
     }
 }
 
-/// Returns the name of a function's scan kernels.
+/// Returns the name of the scan kernels of a reduction function.
 pub fn name_of(row: &ReductionEntry) -> String {
     format!("pygpu_scan_{}", row.name)
 }
 
-/// Defines the type of a pack. A pack of one element requires no alignment, because the element itself may be
-/// unaligned.
+/// Generates the C++ definition of a pack type. A pack of one element requires no alignment, because the element itself
+/// may be unaligned.
 fn pack(name: &str, element: &str, vector: u32) -> String {
     match vector {
         1 => format!("struct {name} {{ {element} item[1]; }};\n"),
@@ -35,8 +35,8 @@ fn pack(name: &str, element: &str, vector: u32) -> String {
     }
 }
 
-/// Generates the source of a scan kernel. If `is_sum` is set, generates the kernel for divided columns that computes
-/// only the state of each part.
+/// Generates the source of a scan kernel. If several blocks share a column, a first kernel, for which `is_sum` is set,
+/// computes only the state of each block's part.
 pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_sum: bool) -> KernelSource {
     let name = name_of(row);
     let (threads, text, memory) = match plan.way {
@@ -67,7 +67,8 @@ pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_s
         ),
     };
     let bounds = match plan.way {
-        // Requests that a multiprocessor can run 5 blocks concurrently, as many as shared memory allows.
+        // With this launch bound, the compiler limits the registers per thread such that a multiprocessor can run 5
+        // blocks concurrently. Shared memory allows no more than 5.
         ScanStrategy::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
         _ => "__launch_bounds__(PYGPU_THREADS)",
     };

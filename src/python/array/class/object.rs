@@ -1,4 +1,4 @@
-//! Constructors of array objects: exact `GPUArray` objects in one step, views, and objects of subclasses.
+//! Constructors of array objects: exact `GPUArray` objects (not of a subclass), views, and objects of subclasses.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -59,7 +59,8 @@ pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
     new_object::new_exact(py, value)
 }
 
-/// Creates an exact `GPUArray` at a placement, with a layout whose offset counts from element zero; see [`ArrayPlacement`].
+/// Creates an exact `GPUArray` from an [`ArrayPlacement`] and a layout. The offset of the layout counts from the
+/// placement's element zero.
 #[inline]
 pub(crate) fn new_at<'py>(
     py: Python<'py>,
@@ -118,7 +119,7 @@ unsafe fn write_exact<'py>(
     }
 }
 
-/// Returns the base of a new view of `source`: the array that owns the memory, also if `source` itself is a view, as in
+/// Returns the base of a new view of `source`: the array that owns the memory, even if `source` itself is a view, as in
 /// NumPy.
 #[inline(always)]
 pub(crate) fn owner_of(source: &Bound<'_, GpuArray>) -> Py<PyAny> {
@@ -155,7 +156,7 @@ pub(crate) fn new_view_with<'py>(
         set(&mut layout)?;
         return new_view_of(source, source.get().without_flush()?.view(layout)?.into_held());
     }
-    let array = source.get().without_flush()?; // without a flush, because a view needs no address
+    let array = source.get().without_flush()?; // no flush, because a view needs neither values nor address
     // SAFETY: `write_view` writes a complete array, and `set` writes a checked layout.
     unsafe { write_exact(py, Some(owner_of(source)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
 }

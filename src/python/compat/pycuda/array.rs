@@ -102,7 +102,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// NotSupportedError
-    ///     If an `add_timer` is given.
+    ///     If `add_timer` is not None.
     ///
     /// Examples
     /// --------
@@ -207,7 +207,8 @@ impl GpuArray {
         textures(slf.py())?.call_method1("bind_gpuarray_with_format", hacks)
     }
 
-    /// Grid of a launch over all elements, for PyCUDA's programs; `_block` has the threads of a block.
+    /// Number of blocks of a launch over all elements, for PyCUDA's programs; `_block` is the number of threads of a
+    /// block.
     #[getter]
     // stub: -> tuple[int, int]
     fn _grid<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -1,5 +1,5 @@
-//! Functions for `PyGPU.compiler` and `PyGPU.driver`. They load modules without compiler warnings, compile images
-//! without loading them, and query device attributes by CUDA's numbers.
+//! Functions for `PyGPU.compiler` and `PyGPU.driver`. They load modules without Python warnings for compiler messages,
+//! compile images without loading them, and query device attributes by CUDA's numbers.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ fn source(
     })
 }
 
-/// Load a module from source; the compiler output stays in its log.
+/// Load a module from source; the compiler output is stored only in the module's log.
 ///
 /// Parameters
 /// ----------

@@ -1,4 +1,4 @@
-//! Device context functions of `PyGPU.driver`, and the function of the driver's linker.
+//! Functions of `PyGPU.driver` for device contexts, and the function that calls the driver's linker.
 
 use std::ffi::CString;
 
@@ -100,7 +100,7 @@ fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()>
         .map_err(|error| errors::as_logic(py, error.into()))
 }
 
-/// Return the driver's handle of a device's context; 0 without contexts.
+/// Return the driver's handle of a device's context; 0 for drivers without contexts.
 ///
 /// Parameters
 /// ----------
@@ -143,7 +143,7 @@ fn link_kind(number: i32) -> PyResult<LinkKind> {
 /// Parameters
 /// ----------
 /// parts : sequence of tuple
-///     The parts. Each tuple has a `jit_input_type`, the bytes of the part, and a name for messages.
+///     The files to link. Each tuple contains a `jit_input_type`, the bytes of the file, and a name for messages.
 /// max_registers : int, optional
 ///     Maximum number of registers per thread.
 /// debug, line_info : bool, optional

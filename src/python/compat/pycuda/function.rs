@@ -1,8 +1,8 @@
 //! The class `Function`: a kernel in PyCUDA's syntax, ``func(*args, block=(x, y, z), grid=(1, 1))`` and ``prepared_call``.
 //!
 //! A `Function` consists of a `Kernel` and the parameter types that `prepare` has set. `kernel::call` reads the
-//! arguments and launches. `ValueError` exceptions of a launch are converted to PyCUDA's `LogicError`, which is a
-//! `ValueError`, too.
+//! arguments and launches the kernel. `ValueError` exceptions of a launch are converted to PyCUDA's `LogicError`, which
+//! is a `ValueError`, too.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -92,7 +92,7 @@ impl Timer {
 
 impl DriverObject for Timer {}
 
-/// The time of a launch after its end: the result of `Function.prepared_timed_call`.
+/// Measures the duration of one launch: the result of `Function.prepared_timed_call`.
 #[pyclass(frozen, name = "LaunchTimer", module = "PyGPU.driver")]
 struct LaunchTimer {
     timer: Detached<Timer>,
@@ -178,7 +178,7 @@ impl PyFunction {
         launched.map_err(|error| errors::as_logic(py, error))
     }
 
-    /// Launches with the argument ``config=``, which contains all options of the launch.
+    /// Launches the kernel with the argument ``config=``, which contains all options of the launch.
     #[cold]
     fn launch_configured(
         &self,

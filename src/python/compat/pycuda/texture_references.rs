@@ -1,9 +1,9 @@
-//! The class `References`: file-scope textures and surfaces of a module. Each texture or surface is a variable that
-//! contains the handle of the bound object.
+//! The class `References`: file-scope textures and surfaces of a module. Each texture or surface is a variable of the
+//! module that contains the driver's handle of the object bound to the variable.
 //!
-//! Before a launch, the handles of new bindings are written on the launch's stream. The stream first waits for kernels
-//! that still read the previous handle. The launch records uses of the variables, and of the memory of the bound
-//! objects.
+//! Before a launch, the launch's stream writes the handles of new bindings into the variables. The stream first waits
+//! for kernels that still read the previous handles. The launch records uses of the variables, and of the memory of the
+//! bound objects.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ struct TextureBinding {
     name: String,
     variable: Array,
     object: KernelObject,
-    /// Whether the variable contains the object's handle.
+    /// Whether the object's handle was already written into the variable.
     is_written: AtomicBool,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct TextureReferences {
     bindings: Mutex<Vec<Arc<TextureBinding>>>,
     /// Whether any object was ever bound.
     is_used: AtomicBool,
-    /// Whether a launch was captured into a graph, which may write a variable whenever it is launched.
+    /// Whether a launch was captured into a graph. Each launch of this graph may write a variable.
     is_captured: AtomicBool,
     /// Functions to call before the next launch.
     callbacks: Mutex<Vec<Py<PyAny>>>,
@@ -85,7 +85,7 @@ fn variable(module: &Module, name: &str) -> Result<Array> {
 }
 
 impl TextureReferences {
-    /// Whether a launch has to process the references.
+    /// Whether any object was ever bound, so that a launch must process the references.
     #[inline]
     pub(crate) fn are_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)

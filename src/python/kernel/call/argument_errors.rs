@@ -1,5 +1,5 @@
-//! Error messages for rejected arguments. They contain the kernel, the position of the argument, the parameter, and a
-//! remedy.
+//! Error messages for rejected arguments. They contain the name of the kernel, the position of the argument, the
+//! declaration of the parameter, and a remedy.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ pub(crate) fn bytes(label: &str, value: &Bound<'_, PyAny>, given: usize, expecte
     Ok(PyTypeError::new_err(format!("{label}: {class} has {given} bytes, and the parameter {expected}{advice}")))
 }
 
-/// Describes the argument of the block past whose end a kernel wrote.
+/// Describes the argument whose memory block a kernel overran, for an error message.
 #[cold]
 pub(crate) fn describe_block(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
     let describe_argument = |(position, value): (usize, Bound<'_, PyAny>)| {

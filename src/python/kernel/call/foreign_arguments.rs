@@ -20,7 +20,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
 impl<'a, 'py> CallContext<'a, 'py> {
-    /// Adds an argument of a less common type.
+    /// Adds an argument that is neither an exact `GPUArray` or `DeviceAllocation`, nor a common number.
     #[cold]
     pub(super) fn add_uncommon(
         &mut self,
@@ -111,9 +111,10 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Err(PyTypeError::new_err(format!("{label}: {class} ({excerpt}) cannot be passed; give {expected}")))
     }
 
-    /// Adds an ndarray as bytes. Its memory is on the host, so only a struct, a zero-dimensional array, and a single
-    /// number for a parameter that is a number are accepted.
-    /// With PyCUDA's rules an ndarray over managed memory is passed as an address.
+    /// Adds the contents of an ndarray as bytes. Because a kernel cannot access the ndarray's memory on the host, only
+    /// a struct, a zero-dimensional array, and, for a scalar parameter, an array with a single number are accepted.
+    /// Under PyCUDA's rules (`ArgumentCheck::Lenient`), the kernel receives the address of an ndarray in managed
+    /// memory.
     fn add_ndarray(
         &mut self,
         position: usize,
@@ -152,7 +153,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         )))
     }
 
-    /// Adds a value as bytes. If `dtype` is known and the parameter is a scalar, both types must match.
+    /// Adds a value as bytes. If the parameter is a scalar and `dtype` is not `None`, the parameter's type must match
+    /// `dtype`.
     fn add_bytes(
         &mut self,
         position: usize,
@@ -205,7 +207,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds the blocks whose addresses an argument contains to the uses of the launch.
+    /// Adds the memory blocks whose addresses an argument contains to the blocks that the launch uses.
     fn use_imported(
         &mut self,
         position: usize,

@@ -22,7 +22,8 @@ use pygpu_memory::capture;
 /// Parameters
 /// ----------
 /// array : array_like
-///     An array with any strides. It must be a writable ndarray if the kernel's values are copied back.
+///     An array with any strides. For `Out` and `InOut`, whose values are copied back from the device, it must be a
+///     writable ndarray.
 ///
 /// Examples
 /// --------
@@ -45,7 +46,7 @@ pub(crate) struct Temporary<'py> {
     is_written: bool,
 }
 
-/// Directions in which values are copied before and after a launch.
+/// Whether a launch copies a host array to the device before the kernel, and back to the host after the kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct CopyDirections {
     is_read: bool,
@@ -62,16 +63,16 @@ fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
     })
 }
 
-/// Returns the directions in which a launch copies an object's values. Returns `None` for an instance of a derived
-/// class, whose own methods copy the values.
+/// Returns the directions in which a launch copies the values of an `In`, `Out` or `InOut`. Returns `None` for an
+/// instance of a derived class, because its own methods copy the values.
 fn directions(host: &Bound<'_, HostArgument>) -> PyResult<Option<CopyDirections>> {
     let class = host.get_type_ptr();
     let index = classes(host.py())?.iter().position(|candidate| candidate.as_ptr().cast() == class);
     Ok(index.map(|index| CopyDirections { is_read: index != 1, is_written: index != 0 }))
 }
 
-/// Returns an object as a host argument, with the directions in which the launch copies its values; `None` for other
-/// objects.
+/// Casts an object to a host argument. Returns the host argument, with the directions in which the launch copies its
+/// values; `None` for objects of other classes and of derived classes.
 pub(crate) fn host_argument<'a, 'py>(
     value: &'a Bound<'py, PyAny>,
 ) -> PyResult<Option<(&'a Bound<'py, HostArgument>, CopyDirections)>> {
@@ -81,7 +82,8 @@ pub(crate) fn host_argument<'a, 'py>(
 
 #[pymethods]
 impl HostArgument {
-    // Python passes the arguments of a subclass's `__init__` to `__new__` too, so any arguments are accepted.
+    // Python passes the arguments of a subclass's `__init__` to `__new__` too. Therefore `__new__` accepts any
+    // arguments.
     #[new]
     #[pyo3(signature = (*args, **kwargs), text_signature = "(array)")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
@@ -152,8 +154,8 @@ impl CopyDirections {
             capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
             let array = Array::on_new_memory(buffer.layout.dense_like(), dtype, stream.clone())?;
             if is_read {
-                // SAFETY: the caller keeps the ndarray alive. The launch waits for the stream, so a copy from pinned
-                // memory ends first.
+                // SAFETY: the caller keeps the ndarray alive until the launch has waited for the stream. A copy from
+                // pinned memory, which may still run when this call returns, ends before that.
                 unsafe { copy::to_device(&array, &buffer, stream)? };
             }
             Ok(array)
@@ -168,7 +170,8 @@ impl Temporary<'_> {
         &self.device
     }
 
-    /// Enqueues the download of the kernel's results. The caller must wait for the stream after the last download.
+    /// Enqueues the download of the kernel's results into the host array. The caller must wait for the stream after the
+    /// last download of the launch.
     pub(crate) fn leave(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         if !self.is_written {
             return Ok(());

@@ -1,4 +1,5 @@
-//! Rarely used extras of a launch: arguments that need an owner, a copy back, a hook call, or an alignment.
+//! Rarely used extras of a launch: data of arguments whose owner must be kept alive, whose values are copied back,
+//! which have hooks, or which require a special alignment.
 
 use pyo3::prelude::*;
 
@@ -11,12 +12,12 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::WideValue;
 use pygpu_memory::Access;
 
-/// Rarely used data of the arguments of one launch.
+/// Rarely used data of the arguments of one launch. Most launches have none.
 #[derive(Default)]
 pub(crate) struct LaunchExtras<'py> {
-    /// Arrays of other libraries.
+    /// Arrays of other libraries, with the kernel's access to them.
     pub(super) foreign: Vec<(Array, Access)>,
-    /// Owners of memory for which only the address is passed.
+    /// Python objects that own memory of which PyGPU has only the address.
     pub(super) owners: Vec<SendPyObject>,
     pub(super) host: Vec<(Temporary<'py>, Access)>,
     pub(super) handlers: Vec<HolderHandler<'py>>,
@@ -24,7 +25,7 @@ pub(crate) struct LaunchExtras<'py> {
 }
 
 impl LaunchExtras<'_> {
-    /// Waits for the stream if there are copies of host arrays, and releases the owners.
+    /// Waits for the stream if there are device copies of host arrays. Then releases these copies and all owners.
     pub(super) fn wait(self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         let Self { foreign, host: temporaries, .. } = self;
         let host: Vec<Array> = temporaries.iter().map(|(temporary, _)| temporary.array().clone()).collect();

@@ -18,7 +18,8 @@ impl<'py> CallContext<'_, 'py> {
         self.extras.get_or_insert_default()
     }
 
-    /// Launches the kernel with the extras, and keeps or releases their owners.
+    /// Launches the kernel with the extras. The owners in them are released after the wait for the stream, or, without
+    /// a wait, are kept until the stream has passed the launch.
     #[cold]
     pub(super) fn finish<C: Configuration>(
         &mut self,
@@ -30,7 +31,7 @@ impl<'py> CallContext<'_, 'py> {
         let launched = self.launch(py, shape, args, &extras);
         let stream = self.stream;
         if launched.is_err() || !extras.host.is_empty() || stream.device().is_cpu() {
-            // The call waits, because the values of host arguments must be available when it returns.
+            // The call waits, because the host arrays must contain the kernel's values when the call returns.
             let outcome = extras.wait(py, stream);
             return launched.and(outcome);
         }
@@ -60,8 +61,8 @@ impl<'py> CallContext<'_, 'py> {
         uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
         uses.extend(extras.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
         uses.extend(extras.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
-        // SAFETY: the arguments were checked as in `pack::call_with_blocks`: their number and sizes match the known
-        // parameters.
+        // SAFETY: number and sizes of the arguments match the parameters, as far as these are known. The check is the
+        // same as in `pack::call_with_blocks`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         check_ends(function, &uses, |block| argument_errors::describe_block(args, block))?;
         extras.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
@@ -73,7 +74,8 @@ impl<'py> CallContext<'_, 'py> {
     #[cold]
     pub(super) fn abandon(&mut self, py: Python<'_>) {
         if let Some(extras) = self.extras.take() {
-            // The argument's error is reported. A driver failure is dropped here, because the next call reports it too.
+            // The caller raises the error of the rejected argument. A driver error is dropped here, because the next
+            // driver call reports it again.
             let _ = extras.wait(py, self.stream);
         }
     }

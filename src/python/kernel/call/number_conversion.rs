@@ -9,7 +9,8 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl CallContext<'_, '_> {
-    /// Rejects a Python scalar that does not match the parameter. The error contains the reason and a remedy.
+    /// Returns the error for a Python scalar that does not match the parameter. The error contains the reason and a
+    /// remedy.
     pub(super) fn add_python_number(
         &mut self,
         position: usize,

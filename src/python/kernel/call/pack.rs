@@ -1,8 +1,8 @@
 //! Packing of the arguments of a kernel call. Each argument is checked against its parameter, and then the kernel is
 //! launched.
 //!
-//! The exact class of an object is checked first, because that check costs least. Errors are raised before anything is
-//! launched, and contain the kernel, the position and the parameter.
+//! The exact class of an object is checked first, because that check costs least. Errors are raised before the launch,
+//! and contain the name of the kernel, the argument's position and the parameter's declaration.
 
 use std::sync::Arc;
 
@@ -36,19 +36,21 @@ pub(crate) enum ArgumentCheck {
     Strict,
     /// Accept arrays of the declared type with any strides.
     Strided,
-    /// Accept the arguments that PyCUDA accepts: an array is passed as its address, an ndarray as its bytes.
+    /// Accept the arguments that PyCUDA accepts: the kernel receives the address of an array of any type, and the bytes
+    /// of an ndarray.
     Lenient,
 }
 
-/// State that all arguments of a call share.
+/// State of one kernel call, to which its arguments are added one after another.
 pub(crate) struct CallContext<'a, 'py> {
     pub(crate) function: &'a Function,
     pub(super) stream: &'a Stream,
     pub(super) rules: ArgumentCheck,
     pub(super) arguments: Arguments,
-    /// Blocks of PyGPU arrays. The argument tuple keeps the arrays alive.
+    /// Memory blocks of PyGPU arrays. The argument tuple keeps the arrays, and thereby their blocks, alive.
     pub(super) uses: SmallVec<[BlockUse<'a>; 8]>,
-    /// Explicitly allocated blocks. They are referenced here, because another thread may free them during the call.
+    /// Memory blocks of explicit allocations. This list keeps them alive, because another thread may free an allocation
+    /// during the call.
     pub(super) blocks: LaunchUses,
     /// Rarely used data of arguments, allocated at the first use.
     pub(super) extras: Option<Box<LaunchExtras<'py>>>,
@@ -66,7 +68,7 @@ pub(crate) fn call<C: Configuration>(
     call_with_blocks(function, shape, stream, args, rules, SmallVec::new())
 }
 
-/// Blocks that a launch uses, each with its access.
+/// Memory blocks that a launch uses, each with the kernel's access to it.
 pub(crate) type LaunchUses = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
 /// Launches a kernel like [`call`]. The kernel also uses `blocks`, which are not arguments.
@@ -119,7 +121,8 @@ pub(crate) fn call_with_blocks<C: Configuration>(
     Ok(check_ends(function, uses, |block| argument_errors::describe_block(args, block))?)
 }
 
-/// Returns the access of a kernel to an array that is passed for a parameter.
+/// Returns how a kernel accesses an array that is passed for a parameter: only reading if the parameter is a pointer to
+/// const.
 #[inline]
 pub(super) fn access_of(parameter: Option<&Parameter>) -> Access {
     match parameter.map(|parameter| parameter.kind) {
@@ -147,12 +150,13 @@ impl<'a, 'py> CallContext<'a, 'py> {
                 match pushed {
                     Ok(true) => Ok(()),
                     Ok(false) => self.add_uncommon(position, parameter, value),
-                    // NumPy converts only arrays without axes to integers.
+                    // NumPy converts only arrays without axes to integers, and raises an error for other arrays.
+                    // `add_uncommon` accepts an array with a single number.
                     Err(_) if value.cast::<PyUntypedArray>().is_ok() => self.add_uncommon(position, parameter, value),
                     Err(error) => Err(self.with_label(py, position, parameter, &error)),
                 }
             }
-            // The int is an address, such as the value of `.ptr` or of PyCUDA's `.gpudata`.
+            // An int for a pointer is an address, such as the value of `.ptr` or of PyCUDA's `.gpudata`.
             Some(ParameterKind::Pointer { .. }) if is_exact_int(&value) => {
                 let address =
                     values::address(&value).map_err(|error| self.with_label(py, position, parameter, &error))?;
@@ -210,7 +214,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds the handle of an object, and the memory that a kernel uses through the handle.
+    /// Adds the handle of a texture or surface, and the memory blocks that a kernel uses through the handle.
     pub(super) fn push_object(&mut self, number: u64, uses: [(Arc<Allocation>, Access); 2]) {
         self.arguments.push_word(number);
         self.blocks.extend(uses);
@@ -273,7 +277,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds the registered block of an integer address to the uses, for the overrun check on the CPU backend.
+    /// On the CPU backend, adds the memory block that contains an integer address to the blocks of the launch. After
+    /// the launch, these blocks are checked for writes past their ends.
     #[inline]
     fn add_registered_block(&mut self, parameter: Option<&Parameter>, address: Address) {
         if self.function.device().is_cpu()
@@ -283,7 +288,8 @@ impl<'a, 'py> CallContext<'a, 'py> {
         }
     }
 
-    /// Returns the beginning of an error message: the kernel, the position and the parameter.
+    /// Returns the beginning of an error message: the kernel's name, the argument's position and the parameter's
+    /// declaration.
     #[cold]
     pub(super) fn argument_label(&self, position: usize, parameter: Option<&Parameter>) -> String {
         let declaration = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
@@ -291,7 +297,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         format!("{}(): argument {}{declaration}", self.function.name(), position + 1)
     }
 
-    /// Returns an error of the same type, whose message begins with [`Self::argument_label`].
+    /// Returns a copy of `error` with the text of [`Self::argument_label`] at the beginning of its message.
     #[cold]
     pub(super) fn with_label(
         &self,

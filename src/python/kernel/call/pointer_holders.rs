@@ -15,8 +15,8 @@ use pygpu_device::stream::Stream;
 pub(super) struct HolderHandler<'py>(Bound<'py, PyAny>);
 
 impl<'py> HolderHandler<'py> {
-    /// Returns an object as a handler, with the memory that the object allocated; `None` for objects without the
-    /// handler interface.
+    /// Wraps an object that has PyCUDA's handler interface. Returns the wrapper and the memory that the object
+    /// allocated; `None` for objects without this interface.
     pub(super) fn from_python(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
         let Some(get_device_alloc) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else {
             return Ok(None);
@@ -24,18 +24,19 @@ impl<'py> HolderHandler<'py> {
         Ok(Some((Self(value.clone()), MemoryArgument::from_python(&get_device_alloc.call0()?)?)))
     }
 
-    /// Calls the hook before the launch with the stream of the launch.
+    /// Calls the object's hook `pre_call`, before the launch, with the stream of the launch.
     pub(super) fn enter(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "pre_call"), (stream,)).map(drop)
     }
 
-    /// Calls the hook after the launch with the stream of the launch.
+    /// Calls the object's hook `post_call`, after the launch, with the stream of the launch.
     pub(super) fn leave(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "post_call"), (stream,)).map(drop)
     }
 }
 
-/// Returns the Python object of a stream for a handler; None for the default stream, as in PyCUDA.
+/// Returns the Python object for a stream that the hooks of handlers receive. As in PyCUDA, it is Python's None for the
+/// default stream.
 pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Bound<'py, PyAny>> {
     match stream.handle() == StreamHandle::DEFAULT {
         true => Ok(py.None().into_bound(py)),
@@ -43,7 +44,8 @@ pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<
     }
 }
 
-/// Returns the memory of an object of another library, from `gpudata` or `ptr`; `None` for other objects.
+/// Returns the memory of an object of another library from the object's attribute `gpudata` or `ptr`, or from the
+/// object itself if it can be converted to an int; `None` for other objects.
 pub(super) fn foreign_pointer(value: &Bound<'_, PyAny>) -> PyResult<Option<MemoryArgument>> {
     let py = value.py();
     if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
@@ -58,7 +60,7 @@ pub(super) fn foreign_pointer(value: &Bound<'_, PyAny>) -> PyResult<Option<Memor
     if has_pointer || is_number { MemoryArgument::from_python(value).map(Some) } else { Ok(None) }
 }
 
-/// Returns the device address of an ndarray over managed memory; `None` for other ndarrays.
+/// Returns the device address of an ndarray in managed memory; `None` for other ndarrays.
 pub(super) fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
     let py = array.py();
     let function =

@@ -9,7 +9,7 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl CallContext<'_, '_> {
-    /// Adds a texture or a surface. Returns false for other values.
+    /// Adds the handle of a texture or surface as an argument. Returns false for other values.
     pub(super) fn add_texture(
         &mut self,
         position: usize,

@@ -15,8 +15,8 @@ use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
 
-/// Returns type and bytes of a NumPy scalar whose class is exactly one of NumPy's scalar classes; `None` for other
-/// objects.
+/// Returns type and bytes of an instance of one of NumPy's own scalar classes; `None` for other objects and for
+/// instances of derived classes.
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     if value.is_exact_instance_of::<PyFloat>() {
@@ -28,7 +28,7 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
 /// Numeric type of an object.
 #[derive(Clone, Copy)]
 pub(crate) enum HostScalar {
-    /// A NumPy scalar of the given type.
+    /// A NumPy scalar of this type.
     Typed(ScalarType),
     Bool,
     Int,
@@ -53,8 +53,8 @@ impl HostScalar {
     }
 }
 
-/// Adds a number as a value of a scalar type. The number is a NumPy scalar of this type, or a Python number. Returns
-/// `Ok(false)` for other objects.
+/// Appends a number, converted to the type `kind`, to the arguments. The number is a NumPy scalar of this type, or a
+/// Python number. Returns `Ok(false)` for other objects.
 ///
 /// # Errors
 /// The errors of [`push_number`].
@@ -98,7 +98,8 @@ pub(crate) fn ctypes_bytes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>
     ffi::buffer::with_bytes(value, <[u8]>::to_vec).map(Some)
 }
 
-/// Adds a Python scalar as a value of a scalar type. Returns `Ok(false)` for an object that this type does not accept.
+/// Appends a Python scalar, converted to the type `kind`, to the arguments. Returns `Ok(false)` for an object that this
+/// type does not accept.
 ///
 /// # Errors
 /// `ValueError` for an integer outside of the type's range.
@@ -164,7 +165,8 @@ pub(crate) fn is_in_range(kind: ScalarType, value: &Bound<'_, PyAny>) -> bool {
     !overflow && (least..=most).contains(&number)
 }
 
-/// Adds a NumPy integer for a parameter of a wider integer type. Returns false if that type does not contain the value.
+/// Appends a NumPy integer, converted to the wider integer type `target`, to the arguments. Returns false if `target`
+/// is no wider integer type, or if the value is negative and `target` is unsigned.
 #[cold]
 pub(crate) fn widen(arguments: &mut Arguments, target: ScalarType, kind: ScalarType, bytes: &[u8]) -> bool {
     let is_integral = |kind| is_integer(kind) && kind != ScalarType::Bool;
@@ -190,7 +192,7 @@ fn push_signed(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, Py
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
     }
-    arguments.push_word(number as u64); // the first bytes of the little-endian word are the narrower value
+    arguments.push_word(number as u64); // little-endian: the word begins with the bytes of a narrower type
     Ok(true)
 }
 
@@ -215,14 +217,15 @@ fn out_of_range(
     PyValueError::new_err(format!("{value} is outside of {name}, which holds {least} to {most}"))
 }
 
-/// Adds a number whose type has no Python equivalent. NumPy or `ml_dtypes` converts the number.
+/// Appends a number in the cases that `push_number` does not convert itself: complex, float16, bfloat16 and similar
+/// types, which NumPy or `ml_dtypes` converts, and objects with `__index__` for integer types.
 #[cold]
 fn push_uncommon(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_real = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
     let is_convertible = match kind {
         ScalarType::Complex64 | ScalarType::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
         ScalarType::Opaque => false,
-        // An integer-like object of another library is accepted for an integer parameter; a float is rejected.
+        // An object of another library with `__index__` is accepted for an integer parameter. A float is rejected.
         _ if is_integer(kind) => ffi::numbers::is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
     };
@@ -257,7 +260,7 @@ pub(crate) fn advice(value: &Bound<'_, PyAny>) -> String {
     format!("the type of the parameter is not known, so say it: {text}, or kernel.prepare(...)")
 }
 
-/// Adds an address as the eight bytes of a pointer.
+/// Appends an address, as the eight bytes of a pointer, to the arguments.
 #[inline]
 pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
     arguments.push_word(address as u64);
@@ -265,7 +268,7 @@ pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
 
 /// Returns the address that an int contains.
 pub(crate) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    // Reading a signed value is much faster than `extract` as unsigned, which reads the int byte by byte.
+    // `signed` is tried first, because it is much faster than `extract::<usize>`, which reads the int byte by byte.
     if let (number, false) = ffi::numbers::signed(value)
         && let Ok(address) = usize::try_from(number)
     {

@@ -11,7 +11,7 @@ use pygpu_ops::fft::Transform;
 /// Axes of a transform, each with its number of points. The last axis is transformed first, as in NumPy.
 pub(super) type FftAxes = SmallVec<[(usize, i64); 4]>;
 
-/// One of the functions of `numpy.fft`.
+/// A transform function of `numpy.fft`, such as `fft` or `irfftn`.
 #[derive(Clone, Copy)]
 pub(super) struct FftFunction {
     pub(super) transform: Transform,
@@ -40,7 +40,8 @@ impl FftFunction {
         matches!(self.transform, Transform::Forward | Transform::FromReal)
     }
 
-    /// Returns NumPy's name of the ufunc that transforms along one axis.
+    /// Returns the name of the NumPy ufunc that computes this transform along one axis of `points` points, for error
+    /// messages.
     pub(super) const fn ufunc_name(self, points: i64) -> &'static str {
         match self.transform {
             Transform::Forward => "fft",
@@ -51,7 +52,7 @@ impl FftFunction {
         }
     }
 
-    /// Returns the axes of a call, each with its number of points.
+    /// Resolves the arguments `axes` and `points` of a call to the transformed axes, each with its number of points.
     ///
     /// # Errors
     /// The same errors as in NumPy.
@@ -75,7 +76,8 @@ impl FftFunction {
             }
             None if !self.accepts_several => return Err(PyTypeError::new_err("axis is an integer, not None")),
             None => {
-                // If there are fewer lengths than axes, the lengths apply to the last axes.
+                // Without `axes`, the last axes are transformed: as many as there are lengths in `points`, or all axes
+                // if there are no lengths.
                 let count = points.map_or(Ok(ndim), |points| points.len())?;
                 let Some(first) = ndim.checked_sub(count) else { return Err(too_many_lengths(points, ndim)) };
                 resolved.extend((first..ndim).map(|axis| (axis, 0)));
@@ -120,7 +122,7 @@ impl FftFunction {
         }
     }
 
-    /// Returns the scale factor that a norm requires for a transform.
+    /// Returns the factor by which the transform's result is scaled for the argument `norm`.
     ///
     /// # Errors
     /// `ValueError` for an unknown norm.
@@ -141,12 +143,13 @@ impl FftFunction {
     }
 }
 
-/// Converts a possibly negative axis to its index.
+/// Converts an axis, which may be negative, to its index from the first axis.
 fn axis_index(object: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
     Ok(normalize_axis(shape::integer(object, "axis")?, ndim)?)
 }
 
-/// Returns NumPy's error for more lengths than axes: it reads the length of a missing axis, or transforms along it.
+/// Returns the error that NumPy raises for more lengths than axes. NumPy raises `IndexError` if it reads the length of
+/// a missing axis, and otherwise `AxisError` if it transforms along this axis.
 #[cold]
 fn too_many_lengths(points: Option<&Bound<'_, PyAny>>, ndim: usize) -> PyErr {
     let lengths = points.and_then(|points| points.extract::<Vec<Option<i64>>>().ok()).unwrap_or_default();

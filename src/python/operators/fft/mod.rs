@@ -25,7 +25,8 @@ use pygpu_memory::capture;
 use pygpu_ops::fft::{self, FftProblem, Transform};
 use pygpu_ops::ufunc::Casting;
 
-/// Transform an array with the function `name` of `numpy.fft`. `ours` permits overwriting the operand.
+/// Transform an array like the function `name` of `numpy.fft`. If `ours` is true, the transform may overwrite the
+/// operand.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
@@ -97,7 +98,7 @@ fn _fft<'py>(
     }
 }
 
-/// Returns the vendor's FFT library, which is opened at the first call.
+/// Returns the vendor's FFT library. The first call opens the library.
 fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
     if let Some(opened) = libraries::opened(device.kind()) {
         return Ok(opened);
@@ -106,8 +107,8 @@ fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
     Ok(py.without_gil(|| libraries::open(device.kind(), device.backend().driver_version(), &search_paths))?)
 }
 
-/// Transforms in the order of the current stream. The transform is one call, or one call per axis if an axis is
-/// repeated.
+/// Transforms an array on the current stream. The library computes all axes in one call, or, if an axis is repeated,
+/// one axis per call.
 fn run(problem: &FftProblem<'_>) -> Result<Array> {
     let stream = stream::current(problem.input.device());
     let is_repeated = |index: usize| problem.axes[..index].iter().any(|axis| axis.0 == problem.axes[index].0);
@@ -116,7 +117,8 @@ fn run(problem: &FftProblem<'_>) -> Result<Array> {
     }
     let is_half = problem.transform == Transform::ToReal;
     let last = problem.axes.len() - 1;
-    // With only half of a spectrum, the half axis is computed first in a forward and last in an inverse transform.
+    // A real transform stores only half of the spectrum along the last axis. A forward transform computes this axis
+    // first, and an inverse transform computes it last.
     let order: Vec<usize> = if is_half { (0..=last).collect() } else { (0..=last).rev().collect() };
     let mut result: Option<Array> = None;
     for (step, &index) in order.iter().enumerate() {
@@ -144,7 +146,7 @@ fn run(problem: &FftProblem<'_>) -> Result<Array> {
     result.ok_or_else(|| Error::value("a transform along no axis"))
 }
 
-/// Checks that an output array can contain the result.
+/// Checks that the device, shape and type of an output array match the result of a transform.
 fn check_out(function: FftFunction, problem: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
     let out_array = out.get();
     let name = function.ufunc_name(problem.axes[problem.axes.len() - 1].1);
@@ -172,7 +174,7 @@ fn check_out(function: FftFunction, problem: &FftProblem<'_>, out: &Bound<'_, Gp
     }
 }
 
-/// Transforms an array in host memory with NumPy.
+/// Transforms an array in host memory by a call of NumPy.
 fn transform_with_numpy<'py>(
     operand: &Bound<'py, GpuArray>,
     name: &str,

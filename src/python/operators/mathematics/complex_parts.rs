@@ -91,7 +91,7 @@ impl GpuArray {
 /// Returns
 /// -------
 /// GPUArray
-///     Of a complex GPUArray a view, into which writes change the array; of a real GPUArray the array itself.
+///     For a complex GPUArray, a view; writes into the view change the array. For a real GPUArray, the array itself.
 ///
 /// Examples
 /// --------
@@ -120,7 +120,8 @@ fn real<'py>(val: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyR
 /// Returns
 /// -------
 /// GPUArray
-///     Of a complex GPUArray a view, into which writes change the array; of a real GPUArray a new array of zeros.
+///     For a complex GPUArray, a view; writes into the view change the array. For a real GPUArray, a new array of
+///     zeros.
 ///
 /// Examples
 /// --------

@@ -13,7 +13,8 @@ use pygpu_ops::linalg::{self, FactorizeRequest};
 
 /// Factorize contiguous matrices in column-major order; `docs/design/linalg.md` lists the arrays of each factorization.
 ///
-/// Returns False if the library lacks the factorization, so that the caller has to use another one.
+/// Returns False if the library lacks the factorization `name`. The caller then computes the result by another
+/// factorization.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", arrays: "Sequence[GPUArray]", batch: "int", sizes: "Sequence[int]", first: "bool",

@@ -1,4 +1,5 @@
-//! Deferral of calls, whose results one kernel computes together with later calls. See `ops::fusion`.
+//! Deferral of ufunc calls: a call is recorded and launched later, so that one kernel can compute several calls. See
+//! `ops::fusion`.
 
 use pyo3::prelude::*;
 
@@ -17,11 +18,12 @@ use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{self, DeferredOp, EagerReason, FusionMode, Operands, Scalar};
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// Defers a call and returns its pending result. Returns `None` if the call cannot be deferred, so that the caller
-/// launches it.
+/// Defers a ufunc call and returns its pending result. Returns `None` if the call cannot be deferred; the caller must
+/// then launch it.
 ///
 /// # Errors
-/// `OverflowError` and other errors from converting numbers; driver errors from pending operations that are launched.
+/// `OverflowError` and other errors from converting numbers. Driver errors from pending operations, if this call
+/// launches them.
 #[inline]
 pub(in crate::operators) fn result<'py>(
     py: Python<'py>,
@@ -36,7 +38,7 @@ pub(in crate::operators) fn result<'py>(
     }
     let mode = fusion::current()?;
     if let Some(reason) = eager_reason(mode, entry, values, shape, keywords, operands) {
-        // `defer_into` decides later whether a call with an output array is deferred.
+        // A call with an output array may still be deferred by `defer_into`, which records the reason if it is not.
         if reason != EagerReason::UnsupportedForm || keywords.out[0].is_none() {
             fusion::record_eager(reason);
         }
@@ -56,7 +58,8 @@ pub(in crate::operators) fn result<'py>(
     deferred::new_deferred((DeferredOp::Loop(entry, kind), node_operands), (dense.bytes(), stream), create).map(Some)
 }
 
-/// Defers a call whose single result is written to an existing array; `false` if the call must be launched eagerly.
+/// Defers a ufunc call whose single result is written to an existing array. Returns `false` if the call cannot be
+/// deferred; the caller must then launch it.
 ///
 /// # Errors
 /// The errors of [`result`].
@@ -88,7 +91,8 @@ fn try_defer_into<'py>(
     defer::defer_into(DeferredOp::Loop(entry, kind), node_operands, out.get().without_flush()?)
 }
 
-/// Returns the operands of a deferred node; `None` if an operand is only valid during the call.
+/// Converts the operands of a call to operands of a deferred operation. Returns `None` if an operand is a temporary
+/// array, which exists only during the call.
 #[inline]
 fn to_node_operands(
     entry: &'static UfuncEntry,

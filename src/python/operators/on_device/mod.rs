@@ -1,4 +1,4 @@
-//! Launch of the kernel of a ufunc call on the current stream.
+//! Computation of a ufunc call by a kernel on the current stream.
 
 pub(super) mod defer;
 
@@ -19,10 +19,11 @@ use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
 use pygpu_ops::ufunc::{self, LoopOperand, UfuncEntry};
 
-/// Arrays to which the results of a call are written.
+/// Arrays to which the results of a ufunc call are written.
 pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;
 
-/// Copies an operand that overlaps a result, unless both have the same address, shape and strides.
+/// Copies an array that overlaps a result. Returns `None` if there is no overlap, or if the array and the result have
+/// the same address, shape and strides.
 fn copy_if_overlapping(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<Option<Box<Array>>> {
     let overlaps = |out: &&Array| copy::may_overlap(out, array) && !copy::is_same_place(array, out);
     match targets.iter().any(overlaps) {
@@ -31,7 +32,8 @@ fn copy_if_overlapping(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> 
     }
 }
 
-/// The loop of a ufunc that a call selected.
+/// The loop that a ufunc call selected, i.e. the ufunc's implementation for certain types, with the call's device and
+/// mask.
 pub(super) struct UfuncLoop<'a> {
     pub(super) entry: &'static UfuncEntry,
     pub(super) kind: ScalarType,
@@ -40,8 +42,8 @@ pub(super) struct UfuncLoop<'a> {
     pub(super) mask: Option<&'a Array>,
 }
 
-/// Enqueues the kernel of a loop on the current stream. New result arrays overlap no operand; output arrays of the
-/// caller may.
+/// Enqueues the kernel of a ufunc call on the current stream. If `has_given_outs` is set, the targets contain output
+/// arrays of the caller. These may overlap operands, which are then copied first.
 ///
 /// # Errors
 /// Errors of the compiler and of the driver.
@@ -106,8 +108,9 @@ pub(super) fn run(
     retain_foreign(py, ufunc_loop.device, values)
 }
 
-/// Does the same as [`run`] for arrays of which some have unaligned elements, as fields of packed structured types do.
-/// Kernels cannot access these, so copies take their place, and the results are copied back.
+/// Computes the same results as [`run`] if elements of some arrays are unaligned, such as fields of packed structured
+/// types. Kernels cannot access unaligned elements. Therefore this function copies these arrays, runs the kernel on the
+/// copies, and copies the results back.
 #[cold]
 fn run_on_aligned_copies(
     py: Python<'_>,
@@ -123,7 +126,7 @@ fn run_on_aligned_copies(
     }
     let mut copies: SmallVec<[Option<Array>; 2]> = SmallVec::new();
     for target in targets {
-        // A mask may exclude elements, which keep their values.
+        // The copy has the target's values, because elements that a mask excludes must keep them.
         let is_aligned = is_aligned(DeferredArray::of(target));
         copies.push(if is_aligned { None } else { Some(transfer::device_copy_like(py, target)?) });
     }
@@ -139,7 +142,7 @@ fn run_on_aligned_copies(
     Ok(())
 }
 
-/// Keeps arrays of other libraries alive while the kernel reads them.
+/// Moves operands that are arrays of other libraries to a list that keeps them alive until the kernel has read them.
 #[inline(always)] // two callers, each short
 pub(super) fn retain_foreign(py: Python<'_>, device: Device, values: &mut OperandValues<'_, '_>) -> PyResult<()> {
     let is_foreign = |value: &UfuncOperand<'_, '_>| matches!(value, UfuncOperand::Temporary { is_foreign: true, .. });

@@ -1,5 +1,5 @@
-//! Elementwise functions with parameters in addition to their arrays: `where`, `clip` and `angle`, and in the
-//! submodules `round` and `nan_to_num`.
+//! Elementwise functions that are no ufuncs in NumPy's interface: `where`, `clip` and `angle`; and in the submodules,
+//! `round` and `nan_to_num`.
 
 pub(super) mod nan_to_num;
 pub(super) mod round;
@@ -18,7 +18,7 @@ use crate::py_once::intern;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
 
-/// Returns the table entry of a ufunc that has no public name.
+/// Returns the table entry of a NumPy ufunc for which PyGPU has a function instead of a `Ufunc` object, i.e. `clip`.
 pub(super) fn entry_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
     (name == "clip").then_some(&table::CLIP)
 }
@@ -28,7 +28,7 @@ fn kind_of(object: &Bound<'_, PyAny>) -> Option<ScalarType> {
     object.cast::<GpuArray>().ok().map(|array| array.get().dtype().kind())
 }
 
-/// Computes a function whose operands must be supported.
+/// Computes a ufunc call.
 pub(super) fn compute<'py>(
     entry: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
@@ -52,7 +52,7 @@ pub(super) fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncK
 ///     Condition whose nonzero elements are true.
 /// x, y : GPUArray or number, optional
 ///     Values where the condition is true and where it is false. They are broadcast with the condition and promoted to
-///     one type. Without `x` and `y`, the indices of true elements are returned, as by `nonzero`.
+///     one type. Without `x` and `y`, the function returns the indices of the true elements, like `nonzero`.
 ///
 /// Examples
 /// --------
@@ -80,7 +80,8 @@ fn choose<'py>(
     compute(&table::WHERE, &[condition, x, y], &UfuncKeywords::default())
 }
 
-/// Returns a limit of `clip`; `None` if every value of the array's type is within the limit, as for a large Python int.
+/// Returns a limit of `clip`; `None` if no limit was passed, or if every value of the array's integer type is within
+/// the limit, for example within a lower limit of -1000 for uint8.
 fn limit<'a, 'py>(
     a: &Bound<'py, PyAny>,
     bound: Option<&'a Bound<'py, PyAny>>,

@@ -32,7 +32,8 @@ impl<'py> Replacement<'py> {
         object.extract().map(Self::Number)
     }
 
-    /// Returns the operand for elements of a type. The conversion before the computation rounds each element once.
+    /// Returns the replacement as an operand of the type of `part`. An array is converted before the computation; its
+    /// elements are therefore rounded only once.
     fn operand(&self, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = part.py();
         match self {
@@ -118,7 +119,8 @@ fn nan_to_num<'py>(
         let keywords = if copy { UfuncKeywords::default() } else { UfuncKeywords::into_array(&x) };
         return replace(x.as_any(), &replacements, &keywords);
     }
-    // An existing output has the shape and dtype of `x`, so replacements do not change them.
+    // The result is written into an array with the shape and dtype of `x`. Replacements that are arrays could otherwise
+    // broadcast or promote the result.
     let result = if copy { copied(&x)? } else { x.clone() };
     for part in parts(&result, kind)? {
         replace(part.as_any(), &replacements, &UfuncKeywords::into_array(&part))?;
@@ -126,7 +128,7 @@ fn nan_to_num<'py>(
     Ok(result.into_any())
 }
 
-/// Returns the array, or views of the real and imaginary parts of complex numbers.
+/// Returns views of the real and imaginary parts of a complex array; for another array, returns only the array.
 fn parts<'py>(array: &Bound<'py, GpuArray>, kind: ScalarType) -> PyResult<Vec<Bound<'py, GpuArray>>> {
     let py = array.py();
     match kind {

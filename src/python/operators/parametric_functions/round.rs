@@ -17,7 +17,8 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, tuple_text};
 use pygpu_ops::ufunc::{PromotionOperand, builtin_row, table};
 
-/// Returns the dtype to which NumPy converts an operand; `None` for operands that it does not compute with.
+/// Returns the dtype to which NumPy converts an operand; `None` for an object of a type that NumPy's ufuncs do not
+/// accept.
 fn kind_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ScalarType>> {
     if let Ok(array) = object.cast::<GpuArray>() {
         return Ok(Some(array.get().dtype().kind()));
@@ -34,7 +35,8 @@ fn is_complex(kind: ScalarType) -> bool {
     matches!(kind, ScalarType::Complex64 | ScalarType::Complex128)
 }
 
-/// A power of ten: the factor of fractional digits, or the divisor of digits before the decimal point.
+/// The power of ten that moves the last digit to keep to the ones place. A number is multiplied by it to round after
+/// the decimal point, and divided by it to round before the point.
 struct Scale {
     exponent: u32,
     is_factor: bool,
@@ -49,7 +51,7 @@ impl Scale {
         10f64.powf(f64::from(self.exponent))
     }
 
-    /// Rounds in one launch. The scale has the dtype of the array.
+    /// Rounds with one kernel, in the dtype of the array.
     fn round<'py>(
         &self,
         a: &Bound<'py, PyAny>,
@@ -64,10 +66,11 @@ impl Scale {
         compute(entry, &[a, &scale], keywords)
     }
 
-    /// Rounds in the three steps of NumPy, whose intermediate results are written into `out`.
+    /// Rounds in the three steps of NumPy: scale, round to an integer, and scale back. The results of all steps are
+    /// written into `out`.
     ///
     /// # Errors
-    /// `TypeError` if `out` cannot contain quotients.
+    /// `TypeError` if the casting rules do not permit quotients in the type of `out`.
     fn round_in_steps<'py>(
         &self,
         a: &Bound<'py, PyAny>,
@@ -82,7 +85,7 @@ impl Scale {
         compute(last, &[scaled.as_any(), &scale], &into_scaled)
     }
 
-    /// Whether an integer type contains the power of ten.
+    /// Whether an integer type can represent the power of ten.
     fn fits(&self, kind: ScalarType) -> bool {
         let bits = 8 * DType::new(kind).itemsize() as u32;
         let is_signed = matches!(kind, ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64);
@@ -104,12 +107,12 @@ impl Scale {
 /// Returns
 /// -------
 /// GPUArray
-///     An array of the dtype of `a`; of float16 for bools and `decimals` of 0.
+///     An array with the dtype of `a`. For bools and `decimals` of 0, the dtype is float16.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     For bools and other `decimals`, and for an `out` whose dtype does not fit.
+///     For bools if `decimals` is not 0, and if the result cannot be cast to the dtype of `out`.
 /// ValueError
 ///     For an `out` of another shape.
 ///
@@ -131,7 +134,8 @@ pub(crate) fn round<'py>(
         return round(array_argument::sequence_or_error(a)?.as_any(), decimals, out);
     }
     let kind = kind_of(a)?;
-    // NumPy broadcasts the parts of complex numbers, once they are rounded to digits.
+    // For complex numbers and `decimals` other than 0, the shapes may differ: NumPy rounds the real and imaginary parts
+    // and broadcasts them to the shape of `out`.
     if let Some(out) = out
         && !(kind.is_some_and(is_complex) && decimals != 0)
     {
@@ -162,14 +166,14 @@ pub(crate) fn round<'py>(
     }
 }
 
-/// Copies integers, which have no digits after the decimal point.
+/// Copies an operand with integers, whose rounding to digits after the decimal point changes nothing.
 fn copied<'py>(a: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
     let Some(out) = out else { return compute(const { builtin_row("positive") }, &[a], &UfuncKeywords::default()) };
     copyto::copyto(out.as_any(), a, "same_kind", None)?;
     Ok(out.clone().into_any())
 }
 
-/// Checks that the output has the shape of the operand.
+/// Checks that the output array has the shape of the operand.
 ///
 /// # Errors
 /// `ValueError` for another shape.

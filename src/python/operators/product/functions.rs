@@ -75,9 +75,9 @@ functions! {
     /// Parameters
     /// ----------
     /// x1, x2 : GPUArray
-    ///     An array with one axis is a row on the left and a column on the right, and that axis is missing in the
-    ///     result. Axes before the last two are broadcast. Operands may have any layout: transposed operands are not
-    ///     copied.
+    ///     Matrices along the last two axes. A left operand with one axis is treated as a row, and a right operand with
+    ///     one axis as a column; the result lacks this axis. Axes before the last two are broadcast. Operands may have
+    ///     any layout: transposed operands are not copied.
     /// out : GPUArray, optional
     ///     Array for the result; it may be one of the operands.
     /// casting, order, dtype, axes : optional
@@ -160,7 +160,7 @@ functions! {
     vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, keepdims=False, casting='same_kind', order='K', dtype=None, axes=None)"
 }
 
-// The entries of the macro contain no types, so the stub lines below contain the signatures.
+// The entries of `functions!` contain no types. Therefore the lines that begin with `stub:` contain the signatures.
 // stub: def matmul(
 // stub:     x1: Operand,
 // stub:     x2: Operand,

@@ -1,5 +1,6 @@
-//! Products: the operator `@` and NumPy's functions with the same kind of axes. NumPy multiplies arrays in host memory
-//! through ndarrays over the same memory.
+//! Products of matrices and vectors: the operator `@`, and NumPy's functions `matmul`, `matvec`, `vecmat` and `vecdot`.
+//! The *core* axes of an array are those of its matrix or vector, and all axes before them are batch axes. NumPy
+//! multiplies arrays in host memory through ndarrays over the same memory.
 
 mod functions;
 
@@ -32,20 +33,21 @@ pub(super) use functions::register;
 
 type Operands<'a, 'py> = [&'a Bound<'py, PyAny>; 2];
 
-/// Shape of a product without its batch axes.
+/// Which operands of a product are vectors, and the shape of its result.
 struct CoreDimensions {
     are_vectors: [bool; 2],
-    /// Core shape of the result; `count` is its number of non-batch axes.
+    /// Shape of the result: batch axes, followed by `count` core axes.
     shape: Dims,
     count: usize,
 }
 
-/// Returns the core dimensions of the operands and the result.
+/// Checks the axes of the operands and determines the shape of the result.
 fn core_dimensions(function: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<CoreDimensions> {
     let are_vectors = function.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
     let core_ndims = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
     for (index, layout) in layouts.iter().enumerate() {
-        // The number of axes decides between vector and matrix, so an operand with one axis is accepted.
+        // In `matmul`, an operand with one axis is a vector and an operand with more axes is a matrix. Therefore one
+        // axis suffices.
         let required = if function.are_vectors.is_some() { core_ndims[index] } else { 1 };
         if layout.ndim() < required {
             return Err(too_few(function, index, layout.ndim(), required));
@@ -80,7 +82,8 @@ fn too_few(function: &ProductFunction, index: usize, ndim: usize, required: usiz
     ))
 }
 
-/// Checks that an output array can contain the result. The output array may have more batch axes than the operands.
+/// Checks that an output array can contain the result. The output array may have more batch axes than the operands; the
+/// result is then broadcast along these axes.
 fn check_out(
     function: &ProductFunction,
     cores: &mut CoreDimensions,
@@ -121,7 +124,7 @@ fn check_out(
     Ok(())
 }
 
-/// Multiplies two operands; `None` if an operand has an unsupported type.
+/// Multiplies two operands. Returns `None` if an operand has an unsupported type.
 ///
 /// # Errors
 /// `TypeError` and `ValueError`, as in NumPy; driver errors.
@@ -169,7 +172,8 @@ pub(super) fn call<'py>(
     };
     let has_given_out = keywords.out[0].is_some();
     let target = target_array.get().array(py)?;
-    // NumPy computes during the call. In a stream capture a kernel computes the product when the graph is launched.
+    // For arrays in host memory, NumPy computes the product during the call. During a stream capture, a kernel is
+    // captured instead, because the product must be computed when the graph is launched.
     if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
         let numpy_call = NumpyCall { entry, dtype: keywords.dtype, casting: keywords.casting, mask: None };
         numpy_fallback::run(py, &numpy_call, &values, &Targets::from_iter([target]))?;
@@ -183,7 +187,7 @@ pub(super) fn call<'py>(
     if has_given_out { Ok(Some(target_array)) } else { result::into_class_of(&operands, target_array).map(Some) }
 }
 
-/// Parameters of a product that the launch requires.
+/// A product that is ready to be launched, except for its operands and its output array.
 struct ProductCall {
     function: &'static ProductFunction,
     cores: CoreDimensions,
@@ -230,7 +234,7 @@ fn copy_overlapping(py: Python<'_>, values: &mut OperandValues<'_, '_>, out: &Ar
     Ok(())
 }
 
-/// Computes `@`; `NotImplemented` if the other operand has an unsupported type.
+/// Computes the operator `@`. Returns `NotImplemented` if the other operand has an unsupported type.
 pub(super) fn compute_operator(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
     match call(py, &table::MATMUL, operands, &UfuncKeywords::default())? {
         Some(target_array) => Ok(target_array.into_any().unbind()),
@@ -238,7 +242,7 @@ pub(super) fn compute_operator(py: Python<'_>, operands: Operands<'_, '_>) -> Py
     }
 }
 
-/// Computes `@=`, which writes the result to the array itself.
+/// Computes the operator `@=`, which writes the result to `array`.
 pub(super) fn assign(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_short = other.cast::<GpuArray>().is_ok_and(|array| array.get().layout().ndim() < 2);
     if array.get().layout().ndim() < 1 || is_short {

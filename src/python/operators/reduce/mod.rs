@@ -37,11 +37,11 @@ pub(super) struct ReductionArgs<'py> {
     pub(super) keepdims: bool,
     pub(super) initial: Option<Bound<'py, PyAny>>,
     pub(super) mask: Option<Bound<'py, PyAny>>,
-    /// Number subtracted from the count of elements (`ddof`).
+    /// Number that is subtracted from the count of elements (`ddof`).
     pub(super) ddof: f64,
 }
 
-/// Returns the reduced axes as bits; the first axis is the lowest bit.
+/// Returns the reduced axes as a bit set; bit 0 is the first axis.
 fn reduced_axes(entry: &ReductionEntry, args: &ReductionArgs<'_>, ndim: usize) -> PyResult<u64> {
     let Some(axis) = &args.axis else { return Ok(u64::MAX.checked_shr(64 - ndim as u32).unwrap_or(0)) };
     let mut axes = Dims::new();
@@ -53,7 +53,7 @@ fn reduced_axes(entry: &ReductionEntry, args: &ReductionArgs<'_>, ndim: usize) -
             }
         }
         Err(_) => match shape::integer(axis, "axis")? {
-            // NumPy reduces an array without axes along its axis 0, except in these functions.
+            // NumPy accepts axis 0 for an array without axes, except in `mean` and `var`.
             0 | -1 if ndim == 0 && !matches!(entry.name, "mean" | "var") => return Ok(0),
             axis => axes.push(axis),
         },
@@ -66,7 +66,7 @@ fn reduced_axes(entry: &ReductionEntry, args: &ReductionArgs<'_>, ndim: usize) -
         }
         bits |= bit;
     }
-    // NumPy's functions that ignore NaN check the axes before they require a single one.
+    // `nanargmin` and `nanargmax` check the axes first, and then reject a tuple.
     if entry.is_numbered && axis.is_instance_of::<PyTuple>() {
         return Err(no_single_axis());
     }
@@ -82,7 +82,7 @@ fn has_kernels(kind: ScalarType) -> bool {
     ufunc::table::ORDER.contains(&kind)
 }
 
-/// Returns the type in which a reduction computes.
+/// Returns the type in which a reduction is computed.
 fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) -> PyResult<ScalarType> {
     let compute_kind = match &args.dtype {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
@@ -104,10 +104,10 @@ fn computed(entry: &ReductionEntry, kind: ScalarType, args: &ReductionArgs<'_>) 
     Ok(compute_kind)
 }
 
-/// Checks that a reduction has a loop for the element type and the computation type.
+/// Checks that a reduction supports the element type `kind` and the type of the computation.
 ///
 /// # Errors
-/// `TypeError` if there is no loop.
+/// `TypeError` if one of these types is unsupported.
 pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind: ScalarType) -> PyResult<()> {
     let is_integral = |kind: ScalarType| kind == ScalarType::Bool || values::is_integer(kind);
     let accepts = |kind: ScalarType| entry.of_floats || is_integral(kind);
@@ -119,7 +119,7 @@ pub(super) fn check_kinds(entry: &ReductionEntry, kind: ScalarType, compute_kind
     Err(PyTypeError::new_err(format!("{}: there is no reduction of {name}", entry.name)))
 }
 
-/// Returns two shapes of the results: with the reduced axes as length 1, and without the reduced axes.
+/// Returns the shape of the results in two forms: with length 1 along the reduced axes, and without these axes.
 fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     let lens = || layout.shape().enumerate();
     let keepdims_shape = lens().map(|(axis, len)| if reduced >> axis & 1 == 1 { 1 } else { len }).collect();
@@ -163,7 +163,7 @@ fn checked_output<'py>(
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let Some(out) = output_argument(entry, array, args.out.as_ref())? else { return Ok(None) };
     let out_array = out.get();
-    // NumPy writes indices into a temporary array of int64 unless `out` is one. On the CPU it checks `out` itself.
+    // As in NumPy, the rule 'safe' must permit a cast of `out` to int64. For arrays in host memory, NumPy checks this.
     if entry.is_numbered && !array.device().is_cpu() && !Casting::Safe.allows(out_array.dtype().kind(), result) {
         return Err(PyTypeError::new_err(format!(
             "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'safe'",
@@ -190,7 +190,7 @@ fn checked_output<'py>(
     Ok(Some(out))
 }
 
-/// Returns the binary function that combines an initial value with the result.
+/// Returns the binary function that combines the value of `initial=` with the result.
 fn combiner(entry: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
     ufunc::row(match entry.name {
         "sum" | "nansum" => "add",
@@ -204,12 +204,12 @@ fn combiner(entry: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
 /// Axes, types and shapes of one reduction.
 struct ResolvedReduction {
     entry: &'static ReductionEntry,
-    /// The reduced axes as bits.
+    /// The reduced axes as a bit set.
     reduced: u64,
-    /// The type of the computation; `result` is the type of the results.
+    /// The type of the computation. The field `result` is the type of the results.
     computed: ScalarType,
     result: ScalarType,
-    /// The shape of the results with the reduced axes as length 1; `squeezed_shape` is without the reduced axes.
+    /// The results' shape with length 1 along the reduced axes; `squeezed_shape` lacks these axes.
     keepdims_shape: Dims,
     squeezed_shape: Dims,
 }
@@ -231,12 +231,12 @@ impl ResolvedReduction {
         Ok(Self { entry, reduced, computed, result, keepdims_shape, squeezed_shape })
     }
 
-    /// Returns the shape of the results, with or without the reduced axes.
+    /// Returns the shape of the results, with the reduced axes if `keepdims` was requested.
     fn shape(&self, args: &ReductionArgs<'_>) -> &Dims {
         if args.keepdims { &self.keepdims_shape } else { &self.squeezed_shape }
     }
 
-    /// Rejects a reduction of zero elements, and a mask, if the function has no identity and no initial value.
+    /// Rejects an empty array, and a mask, for a function without identity that is called without `initial=`.
     fn check_identity(&self, array: &Array, has_mask: bool, initial: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let entry = self.entry;
         if entry.has_neutral() || initial.is_some() {
@@ -285,7 +285,7 @@ impl ResolvedReduction {
         let &Self { entry, reduced, computed, .. } = self;
         let view = if args.keepdims { target.clone() } else { keepdims_view(target, reduced, array.layout().ndim())? };
         let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
-        // Overlaps are copied, because one block may write results where another block still has to read.
+        // Overlapping arrays are copied: one block may write results where another block still has to read.
         let copy_if_overlapping = |read: &Array| match copy::may_overlap(target, read) {
             true => transfer::device_copy_like(py, read).map(Some),
             false => Ok(None),
@@ -324,7 +324,7 @@ pub(super) fn call<'py>(
         reduce_with_numpy(py, entry, array, args, mask.as_ref(), &out)?;
         return Ok(out);
     }
-    // NumPy converts an initial value that is no array to the type of the result, like an assignment does.
+    // Like NumPy, converts an initial value that is no array to the type of the result.
     let is_host = |initial: &&Bound<'py, PyAny>| !initial.is_instance_of::<GpuArray>();
     let converted = initial.filter(is_host).map(|initial| dtype::scalar(py, target.dtype(), initial)).transpose()?;
     let initial = converted.as_ref().or(initial);
@@ -343,7 +343,7 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// Defers a reduction of a pending operand, which then may need no memory; `None` if the reduction is launched eagerly.
+/// Defers a reduction of a pending operand; returns `None` if the reduction must be launched eagerly.
 fn defer_if_pending<'py>(
     operand: &Bound<'py, GpuArray>,
     resolved: &ResolvedReduction,
@@ -437,7 +437,7 @@ fn takes_dtype(entry: &ReductionEntry) -> bool {
     matches!(entry.name.trim_start_matches("nan"), "sum" | "prod" | "mean" | "var") || entry.name.starts_with("bitwise")
 }
 
-/// Names of binary functions, each with the name of the reduction that repeats it.
+/// Names of binary functions, each with the reduction that applies the function repeatedly.
 const FUNCTIONS: [(&str, &str); 10] = [
     ("add", "sum"),
     ("multiply", "prod"),
@@ -451,23 +451,23 @@ const FUNCTIONS: [(&str, &str); 10] = [
     ("bitwise_xor", "bitwise_xor"),
 ];
 
-/// Returns the reduction that repeats a binary function.
+/// Returns the reduction that applies a binary function repeatedly.
 pub(super) fn reduction_of_ufunc(name: &str) -> Option<&'static ReductionEntry> {
     FUNCTIONS.iter().find(|(function, _)| *function == name).and_then(|(_, entry)| reductions::row(entry))
 }
 
-/// Returns the binary function that a reduction repeats, or the reduction's name if it repeats no such function.
+/// Returns the name of the binary function that a reduction applies repeatedly, or else the reduction's name.
 pub(super) fn ufunc_of_reduction(name: &'static str) -> &'static str {
     FUNCTIONS.iter().find(|(_, entry)| *entry == name).map_or(name, |(function, _)| function)
 }
 
-/// Returns the error for a method that a function lacks. The message lists the functions that have the method.
+/// Returns the error for a ufunc that lacks a method. The message lists the ufuncs that have the method.
 pub(super) fn unsupported_method(name: &str, method: &str) -> PyErr {
     let all: Vec<&str> = FUNCTIONS.iter().map(|(function, _)| *function).collect();
     PyTypeError::new_err(format!("{name}.{method}(): PyGPU does so with arrays of its own by {}", all.join(", ")))
 }
 
-/// Computes the `reduce` of a binary function, along axis 0 by default; `None` if the function has no reduction.
+/// Computes `reduce` of a binary function, by default along axis 0; `None` if the function has no reduction.
 ///
 /// # Errors
 /// The errors of [`call`]; `TypeError` for unknown keywords.

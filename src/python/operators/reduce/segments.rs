@@ -25,7 +25,7 @@ use pygpu_ops::ufunc::{Casting, UfuncEntry};
 
 const PARAMETERS: [&str; 5] = ["array", "indices", "axis", "dtype", "out"];
 
-/// Runs `reduceat` with the arguments of a call.
+/// Computes `Ufunc.reduceat` from the positional and keyword arguments of its call.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError`, as in NumPy; driver errors.
@@ -68,7 +68,7 @@ fn check_names(given: &Bound<'_, PyDict>) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns the checked starts of the segments, as contiguous 64-bit integers on the operand's device.
+/// Checks the starts of the segments. Returns them as an array of contiguous 64-bit integers on the operand's device.
 fn starts<'py>(
     name: &str,
     operand: &Bound<'py, GpuArray>,
@@ -95,7 +95,8 @@ fn reduced<'py>(
     let array = operand.get().array(py)?;
     let kind = array.dtype().kind();
     let out = output_argument(entry, array, out)?;
-    // Floats are computed as floats, and then converted to an output of integers.
+    // If the casting rules forbid the output's type, it does not influence the type of the computation: with an output
+    // of integers, floats are reduced as floats, and the results are converted.
     let out_kind = out.as_ref().map(|out| out.get().dtype().kind()).filter(|out| Casting::SameKind.allows(kind, *out));
     let computed = scan::computed(entry, kind, requested, out_kind)?;
     let mut shape: Dims = array.layout().shape().collect();
@@ -123,7 +124,7 @@ fn reduced<'py>(
         reduce_with_numpy(py, entry, (array, starts.get().array(py)?), axis, computed, &out)?;
         return Ok(out);
     }
-    // The kernel reads and writes contiguous arrays that do not overlap.
+    // The kernel requires contiguous arrays that do not overlap. Other arrays are replaced by copies.
     let is_plain = |array: &Array| array.layout().is_c_contiguous();
     let input = if is_plain(array) { array.clone() } else { transfer::device_copy(py, array, MemoryOrder::C)? };
     let starts = starts.get().array(py)?;
@@ -137,7 +138,7 @@ fn reduced<'py>(
     Ok(out)
 }
 
-/// Calls NumPy's method on ndarrays over the memory of the arrays.
+/// Calls NumPy's method `reduceat` with ndarrays over the memory of the arrays.
 fn reduce_with_numpy(
     py: Python<'_>,
     entry: &ReductionEntry,

@@ -1,4 +1,4 @@
-//! Variances and standard deviations, about the means of the elements or about given means.
+//! Variances and standard deviations, about the means of the elements or about means that the caller passes (`mean=`).
 
 use pyo3::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::py_once::intern;
 use pygpu_ops::reductions::ReductionEntry;
 use pygpu_ops::ufunc::builtin_row;
 
-/// Computes the variance. Without given means, one pass over the elements computes means and variances.
+/// Computes variances. If the caller passes no means, one pass over the elements computes means and variances.
 pub(in crate::operators) fn variance<'py>(
     var: &'static ReductionEntry,
     operand: &Bound<'py, GpuArray>,
@@ -23,14 +23,14 @@ pub(in crate::operators) fn variance<'py>(
     }
 }
 
-/// Whether a value is the one that NumPy's functions pass for omitted arguments.
+/// Whether a value is `numpy._NoValue`, which NumPy's functions pass on for omitted arguments.
 #[cold]
 fn is_omitted(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     Ok(value.is(&ndarray::numpy(py)?.getattr(intern!(py, "_NoValue"))?))
 }
 
-/// Computes the standard deviation, the root of the variance.
+/// Computes standard deviations, i.e. the square roots of the variances.
 pub(in crate::operators) fn standard_deviation<'py>(
     var: &'static ReductionEntry,
     operand: &Bound<'py, GpuArray>,
