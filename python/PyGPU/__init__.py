@@ -1,6 +1,7 @@
 """Strided GPU arrays for Python: create, move and share device memory with few dependencies.
 
-`import PyGPU as gpuarray` runs programs written for PybindGPU; `PyGPU.gpuarray` and its siblings run those for PyCUDA.
+`import PyGPU as gpuarray` runs programs written for PybindGPU. `PyGPU.gpuarray` and the modules beside it run programs
+written for PyCUDA.
 Importing PyGPU loads no driver and creates no context: the backend is chosen at its first use (see `show_config`).
 
 The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and similar) are loaded at their first use.
@@ -10,7 +11,7 @@ First steps:
     a = PyGPU.to_gpu(x)                 an array on the device, of any input that NumPy accepts as an array
     b = PyGPU.sin(a)[::2] + 1           computed on the device; names, types and errors are NumPy's
     b.get()                             copied back as an ndarray
-    PyGPU.median(a)                     as in NumPy, like most of its functions; a.sum(), a @ b
+    PyGPU.median(a)                     as in NumPy; PyGPU has most of NumPy's functions, a.sum() and a @ b
     PyGPU.Module(source)["scale"]       a user-written kernel in CUDA C++
     torch.from_dlpack(a)                the same memory, for another library; PyGPU.from_dlpack(t) the other way
     PyGPU.show_config()                 the configuration of this machine
@@ -20,23 +21,23 @@ First steps:
 `emath`, `lib.stride_tricks`, `testing` as NumPy has them; `dask`, `profile`, `debug`, `typing`.
 """
 
-# Imported first: in a subinterpreter, `interpreter` raises before NumPy and the native module are loaded, which work
-# only in the main interpreter.
+# Imported first: in a subinterpreter, this import raises an error before NumPy and the native module are loaded,
+# because NumPy and the native module work only in the main interpreter.
 from PyGPU._native import interpreter as _interpreter  # noqa: F401
 
 # isort: split
 import sys as _sys
 
-# NumPy is imported here and not at its first use by the native module: if a daemon thread ended in the middle of such
-# an import, the process would abort.
+# NumPy is imported here and not at its first use by the native module: if a daemon thread ended while the native module
+# imports NumPy, the process would abort.
 import numpy as _numpy  # noqa: F401
 
 from PyGPU._core import *  # noqa: F403
 
 
 class _EinopsFinder:
-    # Finder of `sys.meta_path` without other imports, so that `import PyGPU` loads no further file. When einops is
-    # imported, the finder is replaced by one that registers PyGPU's backend at the end of that import.
+    # Finder of `sys.meta_path` that imports nothing itself, so that `import PyGPU` loads no further file. When einops
+    # is imported, this finder replaces itself by a finder that registers PyGPU's backend at the end of that import.
     @classmethod
     def find_spec(cls, fullname: str, path=None, target=None):
         if fullname != "einops._backends":
@@ -49,7 +50,7 @@ def _register_with_einops():
     from PyGPU._native.import_hook import when_imported
 
     def register() -> None:
-        from PyGPU._protocols import einops_backend  # noqa: F401  # einops finds the class
+        from PyGPU._protocols import einops_backend  # noqa: F401  # the module defines the class that einops finds
 
     return when_imported("einops._backends", register)
 
@@ -61,14 +62,14 @@ else:
 
 
 def __getattr__(name: str):
-    # The name is a submodule, in the index, or PybindGPU's. The object is stored, so that the search runs once per
-    # name.
+    # The name is a submodule, a name in the generated index, or a name of PybindGPU. The found object is stored in the
+    # package, so that the search runs once per name.
     if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names
 
     if name == "__all__":
-        # `help(PyGPU)` prints this introduction instead of 30,000 lines.
+        # With an empty `__all__`, `help(PyGPU)` prints only the introduction above, instead of 30,000 lines.
         is_help = lazy_names.is_asked_by("pydoc")
         return [] if is_help else lazy_names.everything()
     value = globals()[name] = lazy_names.find(name)

@@ -1,6 +1,6 @@
 """`Allocator`, `HostAllocator`, `PagelockedAllocator`: descriptions of existing memory for ``GPUArray(allocator=...)``.
 
-The array reads these attributes of the object:
+The array reads these attributes of the object that is passed as `allocator`:
 
 - `shape` and `dtype` of the array;
 - `strides` in bytes, or None for C order;

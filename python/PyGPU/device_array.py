@@ -1,8 +1,8 @@
-"""`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, with explicit copies between them.
+"""`DeviceArray_<L>` of the dtype L: a host buffer and a device buffer of the same shape, with explicit copies.
 
 The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
 always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
-`last_status`. Only wrong arguments raise.
+`last_status`. Only wrong arguments raise exceptions.
 """
 
 from typing import TYPE_CHECKING

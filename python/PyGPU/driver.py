@@ -1,9 +1,11 @@
 """PyCUDA's ``pycuda.driver``: devices, contexts, streams, modules, launches, and errors.
 
-No initialisation is needed: ``import PyGPU.driver as drv`` opens no driver. `Error` and its derived classes are the
-classes that PyGPU itself raises: `LogicError` is a `PyGPU.CudaError`, and `MemoryError` is `PyGPU.OutOfMemoryError`.
+``import PyGPU.driver as drv`` opens no driver. PyGPU opens and initialises the driver at the first call that needs it,
+so a program need not call `init`. `Error` and its derived classes are the classes that PyGPU itself raises:
+`LogicError` is a `PyGPU.CudaError`, and `MemoryError` is `PyGPU.OutOfMemoryError`.
 
-Names like `MemoryError` and `RuntimeError` shadow Python's own under ``from PyGPU.driver import *``, as in PyCUDA.
+As in PyCUDA, ``from PyGPU.driver import *`` replaces Python's exceptions `MemoryError` and `RuntimeError` by the
+driver's exceptions of these names.
 
 Examples
 --------

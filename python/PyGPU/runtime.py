@@ -30,8 +30,8 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # Access to `use_hip` opens the backend and thus a library. It is therefore no constant, and not in __all__,
-        # whose names a star import accesses.
+        # Access to `use_hip` opens the backend and thus a library. `use_hip` is therefore no constant, and not in
+        # `__all__`, whose names a star import accesses.
         if name == "use_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -69,17 +69,17 @@ AddressLike: TypeAlias = "DeviceAllocation | GPUArray | SupportsIndex | Supports
 HostBuffer: TypeAlias = "Buffer | NDArray[Any]"
 """Host memory: any object with the buffer protocol."""
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
-"""A shape or axes: one integer, or a sequence of them."""
+"""A shape or axes: one integer, or a sequence of integers."""
 Order: TypeAlias = Literal["C", "F"] | None
 """Memory order of a new array."""
 OrderACFK: TypeAlias = Literal["A", "C", "F", "K"] | None
-"""As `Order`, or NumPy's ``'A'`` or ``'K'``, which select the memory order of an existing array."""
+"""Memory order as in `Order`, or NumPy's ``'A'`` or ``'K'``, which select the memory order of an existing array."""
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 """NumPy's rules that determine which dtype may be cast to which other dtype."""
 DeviceLike: TypeAlias = "Device | str | int | None"
-"""A device: an object, ``'cuda:1'``, a number, or None for the current one."""
+"""A device: an object, a name such as ``'cuda:1'``, a number, or None for the current device."""
 StreamLike: TypeAlias = "Stream | SupportsCudaStream | int | None"
-"""A stream: an object of any library, a handle, or None for the current one."""
+"""A stream: an object of any library, a handle, or None for the current stream."""
 CopyKind: TypeAlias = Literal["host_to_host", "host_to_device", "device_to_host", "device_to_device", "default"]
 """Direction of a copy by `_core.raw_copy`: the kinds of source and destination memory."""
 Operand: TypeAlias = "GPUArray | SupportsCudaArrayInterface | complex | numpy.number[Any] | numpy.bool"
@@ -87,4 +87,4 @@ Operand: TypeAlias = "GPUArray | SupportsCudaArrayInterface | complex | numpy.nu
 BasicIndex: TypeAlias = SupportsIndex | slice | EllipsisType | None
 """An index that selects a view."""
 Key: TypeAlias = "BasicIndex | str | tuple[Any, ...] | ArrayLike | GPUArray"
-"""An index of an array, written between its brackets."""
+"""An index of an array, as written in brackets after the array."""

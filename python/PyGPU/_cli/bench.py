@@ -1,7 +1,7 @@
-"""Run ``python -m PyGPU bench``: measure transfers and small calls of PyGPU alone on this machine.
+"""Run ``python -m PyGPU bench``: measure transfers and small calls on this machine, without other libraries.
 
-This is a short measurement for users. To compare PyGPU with other libraries, in separate processes and over several
-rounds, use ``benches/python/compare.py`` of the repository.
+This is a short measurement for users. To compare PyGPU with other libraries, use ``benches/python/compare.py`` of the
+repository, which measures each library in a separate process and over several rounds.
 """
 
 import argparse
@@ -46,7 +46,7 @@ CALLS = {
 
 
 class Row(NamedTuple):
-    """One measurement: its name, the number of bytes copied, if any, and the time in seconds."""
+    """One measurement: a name, the number of copied bytes (None if nothing is copied), and the time in seconds."""
 
     what: str
     nbytes: int | None
@@ -93,7 +93,7 @@ def median_seconds(call: Callable[[], Any], budget: float) -> float:
 
 
 def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
-    """Return the copies of one size to measure: to and from the device, pageable and pinned, and within the host."""
+    """Return the calls to measure for one size: pageable and pinned copies to and from the device, and host copies."""
     host = numpy.arange(size // 4, dtype=numpy.float32)
     pinned = PyGPU.empty_like_pinned(host)
     pinned[...] = host

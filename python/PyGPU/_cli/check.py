@@ -1,8 +1,9 @@
 """Run ``python -m PyGPU check program.py``: execute a program on the CPU with all checks for defects in its kernels.
 
 The program runs several times in separate processes: twice unchanged, then with other start orders of blocks and
-threads, then with the address sanitizer in every kernel. The output and the contents of arrays at the end of functions
-must not depend on the order. Values that differ between the two equal runs, such as times and addresses, are ignored.
+threads, then with the address sanitizer in every kernel. The program's output, and the contents of arrays at the end of
+its functions, must not depend on the start order. Values that differ between the two unchanged runs, such as times and
+addresses, are ignored.
 """
 
 import argparse
@@ -52,9 +53,9 @@ class Finding(NamedTuple):
 
 
 def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
-    """List the configurations in which the program is run; the first two are equal."""
+    """List the configurations in which the program is run; the first two configurations are equal."""
     base_settings = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
-    # Line information costs nothing until a failing run uses it.
+    # Line information does not slow a run; a message about a failed run contains the line.
     base_settings["PYGPU_CPU_OPTIONS"] = "-g1"
     orders = ["reversed", *(f"shuffled:{seed}" for seed in range(1, arguments.shuffles + 1))]
     result = [Run("as it is", base_settings), Run("once more", base_settings)]
@@ -67,7 +68,7 @@ def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> li
 
 
 def sanitizer() -> str | None:
-    """Return the path of the sanitizer's library, which the compiler prints."""
+    """Query the compiler for the path of the address sanitizer's library; return None if there is no library."""
     compiler_command = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
     compiler = shutil.which(shlex.split(compiler_command)[0])
     if compiler is None:
@@ -80,7 +81,7 @@ def sanitizer() -> str | None:
 
 
 def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> RunResult:
-    """Run the program once in a process; a timeout counts as termination by a signal."""
+    """Run the program once in a separate process; a timeout counts as termination by a signal."""
     record_file = folder / "held"
     record_file.unlink(missing_ok=True)
     try:
@@ -115,7 +116,10 @@ def location_with_line(location: str, folder: Path, path: str | None = None) -> 
 
 
 def last_message(errors: list[str]) -> str:
-    """Return the message of the exception in an output, which may have several lines, or the output's last line."""
+    """Return the message of the last exception in the error output, or the last line if there is no exception.
+
+    The message of an exception may have several lines.
+    """
     starts = [index for index, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
     if starts:
         report = errors[starts[-1] + 1 :]
@@ -128,7 +132,7 @@ def last_message(errors: list[str]) -> str:
 
 
 def failure(result: RunResult, folder: Path) -> str | None:
-    """Describe the failure of a run by its last lines of output, with the kernel's source line if they name it."""
+    """Describe the failure of a run by its last lines of output, and add the kernel's source line if possible."""
     if result.status == 0:
         return None
     message = last_message(result.errors)
@@ -140,7 +144,7 @@ def failure(result: RunResult, folder: Path) -> str | None:
 
 
 def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
-    """Find the first output line that depends on the start order although two runs in equal order agree on it."""
+    """Find the first output line that differs in a run of another start order, but not in two runs of equal order."""
     if len(first) == len(second) != len(reordered):
         return f"it prints {len(reordered)} lines, not {len(first)}"
     for number, (expected, repeated, actual) in enumerate(zip(first, second, reordered, strict=False), 1):
@@ -150,7 +154,7 @@ def difference(first: list[str], second: list[str], reordered: list[str]) -> str
 
 
 def reports(folder: Path) -> Iterator[str]:
-    """Extract the reports about kernels from the sanitizer's output, each with its message and source line."""
+    """Extract the reports about kernels from the sanitizer's files, each with its message and source line."""
     for file in sorted(folder.glob("report.*")):
         for text in file.read_text(errors="replace").split(
             "================================================================="
@@ -169,7 +173,10 @@ def reports(folder: Path) -> Iterator[str]:
 
 
 def block_of(report: str) -> str:
-    """Describe which array or variable contains the address in a report, as far as the report names it."""
+    """Describe the array or variable at the faulty address in a report of the address sanitizer.
+
+    Return an empty string if the report does not name an array or variable.
+    """
     array = re.search(r"is located (\d+) bytes inside of (\d+)-byte region", report)
     if array and 0 <= (beyond := int(array[1]) - (int(array[2]) - RED_ZONE)) < RED_ZONE:
         return f", {beyond} bytes behind the end of an array of {int(array[2]) - RED_ZONE} bytes"
@@ -211,7 +218,7 @@ def search(
 
 
 def merged(findings: dict[str, list[str]]) -> list[Finding]:
-    """Merge findings that differ only in the number of the first thread or in an address."""
+    """Merge findings whose texts differ only in the index of a thread or in an address."""
     merged_findings: dict[str, Finding] = {}
     for what, names in findings.items():
         key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)

@@ -1,4 +1,4 @@
-"""Compare the contents of a program's arrays at the end of its functions between two runs."""
+"""Compare the contents that a program's arrays have at the end of its functions between runs of the program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | Non
 
 
 def differing(first: np.ndarray, second: np.ndarray) -> Any:
-    """Test which elements differ by more than sums may differ by rounding."""
+    """Test which elements differ by more than the rounding errors of sums in another order."""
     import numpy as np
 
     if first.dtype.kind not in "fc":
@@ -54,7 +54,7 @@ def differing(first: np.ndarray, second: np.ndarray) -> Any:
 
 
 def difference(first: Held, second: Held, reordered: Held) -> str | None:
-    """Find the first array that depends on the start order although two runs in the same order agree on its values."""
+    """Find the first array that differs in a run of another start order, but not between two runs of equal order."""
     import numpy as np
 
     for (function, name), expected in first.items():

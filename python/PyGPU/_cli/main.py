@@ -19,7 +19,7 @@ _PATH_OPTIONS = {
 
 
 def _json_value(value: Any) -> Any:
-    """Convert a value of `config` that JSON does not support to one that it supports."""
+    """Convert a value of `config` that JSON does not support to a value that JSON supports."""
     return value.hex() if isinstance(value, bytes) else str(value) if isinstance(value, PurePath) else list(value)
 
 
@@ -34,7 +34,7 @@ def _show(arguments: argparse.Namespace) -> None:
 
 
 def _require_backend(command: str) -> None:
-    """Exit with a message if no backend is available; a traceback would not help to correct a setting."""
+    """Exit with a message if no backend is available; a traceback would not help the user to correct a setting."""
     try:
         backend_name()
     except (ValueError, BackendUnavailableError) as error:

@@ -1,8 +1,8 @@
 """Run a program as ``python observed.py FILE program.py its arguments`` and record the contents of its arrays.
 
-`check` runs this file in a separate process and imports nothing of PyGPU before the program imports it. Whenever a
-function of the program's file returns, and at the end of the program, this module records the variables that are
-arrays.
+``python -m PyGPU check`` runs this file in a separate process. This file imports nothing of PyGPU before the program
+does. Whenever a function of the program's file returns, and at the end of the program, this module records the
+variables that are arrays.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class Observer:
                 self.note(code.co_qualname, name, value)
 
     def note(self, function: str, name: str, value: Any) -> None:
-        """Record the value of a variable; it replaces the value recorded before."""
+        """Record the value of a variable in place of the value recorded before."""
         try:
             array = host_copy(value)
             if array is None:

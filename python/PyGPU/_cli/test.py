@@ -1,6 +1,7 @@
 """Run ``python -m PyGPU test``: verify the installed PyGPU on the devices of this machine within seconds.
 
-Each check is a small program whose results are compared with NumPy's. It prints one line, with the cause of a failure.
+Each check is a small computation whose results are compared with NumPy's. The command prints one line per check, with
+the cause if the check failed.
 """
 
 import argparse
@@ -43,7 +44,7 @@ class Wrong(Exception):
 
 
 class Check(NamedTuple):
-    """A check: its name, shown in the report, and its function."""
+    """A check: the name that the report shows, and the function that runs the check."""
 
     what: str
     make: Callable[[PyGPU.Device], str | None]
@@ -89,7 +90,7 @@ def check_download(device: PyGPU.Device) -> str:
 
 
 def large_copy(device: PyGPU.Device) -> str:
-    """Copy arrays of several chunks from pageable and from pinned memory to the device and back."""
+    """Check copies of large arrays, from pageable and from pinned memory to the device and back, in several chunks."""
     host = numpy.arange(8 << 20, dtype=numpy.int32)
     array = PyGPU.to_gpu(host, device=device)
     pinned = PyGPU.empty_like_pinned(host)
@@ -99,7 +100,7 @@ def large_copy(device: PyGPU.Device) -> str:
 
 
 def same_device_copy(device: PyGPU.Device) -> str:
-    """Copy an array within the device, also onto overlapping memory."""
+    """Check copies of an array within the device, also onto overlapping memory."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     transposed = PyGPU.empty((64, 48), numpy.float32, device=device)
     transposed[...] = array.T
@@ -111,7 +112,7 @@ def same_device_copy(device: PyGPU.Device) -> str:
 
 
 def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
-    """Return the message for a missing compiler, with the hint how to install one."""
+    """Return the message for a missing compiler, with a hint how to install a compiler."""
     first = str(error).splitlines()[0]
     return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
 
@@ -175,7 +176,7 @@ def event(device: PyGPU.Device) -> None:
 
 
 def requires_compiler(check: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
-    """Return a check that is skipped if the compiler is missing."""
+    """Wrap a check so that it is skipped if the compiler is missing."""
 
     def checked(device: PyGPU.Device) -> str | None:
         try:
@@ -225,7 +226,7 @@ CHECKS = [
 
 
 def exchange(device: PyGPU.Device, import_array: Callable[[PyGPU.GPUArray], Any]) -> None:
-    """Pass an array to another library, which adds one to each element, and read it back."""
+    """Pass an array to another library, which adds one to each element, and check the elements afterwards."""
     imported = import_array(PyGPU.to_gpu(values(), device=device))
     imported += 1
     same(PyGPU.from_dlpack(imported).get(), values() + 1)
@@ -283,7 +284,7 @@ NEIGHBOURS = {"torch": with_torch, "cupy": with_cupy, "jax": with_jax, "numba": 
 
 
 def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) -> tuple[str, str]:
-    """Run a check; return its verdict and message."""
+    """Run a check; return the verdict and the message that the report shows."""
     try:
         return "ok", make(device) or ""
     except Skipped as skipped:
@@ -307,7 +308,7 @@ def devices(names: list[str] | None) -> list[PyGPU.Device]:
 
 
 def lines(selected_devices: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
-    """Run all checks, those of other libraries on the first device, until the time limit; yield their results."""
+    """Run the checks until the time limit, and yield their results; other libraries are checked on one device only."""
     checks = [(f"{device}: {check.what}", check.make, device) for device in selected_devices for check in CHECKS]
     if has_neighbours:
         installed = [name for name in NEIGHBOURS if is_installed(name)]

@@ -1,7 +1,8 @@
 """Run ``python -m PyGPU warm``: compile arithmetic kernels ahead of time, for container images.
 
-A kernel of one operation is compiled at its first use and cached on disk. To fill the cache, this command calls each
-function, in several threads, with each pair of types and with each array layout that selects a separate kernel.
+Without this command, a kernel of one operation is compiled at its first use and cached on disk. To fill the cache, this
+command calls each function, in several threads, with each pair of types and with each array layout that selects a
+separate kernel.
 """
 
 import argparse
@@ -51,7 +52,7 @@ class Call(NamedTuple):
 
 
 def square(dtype: str) -> Any:
-    """Create a square array of ones: every function is defined for 1."""
+    """Create a square array of ones, because every function is defined for the argument 1."""
     return PyGPU.ones((EDGE, EDGE), dtype)
 
 
@@ -117,7 +118,7 @@ def cached_kernels() -> tuple[int, int]:
 
 
 def architectures() -> dict[str, int]:
-    """Return one device for each architecture; devices of one architecture use the same compiled kernels."""
+    """Return one device of each architecture, because devices of one architecture use the same compiled kernels."""
     devices: dict[str, int] = {}
     for device in range(PyGPU.device_count()):
         devices.setdefault(PyGPU.device_properties(device)["architecture"], device)

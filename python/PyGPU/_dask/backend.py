@@ -33,7 +33,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = None) -> 
 
 
 def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
-    """Return a Dask array whose chunks a function creates; each chunk has separate memory, which kernels may write."""
+    """Create a Dask array whose chunks a function creates; each chunk has separate memory, which kernels may write."""
     delayed_array = wrap_func_shape_as_first_arg(
         make, shape, **{name: value for name, value in kwargs.items() if value is not None}
     )

@@ -34,7 +34,7 @@ to_pygpu_dispatch.register((object, np.ndarray), _to_device)
 
 
 def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
-    """Return the number of reduced elements as an array on the device of `x`, where `mean` divides by it."""
+    """Count the reduced elements of `x`; return the count on the device of `x`, because `mean` divides there."""
     axis, keepdims = kwargs.get("axis"), kwargs.get("keepdims", False)
     dtype = kwargs.get("dtype", np.float64)
     if axis is None and not keepdims:
@@ -47,7 +47,7 @@ def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
 
 
 def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
-    """Evaluate `einsum` on the device; drop the arguments that Dask passes for NumPy only."""
+    """Evaluate `einsum` on the device, without the arguments that Dask passes for NumPy only."""
     for name in ("order", "casting"):
         kwargs.pop(name, None)
     result: _core.GPUArray = np.einsum(*operands, **kwargs)

@@ -37,7 +37,7 @@ def register_sizeof(sizeof: Any) -> None:
 
 
 def nbytes(array: _core.GPUArray) -> int:
-    """Return the number of bytes of an array's elements; a broadcast element counts once."""
+    """Return the number of bytes of an array's elements; an element that is repeated by stride 0 counts once."""
     count = array.itemsize
     for length, stride in zip(array.shape, array.strides, strict=True):
         count *= length if stride or not length else 1

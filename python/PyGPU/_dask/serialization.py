@@ -21,7 +21,7 @@ _PROCESS = uuid.uuid4().hex
 
 
 def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
-    """Return an array's metadata for the receiver, and its elements as a contiguous array."""
+    """Return the metadata of an array for a message's header, and the elements as a contiguous array."""
     # An axis with stride 0 repeats one element, which is sent only once.
     once = x[tuple(slice(None) if stride else slice(0, 1) for stride in x.strides)] if x.size and x.ndim else x
     order = "F" if once.flags.f_contiguous and not once.flags.c_contiguous else "C"
@@ -71,7 +71,7 @@ def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
 
 
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
-    """Return a header and one device frame, after waiting for its uses, because UCX sends on an external stream."""
+    """Return a header and one frame on the device; wait for the array's uses, because UCX sends on another stream."""
     header, dense = _dense(x)
     flat = _bytes(dense)
     flat.synchronize()

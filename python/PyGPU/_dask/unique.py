@@ -46,12 +46,13 @@ def unique_rows(ar: Any, indices: Any, counts: Any, return_inverse: bool = False
 
 
 def register() -> None:
-    """Wrap the function that Dask calls on each chunk, because Dask looks up no function by the class of the chunk."""
+    """Wrap the function that Dask calls on each chunk, because Dask calls it for chunks of every class."""
     dasks = getattr(routines, "_unique_internal", None)
     if dasks is None or hasattr(dasks, "_of_device_chunks"):
         return
 
-    # The wrapper keeps the name of Dask's function, by which it is pickled: a worker without PyGPU finds Dask's.
+    # The wrapper has the name and module of Dask's function, because a function is pickled by its name. A worker
+    # without PyGPU thus unpickles Dask's function.
     @functools.wraps(dasks)
     def of_chunk(ar: Any, *args: Any, **kwargs: Any) -> Any:
         return (unique_rows if isinstance(ar, _core.GPUArray) else dasks)(ar, *args, **kwargs)

@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 
 def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
-    """Apply the ufunc with a name in place at given indices, as documented for `Ufunc.at`."""
+    """Apply the ufunc named `name` in place at given indices, as documented for `Ufunc.at`."""
     if not isinstance(a, _core.GPUArray):
         raise invalid_array_error(a, f"{name}.at")
     if a.device.kind == "cpu" and values and np.ndim(values[0]) > 0:

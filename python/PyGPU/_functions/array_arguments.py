@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
-    """Return the error for an object that is no GPUArray; its message names the type and the conversion."""
+    """Return the error for an object that is no GPUArray; the message names the object's type and a conversion."""
     kind = type(invalid).__name__
     is_list = isinstance(invalid, (list, tuple))
     if is_list and any(isinstance(element, _core.GPUArray) for element in invalid):
@@ -23,7 +23,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     elif is_list or isinstance(invalid, np.ndarray):
         try:
             kind = f"{kind} of shape {np.shape(invalid)}"
-        except ValueError:  # rows of different lengths
+        except ValueError:  # the nested sequences have different lengths
             kind = f"{kind} of length {len(invalid)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:
@@ -60,7 +60,7 @@ def array(argument: Any, function: str) -> _core.GPUArray:
 
 
 def target(argument: Any, function: str) -> _core.GPUArray:
-    """Return the array that a function writes; reject lists and tuples, since only a copy of them would change."""
+    """Return the array that a function writes; reject lists and tuples, because only a copy would be written."""
     if isinstance(argument, (list, tuple)):
         raise invalid_array_error(argument, function)
     return array(argument, function)
@@ -124,5 +124,5 @@ def normalize_axes(axes: Any, ndim: int) -> tuple[int, ...]:
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
-    """Return an index tuple that selects a part along one axis and everything along the axes before it."""
+    """Return an index tuple that selects `part` along one axis, and all elements along the preceding axes."""
     return (slice(None),) * axis + (part,)

@@ -377,7 +377,7 @@ def _check_dtypes(first: np.dtype[Any], second: np.dtype[Any]) -> None:
 
 
 def _items_equal(first: _core.GPUArray, second: _core.GPUArray, ndim: int) -> _core.GPUArray:
-    """Compare items, and join the axes after the first `ndim` axes, which are those of subarrays."""
+    """Compare items; combine the results along the axes after the first `ndim` axes, which are axes of subarrays."""
     if first.dtype.names is not None:
         ndim_of_fields = max(first.ndim, second.ndim)
         parts = [

@@ -219,7 +219,7 @@ def _ordered_lengths(lengths: tuple[int, ...], order: str | None, function: str)
 
 
 def _clip_mode(mode: Any) -> str:
-    """Return the name of a mode; NumPy also has numbers for modes, and takes None as ``'raise'``."""
+    """Return the name of a mode, which may be given as one of NumPy's numbers, or as None for ``'raise'``."""
     if mode is None:
         return "raise"
     if isinstance(mode, int) and 0 <= mode < len(_CLIP_MODES):

@@ -55,11 +55,11 @@ def joined(
     dtype: DTypeLike | None,
     casting: Casting,
 ) -> _core.GPUArray:
-    """Concatenate arrays of one device: each array is copied or cast into its part of the result."""
+    """Concatenate arrays of one device; copy or cast each array into its part of the result."""
     if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
         return fast_result
     if dtype is not None:
-        dtype = _core.empty_like(parts[0], dtype, shape=0).dtype  # NumPy reads the dtype before the shapes
+        dtype = _core.empty_like(parts[0], dtype, shape=0).dtype  # NumPy checks the dtype before it checks the shapes
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
     if out is None:

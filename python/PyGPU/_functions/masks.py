@@ -1,4 +1,4 @@
-"""Selection of elements by masks, for which the host waits for the number of true elements, and writes by masks."""
+"""Selection of elements by masks, and writes by masks; a selection waits for the number of true elements."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def device_array_of(function: str, *operands: Any) -> _core.GPUArray:
 
 
 def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPUArray:
-    """Copy values to the device of an array and convert them to a dtype without a check for lost information."""
+    """Copy values to the device of an array and convert them to a dtype; do not check whether information is lost."""
     if not isinstance(values, _core.GPUArray):
         host_values = np.asarray(values)
         return _core.asarray(host_values if dtype is None else host_values.astype(dtype), device=a.device)
@@ -57,7 +57,7 @@ def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPU
 
 
 def check_values(a: _core.GPUArray, values: Any) -> None:
-    """Raise an error if the dtype of `values` cannot be cast safely to the array's; Python values are not checked."""
+    """Raise an error if the dtype of `values` cannot be cast safely to the array's dtype; ignore Python values."""
     dtype = getattr(values, "dtype", a.dtype)
     if not np.can_cast(dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")

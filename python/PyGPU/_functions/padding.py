@@ -95,8 +95,8 @@ def _linear_ramp(padded: _Axis, end_values: tuple[Any, Any]) -> None:
         count = outer.shape[padded.axis]
         if not count:
             continue
-        # Computed like `numpy.linspace` from the end value to the edge element, because its rounding depends on all
-        # steps.
+        # The ramp is computed like `numpy.linspace` from the end value to the edge element, because the rounding
+        # depends on all steps.
         ramp_dtype = np.result_type(end_value, dtype, 0.0)
         steps = _core.arange(count, dtype=ramp_dtype, device=padded.whole.device)
         steps = steps.reshape((-1,) + (1,) * (padded.whole.ndim - padded.axis - 1))
@@ -173,7 +173,7 @@ def _wrap(padded: _Axis) -> None:
 
 
 def _filler(mode: str, arguments: dict[str, Any], ndim: int) -> Callable[[_Axis], None]:
-    """Return the function that fills the padding of one axis."""
+    """Return the function that fills the padding along one axis, for the mode and its keyword arguments."""
     argument: Any = next(iter(arguments.values()), None)
     if mode in ("reflect", "symmetric"):
         return lambda padded: _reflect(padded, argument, mode == "symmetric")
@@ -246,7 +246,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
             if any(width):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
             continue
-        # Of the later axes only the middle is filled now; their padding, with the corners, is filled in later
-        # iterations.
+        # Along later axes only the existing elements are filled now; their padding, with the corners, is filled in
+        # later iterations.
         fill(_Axis(result[(slice(None),) * (axis + 1) + middle[axis + 1 :]], axis, width))
     return result

@@ -20,7 +20,7 @@ _CONTINUOUS = {
     "median_unbiased": (1 / 3.0, 1 / 3.0),
     "normal_unbiased": (3 / 8.0, 3 / 8.0),
 }
-"""The alpha and beta of Hyndman and Fan's methods."""
+"""The parameters alpha and beta of Hyndman and Fan's methods for continuous quantiles."""
 
 _METHODS = (
     "averaged_inverted_cdf",
@@ -36,9 +36,9 @@ _METHODS = (
 
 
 def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
-    """Return the index of a quantile among sorted elements, and the weight of the next element if it is interpolated.
+    """Return the index of a quantile among sorted elements, and the weight of the next element for interpolation.
 
-    The arguments are on the host or on a device; the computation follows NumPy's.
+    The arguments are on the host or on a device; the formulas are NumPy's.
     """
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
@@ -57,7 +57,7 @@ def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
         return {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method](linear), None
     if method == "inverted_cdf":
         return np.ceil(n * q - 1), None
-    # Select the nearest element; of two equally near elements, the one with the even number, counted from 1.
+    # Select the nearest element. Of two equally near elements, select the element with an even number, counted from 1.
     index = n * q - 1 - 0.5
     floor = np.floor(index)
     return np.where((index == floor) & (floor % 2 == 1), floor, floor + 1), None
@@ -91,7 +91,7 @@ def _finish_result(
     casting: Literal["same_kind", "unsafe"],
     is_broadcast: bool = True,
 ) -> _core.GPUArray:
-    """Return a result with reduced axes restored if requested, and copied into the output array if given."""
+    """Restore the reduced axes of a result if `keepdims` is true; copy the result into `out` if given."""
     if keepdims:
         lengths = (1 if axis_index in axes else length for axis_index, length in enumerate(a.shape))
         dense = result if result.flags.c_contiguous else result.copy("C")
@@ -133,7 +133,7 @@ def _take_from_rows(rows: _core.GPUArray, indices: Any) -> _core.GPUArray:
 
 
 def _is_whole(index: Any) -> Any:
-    """Test for indices of an integer type, which whole numbers as quantiles give; NumPy does not interpolate then."""
+    """Test for indices of an integer type, between which NumPy does not interpolate."""
     return index.dtype.kind in "iu"
 
 
@@ -157,7 +157,7 @@ def _row_quantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> 
 
 
 def _row_nanquantiles(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
-    """Compute quantiles of the non-NaN elements of each row; their number differs between rows."""
+    """Compute quantiles of the non-NaN elements of each row; the number of these elements differs between rows."""
     counts = _core.count_nonzero(_core.equal(rows, rows), axis=-1)
     broadcast_q = np.asarray(q).reshape(np.shape(q) + (1,) * (rows.ndim - 1))
     index, weight = _virtual(method, counts, _core.asarray(broadcast_q, device=rows.device))

@@ -85,7 +85,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     x : GPUArray
         The values. Either `x` or `bins` may be an array_like that is no GPUArray.
     bins : array_like
-        Edges of the bins, increasing or decreasing. If they are on a device, the host waits to read their direction.
+        Edges of the bins, increasing or decreasing. If they are on a device, the host waits for the test of their
+        order.
     right : bool, optional
         Whether a bin includes its right edge instead of its left one.
 
@@ -150,7 +151,7 @@ def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, o
 def _partitioned(
     name: str, sort: Callable[..., _core.GPUArray], a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any
 ) -> _core.GPUArray:
-    """Sort all elements with the function `sort` or `argsort`, instead of a partition."""
+    """Implement a partition by sorting all elements with the function `sort` or `argsort`."""
     a = array(a, name)
     numpy_result: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
     if numpy_result is not NotImplemented:

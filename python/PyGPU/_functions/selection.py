@@ -182,7 +182,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> PyGPU.select([a < 1, a > 3], [a - 10, a + 10], 7).tolist()
     [-10, 7, 7, 7, 14]
     """
-    # NumPy takes an array as the list of its rows.
+    # As in NumPy, an array is treated as the list of its rows.
     condlist, choicelist = list(condlist), list(choicelist)
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")

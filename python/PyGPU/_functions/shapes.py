@@ -435,7 +435,8 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     >>> PyGPU.size(PyGPU.zeros((2, 3))), PyGPU.size(PyGPU.zeros((2, 3)), 1)
     (6, 3)
     """
-    # Avoids a copy to the host: NumPy reads only the shape of the stand-in.
+    # An array with the same shape replaces a device array, because NumPy reads only the shape. This avoids a copy to
+    # the host.
     return np.size(a if not isinstance(a, _core.GPUArray) else np.broadcast_to(False, a.shape), axis)
 
 

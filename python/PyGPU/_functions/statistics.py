@@ -40,7 +40,7 @@ def _cumulative(
         raise ValueError(f"out has shape {out.shape} and the scan with its initial value {shape}")
     before = (slice(None),) * axis
     scan(x, axis=axis, dtype=dtype, out=out[(*before, slice(1, None))])
-    out[(*before, slice(0, 1))] = first  # last, because it may be one of the elements
+    out[(*before, slice(0, 1))] = first  # written last, because `first` may be an element of `out`
     return out
 
 
@@ -224,7 +224,7 @@ def average(
 
 
 def _deviations(a: _core.GPUArray, mean: Any, ignores_nan: bool) -> _core.GPUArray:
-    """Return the squares of the deviations from given means, which are real."""
+    """Return the squares of the absolute deviations from given means, as real numbers."""
     deviations: _core.GPUArray = a - mean
     if ignores_nan:
         if deviations.shape != a.shape:

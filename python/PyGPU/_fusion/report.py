@@ -1,4 +1,4 @@
-"""Report on deferred operations: the numbers of fused operations, and reasons why others were not fused."""
+"""Report on deferred operations: numbers of fused operations, and reasons why other operations were not fused."""
 
 from __future__ import annotations
 

@@ -113,7 +113,8 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     if not matrices.size:
         empty = (_core.empty(shape, dtype, device=matrices.device) for shape in (matrices.shape[:-1], matrices.shape))
         return EigResult(*empty)
-    # A real matrix is not converted, because only then the eigenvalues of a pair are exact conjugates.
+    # A real matrix is not converted to complex numbers, because only for real matrices the library returns pairs of
+    # eigenvalues that are exact conjugates.
     work = copy_column_major(matrices, common_type(matrices))
     if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")

@@ -59,15 +59,16 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     a = array(a, "cholesky")
     check_square(a)
     dtype = common_type(a)
-    # `upper` is passed only if it is set, because NumPy has it from version 2.0 on.
+    # `upper` is passed only if it is true, because NumPy has this parameter only from version 2.0 on.
     numpy_result: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if numpy_result is not NotImplemented:
         return numpy_result
     work = copy_row_major(a, dtype)
-    # The lower triangle in the library's column order is the upper triangle in row order; hence `is_lower=upper`.
+    # The library reads matrices in column order, in which the upper triangle of a row-order matrix is the lower
+    # triangle.
     info = library.cholesky(work, is_lower=upper) if work.size else None
     factor = triu(work) if upper else tril(work)
-    # The check is after the last launch, because the host waits here.
+    # The check follows the last launch, because the host waits in the check.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
     return factor
@@ -131,7 +132,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
-    """Compute the singular values of Hermitian matrices: the absolute eigenvalues in descending order."""
+    """Compute singular values of Hermitian matrices: the absolute values of their eigenvalues, sorted descending."""
     if not compute_uv:
         return _core.flip(_core.sort(_core.abs(eigvalsh(a)), -1), -1)
     values, vectors = eigh(a)
@@ -143,25 +144,26 @@ def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
 
 
 def _orthonormalized(columns: _core.GPUArray) -> _core.GPUArray:
-    """Return nearly orthonormal columns with their error squared, by one Newton-Schulz step towards the polar factor.
+    """Improve nearly orthonormal columns by one Newton-Schulz step towards the polar factor.
 
-    Source: N. J. Higham, "Functions of Matrices", SIAM 2008, section 8.3.
+    If the columns deviate from orthonormality by e, the result deviates by about e^2. Source: N. J. Higham, "Functions
+    of Matrices", SIAM 2008, section 8.3.
     """
     step = identity(columns, columns.shape[-1], columns.shape[-1], columns.dtype) * 1.5
     return columns @ (step - conjugate(transposed(columns)) @ columns * 0.5)
 
 
 def _refined(a: _core.GPUArray, u: _core.GPUArray, vh: _core.GPUArray) -> SVDResult:
-    """Compute the decomposition of matrices from vectors of the library.
+    """Compute a more accurate decomposition of matrices from the singular vectors that the library computed.
 
-    The library's Jacobi iterations let the lengths of the vectors drift, and the singular values with them: by 1600
-    units of the type's precision for a 1000 x 1000 matrix. The values u^H A v of vectors of length 1 have only the
-    square of the vectors' error, which leaves about 15 units.
+    In the library's Jacobi iterations the lengths of the vectors deviate from 1, and with them the singular values:
+    by 1600 units of the type's precision for a 1000 x 1000 matrix. If the vectors have length 1, the error
+    of the values u^H A v is only the square of the vectors' error. The remaining error is about 15 units.
     """
     left, right = _orthonormalized(u), _orthonormalized(conjugate(transposed(vh)))
     count = min(a.shape[-2:])
     values = abs(_core.sum(conjugate(left[..., :count]) * (a @ right[..., :count]), -2))
-    # Values that are equal but for rounding stay in descending order.
+    # The minimum with all preceding values keeps values that differ only by rounding in descending order.
     return SVDResult(left, _core.minimum.accumulate(values, -1), conjugate(transposed(right)))
 
 

@@ -1,4 +1,7 @@
-"""Factorise stacks of matrices in place with cuSOLVER or hipSOLVER; module `operands` copies them to column order."""
+"""Factorise stacks of matrices in place with cuSOLVER or hipSOLVER.
+
+The matrices must be in column order; the module `operands` copies matrices to this order.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +71,8 @@ def lu(a: _core.GPUArray) -> LU:
     """Factorise a stack of square matrices in place into triangular factors."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
-    # A matrix that is factorised alone uses the whole device, but needs separate launches. Small matrices are
-    # therefore factorised in one batch.
+    # A factorisation of one matrix uses the whole device, but each matrix then needs separate launches. Small matrices
+    # are therefore factorised in one batch.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)
         if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):
@@ -131,8 +134,8 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
     k = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
     u_columns, v_columns = (m, n) if is_many or (vectors and full) else (k, k)
-    # Buffers for vectors are passed even if no vectors are computed, because some versions of the libraries access
-    # them.
+    # Buffers for vectors are passed even if no vectors are computed, because some library versions access
+    # these buffers.
     u, v = _empty(a, (*shape, u_columns, m), a.dtype), _empty(a, (*shape, v_columns, n), a.dtype)
     s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"
@@ -145,7 +148,7 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
 def svd_by_qr(
     a: _core.GPUArray, vectors: bool, full: bool
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Compute `svd` by QR iterations, which always terminate; the right vectors are conjugated rows in column order."""
+    """Compute `svd` by QR iterations, which always end; the right vectors are conjugated rows in column order."""
     shape, batch, m, n = _stack(a)
     u = _empty(a, (*shape, m if vectors and full else n, m), a.dtype)
     v = _empty(a, (*shape, n, n), a.dtype)
@@ -158,7 +161,7 @@ def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArra
     """Return the complex eigenvalues, the eigenvectors in column order, and the status.
 
     The eigenvalues of a real matrix are real, or exact pairs of conjugates. The vectors of a pair are also conjugates;
-    the library stores the real part of the first one, and then its imaginary part, as LAPACK's `geev` does.
+    the library stores the real part of the first vector, and then its imaginary part, as LAPACK's `geev` does.
     """
     shape, batch, n, _ = _stack(a)
     of_values = np.result_type(a.dtype, np.complex64)

@@ -67,7 +67,7 @@ def copy_column_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray
 
 
 def copy_in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
-    """Copy matrices in their memory order; also return whether a column-major library reads them as transposed."""
+    """Copy matrices in their memory order; also return whether a column-major library reads their transposes."""
     if transposed(a).flags.c_contiguous:
         return copy_column_major(a, dtype), False
     return copy_row_major(a, dtype), True

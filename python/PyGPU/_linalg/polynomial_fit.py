@@ -93,7 +93,7 @@ def polyfit(
             raise TypeError(f"expected w and y to have the same length: {weights.shape[0]} and {values.shape[0]}")
         left *= weights[:, None]
         values *= weights[:, None] if values.ndim == 2 else weights
-    # Columns of one length improve the condition number.
+    # The columns are scaled to equal lengths, which improves the condition number.
     scale = _core.sqrt((left * left).sum(axis=0))
     left /= scale
     scaled, residuals, rank, singular_values = lstsq(left, values, rcond)
@@ -132,7 +132,7 @@ def _check_operands(points: _core.GPUArray, values: _core.GPUArray, deg: int) ->
 def _covariance(
     left: _core.GPUArray, scale: _core.GPUArray, values: _core.GPUArray, residuals: _core.GPUArray | None
 ) -> _core.GPUArray:
-    """Return the covariance matrix of the coefficients; without residuals the unscaled one."""
+    """Return the covariance matrix of the coefficients; if `residuals` is None, the matrix is not scaled."""
     points, order = left.shape
     base = inv(_core.matmul(left.T, left)) / (scale[:, None] * scale)
     factor: Any = 1

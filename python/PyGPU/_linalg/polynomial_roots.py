@@ -17,7 +17,8 @@ from PyGPU._names.public import public
 def poly(seq_of_zeros: Any) -> _core.GPUArray:
     """Return the coefficients of the polynomial with given roots, or the characteristic polynomial of a matrix.
 
-    With complex roots the host waits for a comparison: the coefficients are real if each root has its conjugate.
+    The coefficients are real if the conjugate of each root is a root as well. For complex roots the host waits for this
+    comparison.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def poly(seq_of_zeros: Any) -> _core.GPUArray:
     coefficients = _core.zeros(zeros.size + 1, zeros.dtype, device=zeros.device)
     coefficients[0] = 1
     for degree in range(zeros.size):
-        # The product with (x - zero); the right side is computed before it is subtracted.
+        # Multiplies the polynomial by (x - zero). The right side is computed completely before it is subtracted.
         coefficients[1 : degree + 2] -= zeros[degree : degree + 1] * coefficients[: degree + 1]
     is_real = zeros.dtype.kind == "c" and ((is_matrix and given.dtype.kind != "c") or _are_conjugate(zeros))
     return coefficients.real.copy() if is_real else coefficients

@@ -41,7 +41,7 @@ def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
 
 
 def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return a mask of the singular values above a tolerance, and their inverses, which are 0 for the other values."""
+    """Return a mask of the singular values above `cutoff`, and the inverses of these values; other inverses are 0."""
     is_large: _core.GPUArray = s > cutoff
     one = s.dtype.type(1)
     return is_large, _core.where(is_large, one / _core.where(is_large, s, one), s.dtype.type(0))

@@ -22,7 +22,8 @@ def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, No
     Parameters
     ----------
     event_or_stream : Event or Stream
-        Event or stream to wait for. Another thread waits, unless the work is already complete.
+        Event or stream to wait for. Unless its work is already complete, another thread waits, so that the coroutine's
+        thread can run other coroutines.
 
     Returns
     -------

@@ -18,7 +18,7 @@ _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\
 
 
 def extract_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
-    """Move macro definitions from compiler options to the preamble; return both.
+    """Move macro definitions from compiler options to the preamble; return the options and the preamble.
 
     The macros then do not affect the headers that the kernel itself includes. The definitions remain options if an
     option inserts a header before every source, because that header may use the macros.
@@ -67,7 +67,7 @@ class DtypedArgument:
 
     @property
     def c_type(self) -> str:
-        """The C type of the argument: the declared name if every compiler supports it, else the name of its dtype."""
+        """The C type of the argument: the declared name if every compiler supports it, otherwise the dtype's C name."""
         return self._declared_type or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:

@@ -93,7 +93,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     try:
         return _core.allocate_device(bytes)
     except _core.OutOfMemoryError:
-        gc.collect()  # memory may be part of reference cycles
+        gc.collect()  # frees device memory that only reference cycles still refer to
         return _core.allocate_device(bytes)
 
 

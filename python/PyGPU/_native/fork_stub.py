@@ -1,7 +1,7 @@
 """Placeholder for a GPU array in a forked child process; using the placeholder raises an error.
 
 An error during unpickling would end a worker of a process pool before the worker could report the failure. The pool
-would then wait for its result indefinitely.
+would then wait for the worker's result indefinitely.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class ArgumentHandler:
     array([1], dtype=int32)
     """
 
-    # #: The device memory; None until it is first requested.
+    #: The device memory; None until `get_device_alloc` is first called.
     dev_alloc: Any = None
 
     def __init__(self, array: Any) -> None:

@@ -20,7 +20,7 @@ def _write(out: Results, value: Any, mask: Any, casting: Any) -> None:
 
 
 def _with_output(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function like a ufunc: it computes in a requested dtype and writes the result to a given output."""
+    """Add a ufunc's parameters to a function: the dtype in which it computes, and the array for the result."""
 
     def computed(
         *operands: Any, out: Results, where: Any = True, casting: str = "same_kind", dtype: np.dtype[Any] | None = None
@@ -38,7 +38,7 @@ def _elementwise(function: Callable[[float], float], at_pole: float = math.nan) 
             return function(float(x))
         except OverflowError:
             return math.inf
-        except ValueError:  # a pole, or negative infinity
+        except ValueError:  # the argument is a pole of the function, or negative infinity
             return at_pole
 
     return _with_output(np.vectorize(value, otypes=[np.float64]))
@@ -49,7 +49,7 @@ def _choose(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _numpy_or_product(name: str, product: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function that calls a function of NumPy 2.2, or with older versions computes a matrix product."""
+    """Return a function that calls NumPy's function `name`, or `product` if NumPy is older than 2.2 and lacks it."""
 
     def computed(x1: Any, x2: Any, *, out: Results, **keywords: Any) -> None:
         function = getattr(np, name, None)
@@ -79,7 +79,7 @@ def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> N
 
 
 def _digits(scale: Any) -> int:
-    return round(math.log10(scale)) if math.isfinite(scale) else 400  # NumPy computes the power of ten: infinity
+    return round(math.log10(scale)) if math.isfinite(scale) else 400  # for 400, NumPy's power of ten is infinity
 
 
 def _round_decimals(a: Any, scale: Any) -> Any:

@@ -25,7 +25,7 @@ class _Waiting:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the module's spec from the other finders, with the wrapped loader."""
+        """Return the spec that the other finders have for the module, with its loader wrapped."""
         if fullname != self.name:
             return None
         other_finders = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))
@@ -50,7 +50,7 @@ class _Waiting:
 def when_imported(name: str, action: Callable[[], object]) -> _Waiting:
     """Run a function when a module has been imported; immediately if it is already imported.
 
-    Returns the finder that waits for the import, which is installed only if the module is not imported yet.
+    Return the finder that waits for the import. The finder is installed only if the module is not imported yet.
     """
     finder = _Waiting(name, action)
     if name in sys.modules:

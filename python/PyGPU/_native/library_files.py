@@ -1,7 +1,8 @@
 """Locations of headers for device code, and of NVIDIA's NVRTC, nvcc, device libraries and mathematics libraries.
 
 cuda-pathfinder, if installed, searches wheels, conda environments and toolkits. This module searches all other
-locations. It also searches NVRTC itself, before cuda-pathfinder, for the reason that docs/design/kernels.md gives.
+locations. It also searches for NVRTC before cuda-pathfinder does, because cuda-pathfinder may find an NVRTC that is too
+new for the driver (docs/design/kernels.md).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ HEADERS = Path(__file__).parent.parent / "include" / "user"
 """Folder of PyGPU's headers for kernels: ``pycuda-complex.hpp``, ``pycuda-helpers.hpp``."""
 
 EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
-"""Folder of host headers reduced to what device code can use, for NVRTC without an installed toolkit."""
+"""Folder of host headers with the declarations that device code can use, for NVRTC without an installed toolkit."""
 
 
 def candidates() -> list[str]:
@@ -46,7 +47,7 @@ def candidates() -> list[str]:
 
 
 def by_pathfinder() -> list[str]:
-    """Return the NVRTC that cuda-pathfinder finds; called last, because it takes longer than loading a kernel.
+    """Return the NVRTC that cuda-pathfinder finds; tried last, because the search takes longer than loading a kernel.
 
     Returns
     -------
@@ -83,7 +84,7 @@ _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
     "cufft": (_named_cufft, "libcufft.so.", ("nvidia/cu13/lib", "nvidia/cufft/lib")),
     "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
-    # The caller provides the file names.
+    # Users name another file of NVTX in the call of `annotate`, and not by an environment variable.
     "nvtx": (lambda: None, "libnv", ("nvidia/nvtx/lib", "nvidia/cu13/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
@@ -143,7 +144,7 @@ def _pathfinder(function: str, name: str) -> object:
     """Return the path that cuda-pathfinder finds, or None if it is not installed or finds no file."""
     try:
         return getattr(importlib.import_module("cuda.pathfinder"), function)(name)
-    except Exception:  # its errors have several bases, and older versions lack functions; the search continues
+    except Exception:  # cuda-pathfinder raises various errors, also for missing functions; ignore them all
         return None
 
 
@@ -153,7 +154,7 @@ def _pathfinder_path(function: str, name: str) -> str | None:
 
 
 def _in_toolkits(*names: str) -> str | None:
-    """Return the first match in a CUDA toolkit: named by an environment variable, that of nvcc, or the default one."""
+    """Return the first match in the toolkits that an environment variable, nvcc's path or the default path names."""
     homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
     program = which("nvcc")
     homes += [Path(program).resolve().parent.parent] if program else []

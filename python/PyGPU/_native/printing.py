@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _edges(length: int, edge_items: int) -> list[slice]:
-    """Return the parts of an axis that NumPy prints, and one element between them in place of the omitted ones."""
+    """Return the parts of an axis that NumPy prints, and between them one element in place of the omitted elements."""
     if length <= 2 * edge_items + 1:
         return [slice(0, length)]
     return [slice(0, edge_items + 1), slice(length - edge_items, length)]

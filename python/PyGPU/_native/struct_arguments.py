@@ -115,7 +115,7 @@ def _check_layout(dtype: numpy.dtype[Any]) -> None:
 
 
 def _alignment(dtype: numpy.dtype[Any]) -> int:
-    """Return the C alignment of a dtype; the alignment that NumPy reports is 1 if it was created without align=True."""
+    """Return the C alignment of a dtype; NumPy reports the alignment 1 for a dtype created without ``align=True``."""
     if dtype.fields is None:
         return dtype.alignment
     return max((_alignment(field[0].base) for field in dtype.fields.values()), default=1)
@@ -161,7 +161,7 @@ def _converted(dtype: numpy.dtype[Any], value: Any, path: str, owners: list[tupl
 
 
 def _number(dtype: numpy.dtype[Any], value: Any, path: str) -> Any:
-    """Convert numbers to the dtype of a field; raise an error if they do not fit."""
+    """Convert one or more numbers to the dtype of a field; raise an error if a number does not fit."""
     try:
         original = numpy.asarray(value)
         converted = numpy.asarray(value, dtype=dtype.base)

@@ -29,7 +29,7 @@ def signature_of(function: _Function) -> inspect.Signature | None:
 
 
 class ArgumentAdapter:
-    """Callable with the signature of a NumPy function that calls a PyGPU function; it compares both signatures once."""
+    """Callable with a NumPy function's signature that calls a PyGPU function; the signatures are compared once."""
 
     __slots__ = ("_aligned_count", "_first_name", "_function", "_keyword_names", "_numpy_signature", "_path")
 
@@ -41,7 +41,8 @@ class ArgumentAdapter:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # Callable objects have no usable signature in Python; reductions handle NumPy's default values themselves.
+        # A signature of only `*args` and `**kwargs` is not usable. Reductions are excluded as well, because they handle
+        # NumPy's default values themselves.
         if isinstance(function, _core.Reduction) or all(
             parameter.kind in _VARIADIC for parameter in parameters.values()
         ):
@@ -52,7 +53,7 @@ class ArgumentAdapter:
         )
 
     def _count_aligned(self, names: list[str]) -> int:
-        """Count the leading parameters that both functions have in common; the names of the first may differ."""
+        """Count the leading parameters that both functions share; the names of the first parameter may differ."""
         count = 0
         for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
             is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]

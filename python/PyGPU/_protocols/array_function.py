@@ -76,7 +76,7 @@ def _on_host(argument: Any) -> Any:
 
 
 def _check_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise an error for host arrays, as the operators do; accept an ndarray without axes as a number."""
+    """Raise an error for host arrays among arguments, as operators do; accept an ndarray without axes as a number."""
     allowed = index.HOST.get(path, ())
     signature = signature_of(func)
     bound = dict(signature.bind(*args, **kwargs).arguments) if signature else dict(enumerate(args)) | dict(kwargs)

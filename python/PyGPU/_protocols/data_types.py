@@ -1,4 +1,4 @@
-"""Element types of the array API, which are NumPy's objects, and functions that query types."""
+"""Element types of the array API, which are NumPy's objects, and functions that query properties of types."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def finfo(type: Any, /) -> _FloatLimits:
     if dtype.name == "bfloat16":
         import ml_dtypes
 
-        limits: Any = ml_dtypes.finfo  # only some versions of ml_dtypes have type annotations
+        limits: Any = ml_dtypes.finfo  # `Any`, because only some versions of ml_dtypes have type annotations
         return _FloatLimits(limits(dtype))
     return _FloatLimits(np.finfo(dtype))
 

@@ -38,7 +38,7 @@ class Backend(AbstractBackend):  # type: ignore[misc]
         return x.get()
 
     def arange(self, start: int, stop: int) -> _core.GPUArray:
-        """Return whole numbers."""
+        """Return the integers from `start` to `stop - 1`."""
         return _core.arange(start, stop)
 
     def stack_on_zeroth_dimension(self, tensors: list[_core.GPUArray]) -> _core.GPUArray:
@@ -58,7 +58,7 @@ class Backend(AbstractBackend):  # type: ignore[misc]
         return concatenate(tensors, axis)
 
     def is_float_type(self, x: _core.GPUArray) -> bool:
-        """Test whether einops permits the mean of an array."""
+        """Test whether an array has a floating-point dtype, which einops requires for means."""
         return x.dtype.name in _FLOAT_TYPES
 
     def einsum(self, pattern: str, *x: _core.GPUArray) -> _core.GPUArray:

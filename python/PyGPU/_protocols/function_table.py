@@ -18,7 +18,7 @@ ON_HOST = frozenset({
 """Functions that write files or strings: NumPy's function runs on host copies of the arrays."""
 
 WITH_HOST_ARRAYS = frozenset({"array_equal"})
-"""Functions that also accept host arrays, because their result is read on the host: NumPy's function runs there."""
+"""Functions that also accept host arrays: NumPy's function runs on the host, where the program reads the result."""
 
 SUBMODULES = frozenset({"fft", "lib.scimath", "lib.stride_tricks", "linalg"})
 """NumPy's modules whose functions are looked up in PyGPU's module of the same name."""

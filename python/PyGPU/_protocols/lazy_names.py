@@ -46,10 +46,10 @@ _STAR_MODULES = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
 """Modules that ``from PyGPU import *`` imports."""
 
 _ARRAY_API_NAMES = dict.fromkeys(("__array_api_version__", "__array_namespace_info__"), "PyGPU._protocols.namespace")
-"""Names that the array API requires of a namespace; they are not listed."""
+"""Names that the array API requires of a namespace, with their modules; `dir` omits these names."""
 
 _PYCUDA_NAMES = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._pycuda.version")
-"""Version constants of the `pycuda` package, for programs that check them; not listed, as PyGPU's version differs."""
+"""Constants with PyCUDA's version, for programs that check it; `dir` omits them, because PyGPU's version differs."""
 
 
 _HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
@@ -71,7 +71,7 @@ def _hint(name: str) -> str:
     if name in _HINTS:
         return f"; {_HINTS[name]}"
     if name.startswith("_"):
-        return ""  # only programs query private names; the query must not import modules
+        return ""  # private names are queried by code and not by users; such a query must not import modules
     for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
@@ -79,7 +79,7 @@ def _hint(name: str) -> str:
 
     if text := replacement(name):
         return f"; NumPy's {name} is not planned: {text.replace('`', '')}"
-    # `dir` does not access NumPy's names; access to some of them emits a warning.
+    # `dir` is used because it does not access the attributes of NumPy; accessing some of them emits a warning.
     return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
 
 
@@ -98,10 +98,10 @@ def find(name: str) -> Any:
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
-        # With these arguments Python suggests the closest name in the traceback.
+        # With the arguments `name` and `obj`, Python suggests the closest name in the traceback.
         package, hint = sys.modules["PyGPU"], _hint(name)
         if hint and sys._getframe(2).f_code.co_name == "_handle_fromlist":
-            # `from PyGPU import name`: Python would raise ImportError and drop the hint of an AttributeError.
+            # For `from PyGPU import name` Python would replace an AttributeError by an ImportError without the hint.
             message = f"cannot import name {name!r} from 'PyGPU'{hint}"
             raise ImportError(message, name="PyGPU", path=package.__file__) from None
         message = f"module 'PyGPU' has no attribute {name!r}{hint}"

@@ -30,7 +30,7 @@ _KIND_GROUPS = {
 _MAX_NDIM = 64
 
 ndarray = _core.GPUArray
-"""The class of arrays, under the name that other namespaces have for theirs."""
+"""The class of arrays, under the name that NumPy and CuPy have for their array classes."""
 
 
 def namespace(api_version: str | None = None) -> ModuleType:

@@ -27,7 +27,7 @@ NOT_PLANNED: dict[str, tuple[str, ...]] = {
     "use `PyGPU.show_config()`": ("show_runtime",),
     "use `python -m PyGPU test`": ("test",),
 }  # fmt: skip
-"""Names by the text that names the replacement; the table in docs/array_api.md is generated from these texts."""
+"""NumPy's names, grouped by the text that describes the replacement; docs/array_api.md contains these texts."""
 
 
 def replacement(name: str) -> str | None:

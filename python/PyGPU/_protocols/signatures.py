@@ -10,7 +10,7 @@ __all__: list[str] = []
 
 
 def of_reduction(name: str) -> inspect.Signature:
-    """Return the parameters of a reduction: the array, followed by the parameters of the method with the same name."""
+    """Return the parameters of a reduction: the array, followed by the parameters of the array's method."""
     method_signature = inspect.signature(getattr(_core.GPUArray, name))
     array = inspect.Parameter("a", inspect.Parameter.POSITIONAL_ONLY)
     other_parameters = [parameter for parameter in method_signature.parameters.values() if parameter.name != "self"]

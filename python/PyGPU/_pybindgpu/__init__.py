@@ -1,1 +1,1 @@
-"""Implementation of PybindGPU's names: statuses, pointers, arrays and allocators per dtype, `cuda*` and `nvml*`."""
+"""Implementation of PybindGPU's names: statuses, the classes of each dtype, and the calls `cuda*` and `nvml*`."""

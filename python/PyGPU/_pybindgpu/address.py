@@ -1,4 +1,4 @@
-"""Address arguments of the raw memory calls, with checks of their length if it is known."""
+"""Address arguments of the `cuda*` memory calls, with checks of the memory's length if it is known."""
 
 from __future__ import annotations
 

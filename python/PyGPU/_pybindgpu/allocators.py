@@ -1,6 +1,6 @@
 """`Allocator`, `HostAllocator`, `PagelockedAllocator`: descriptions of existing memory for ``GPUArray(allocator=...)``.
 
-The array reads these attributes of the object:
+The array reads these attributes of the object that is passed as `allocator`:
 
 - `shape` and `dtype` of the array;
 - `strides` in bytes, or None for C order;
@@ -170,7 +170,8 @@ class Allocator:
     ----------
     data : GPUArray, PagelockedAllocator, HostAllocator or CuPy-like array
         Owner of the device memory: a GPUArray, or an array with ``.data.ptr``, ``.shape`` and ``.dtype``. For a
-        `HostAllocator` or `PagelockedAllocator`, new device memory is allocated, and its memory is the host side.
+        `HostAllocator` or `PagelockedAllocator`, new device memory is allocated, and the allocator's memory is the host
+        side.
     host_data : numpy.ndarray, optional
         Host side of the array: a contiguous ndarray with the shape and dtype of `data`.
 
@@ -205,7 +206,7 @@ class Allocator:
         self.data = data
         self._block: DeviceBlock | None = None
         self._strides: tuple[int, ...] | None = None
-        # CuPy's arrays have .data.ptr. In other classes .data may be any object; in ndarrays it is a memoryview.
+        # CuPy's arrays have `.data.ptr`. In other classes `.data` may be any object; in ndarrays it is a memoryview.
         buffer: Any = data if isinstance(data, _core.GPUArray) else getattr(data, "data", None)
         if not isinstance(data, HostAllocator) and not hasattr(buffer, "ptr"):
             raise TypeError(f"expected a GPUArray, an allocator or an array with .data.ptr, not {type(data).__name__}")

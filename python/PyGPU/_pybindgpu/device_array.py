@@ -1,8 +1,8 @@
-"""`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, with explicit copies between them.
+"""`DeviceArray_<L>` of the dtype L: a host buffer and a device buffer of the same shape, with explicit copies.
 
 The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
 always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
-`last_status`. Only wrong arguments raise.
+`last_status`. Only wrong arguments raise exceptions.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class DeviceArray:
         )
 
     def _describe(self, signature: str, arguments: dict[str, Any]) -> tuple[int, ...]:
-        """Store the arguments of one form of the constructor and return the shape."""
+        """Store the arguments of the constructor's form `signature`, and return the shape of the array."""
         if signature == "b":
             self._host = _contiguous(arguments["b"], self._dtype)
             self._order = "C" if self._host.flags.c_contiguous else "F"
@@ -291,7 +291,7 @@ class DeviceArray:
         return self._checked_host().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # The interpreter compares the flags with this view and rejects unsupported requests.
+        # The interpreter compares the requested flags with the properties of this view and rejects unsupported flags.
         return self._checked_host().data
 
     def __repr__(self) -> str:
@@ -312,7 +312,7 @@ class DeviceArray:
         ordered = None if stream is None else as_stream(stream)
         if self._nbytes == 0:
             return
-        # The call waits for the copy: otherwise the caller could free a side while the copy uses it.
+        # The call waits for the copy, because otherwise the caller could free a side while the copy uses this side.
         _core.raw_copy(dst, src, self._nbytes, kind, ordered, wait=True)
 
 
@@ -336,7 +336,7 @@ def write_element(
 
 
 def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the arguments by their names if they match a form of the constructor, otherwise None."""
+    """Return the arguments by their names if they match the constructor's form `signature`, otherwise None."""
     arguments = dict(zip(signature, args, strict=False)) | kwargs
     required = {name for name in signature if name != "flag_c_contiguous"}
     complete = len(arguments) == len(args) + len(kwargs) and required <= arguments.keys() <= set(signature)
@@ -344,7 +344,7 @@ def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _accepts(name: str, value: object) -> bool:
-    """Test whether the first argument has the type that a form of the constructor requires."""
+    """Test whether a constructor's first argument has the type that the parameter `name` requires."""
     if name == "n":
         return isinstance(value, int | numpy.integer)
     if name == "l":
@@ -357,9 +357,9 @@ def _accepts(name: str, value: object) -> bool:
 
 
 def _contiguous(source: object, dtype: numpy.dtype[Any]) -> NDArray[Any]:
-    """Return a buffer's memory as an ndarray of its shape, or a copy if it is not contiguous."""
+    """Return a buffer's memory as an ndarray of the buffer's shape, or a copy if the buffer is not contiguous."""
     if isinstance(source, numpy.generic):
-        # The memory of a scalar is temporary, so that its value is copied.
+        # The memory of a scalar is temporary, so its value is copied.
         array: NDArray[Any] = numpy.array(source)
     elif hasattr(source, "__array_interface__"):
         array = numpy.asarray(source)

@@ -1,6 +1,6 @@
-"""PybindGPU's classes per dtype, created at their first use: ``DeviceArray_float32`` and its 49 siblings.
+"""PybindGPU's 50 classes per dtype, such as ``DeviceArray_float32``, which are created at their first use.
 
-Each pointer class has two names, because PybindGPU's documentation and code use different ones.
+Each pointer class has two names, because PybindGPU's documentation and code name the class differently.
 """
 
 from __future__ import annotations

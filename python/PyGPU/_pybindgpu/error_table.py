@@ -1,6 +1,6 @@
 """Names and texts of the runtime's error codes.
 
-Numbers, names and texts are those that NVIDIA's runtime library of CUDA 12 and 13 returns, in its spelling. HIP uses
+The numbers, names and texts are those that the runtime library of CUDA 12 and 13 returns, in its spelling. HIP uses
 the same numbers for the same errors, except for the numbers in `HIP_ERRORS`.
 """
 

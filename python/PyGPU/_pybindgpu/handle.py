@@ -12,7 +12,7 @@ Object = TypeVar("Object", _core.Stream, _core.Event)
 
 
 class Handle(Generic[Object]):
-    """Holder of PyGPU's stream or event object, or of the error status if its creation failed."""
+    """Holder of PyGPU's stream or event object, or of the error status if the creation of this object failed."""
 
     __slots__ = ("__weakref__", "_object", "_status")
 
@@ -22,7 +22,7 @@ class Handle(Generic[Object]):
         self._object, self._status = value_of(None, create)
 
     def _checked_object(self) -> Object:
-        """Return PyGPU's object; if its creation failed, raise an error that becomes status 400."""
+        """Return PyGPU's object; if its creation failed, raise an error that the `cuda*` call returns as status 400."""
         if self._object is None:
             raise StatusError(INVALID_RESOURCE_HANDLE)
         return self._object

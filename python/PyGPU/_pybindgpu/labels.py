@@ -1,4 +1,4 @@
-"""The ten dtype labels of PybindGPU's classes, its `dtype` enumeration, and the error for other types."""
+"""Labels (names) of the ten dtypes that PybindGPU supports, its `dtype` enumeration, and the error for other dtypes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUPPORTED_DTYPES = (
     "complex64",
     "complex128",
 )
-"""The labels, in the order of the values of `dtype`; each label is also NumPy's name of the dtype."""
+"""The labels: NumPy's names of the supported dtypes, in the order of the values of the enumeration `dtype`."""
 
 _ALIASES = {
     "short_alias": "int16",
@@ -44,7 +44,7 @@ _ALIASES = {
 
 
 class UnsupportedDataType(TypeError):
-    """Error for a dtype without a label, for which no class exists.
+    """Error for a dtype that is not one of `SUPPORTED_DTYPES`, so that PybindGPU has no array class for it.
 
     Examples
     --------
@@ -89,11 +89,12 @@ class dtype(metaclass=_DTypeMeta):
     Attributes
     ----------
     name : str
-        The label. An alias has the name of the member for which it stands.
+        Name of the data type, such as ``"float32"``. An alias has the name of the member for which it stands.
     value : int
         The number of the data type.
     __members__ : dict of str to dtype
-        The ten labels, eleven aliases that end in ``_alias``, and the end marker ``__size__``, which counts the labels.
+        The ten data types by their names, eleven aliases whose names end in ``_alias``, and the end marker
+        ``__size__``, whose value is the number of data types.
 
     Notes
     -----
@@ -144,7 +145,7 @@ class dtype(metaclass=_DTypeMeta):
 
     @property
     def name(self) -> str:
-        """The label, or "???" for a number without a member."""
+        """The name of the data type, or "???" for a number that belongs to no member."""
         if 0 <= self.value < len(SUPPORTED_DTYPES):
             return SUPPORTED_DTYPES[self.value]
         return "__size__" if self.value == len(SUPPORTED_DTYPES) else "???"
@@ -154,7 +155,7 @@ class dtype(metaclass=_DTypeMeta):
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """The NumPy dtype of a label, by which `numpy.dtype` converts members."""
+        """The NumPy dtype of a member; `numpy.dtype` reads this attribute to convert the member."""
         if self.name not in SUPPORTED_DTYPES:
             raise AttributeError(f"{self!r} has no dtype")
         return numpy.dtype(self.name)
@@ -198,7 +199,7 @@ _add_members()
 
 
 def labelled_dtype(candidate: DTypeLike) -> numpy.dtype[numpy.generic]:
-    """Return the NumPy dtype of a dtype argument; raise an error if it has no label.
+    """Convert a dtype argument to a NumPy dtype; raise an error if PybindGPU does not support the dtype.
 
     Raises
     ------

@@ -34,8 +34,8 @@ class Block:
 
     @property
     def __array_interface__(self) -> dict[str, object]:
-        # A NumPy view made from this object references it and so keeps the block alive; a view of a bare address would
-        # not.
+        # A NumPy view made from this object references the object and so keeps the block alive; a view of an address
+        # would not.
         if self.on_device:
             raise BufferError("device memory cannot be read from the host")
         return {"version": 3, "shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, self.readonly)}
@@ -74,7 +74,7 @@ class DeviceBlock(Block):
             self.address = _core.raw_allocate(nbytes)
 
     def __del__(self) -> None:
-        # When the interpreter exits, nothing is freed here. A driver error is stored for cudaGetLastError, because a
+        # At interpreter exit this destructor frees nothing. A driver error is stored for cudaGetLastError, because a
         # destructor must not raise.
         if self.address and not sys.is_finalizing():
             status_of(_core.raw_free, self.address)
@@ -105,7 +105,7 @@ def checked_nbytes(shape: Sequence[int], itemsize: int) -> int:
     """
     if any(extent < 0 for extent in shape):
         raise ValueError(f"negative dimensions are not allowed: shape {tuple(shape)}")
-    # Axes of length 0 are not counted, as in NumPy, because the strides of an empty array must be representable too.
+    # As in NumPy, axes of length 0 are ignored here, because also the strides of an empty array must fit into 64 bits.
     if math.prod(extent for extent in shape if extent) * itemsize > sys.maxsize:
         raise ValueError(f"array is too big: shape {tuple(shape)} with {itemsize} bytes an element overflows 64 bits")
     return math.prod(shape) * itemsize

@@ -1,4 +1,4 @@
-"""Pointer objects with an address, the owner of the memory, and whether the host may dereference the address."""
+"""Pointer objects: an address, the owner of the memory, and whether the host may dereference the address."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class PointerWrapper:
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
-        # ctypes reads this attribute when a pointer object is passed. It is a c_void_p, because without `argtypes`
-        # ctypes would truncate an int.
+        # ctypes reads this attribute when a pointer object is passed. Its value is a c_void_p, because without
+        # `argtypes` ctypes would truncate an int.
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:
@@ -143,7 +143,7 @@ _classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
 def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
     """Return the pointer class of a dtype; the class is created at the first request.
 
-    Arrays of any dtype can return pointers; only the classes of the ten labels have public names.
+    Arrays of any dtype can return pointers; only the pointer classes of the ten labels (dtype names) are public.
     """
     wrapper_class = _classes.get(dtype)
     if wrapper_class is None:

@@ -138,7 +138,7 @@ SUCCESS = cudaError_t(0)
 
 
 class StatusError(Exception):
-    """Error that a check of this package raises; it becomes the status of the call, like a driver's error."""
+    """Error that a check of this package raises; the `cuda*` call returns it as a status, like a driver's error."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -146,7 +146,7 @@ class StatusError(Exception):
 
 
 class _Thread(threading.local):
-    """State of one thread: its last error."""
+    """State of one thread: the thread's last error."""
 
     last: cudaError_t = SUCCESS
 
@@ -155,15 +155,15 @@ _thread = _Thread()
 
 
 def _code_of(error: Exception) -> int:
-    """Return the status number of an exception, whose type is one of those that `status_of` catches."""
-    # OutOfMemoryError is a CudaError too, but has no driver number if host memory or the pool is exhausted.
+    """Return the status number of an exception of one of the types that `status_of` catches."""
+    # OutOfMemoryError is also a CudaError, but without a driver's error number if host memory or the pool is exhausted.
     if isinstance(error, MemoryError):
         return MEMORY_ALLOCATION
     if isinstance(error, StatusError | _core.CudaError):
         return int(error.code)
     if isinstance(error, _core.NotSupportedError):
         return NOT_SUPPORTED
-    # Only RuntimeError remains: no backend could be opened, or the process was forked after a backend was opened.
+    # The error is a RuntimeError: no backend could be opened, or the process was forked after a backend was opened.
     return INITIALIZATION_ERROR
 
 
@@ -187,11 +187,11 @@ def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwarg
 def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
     if isinstance(error, nvmlReturn_t):
         raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
-    # The table is imported here because it is the largest module of this package and rarely needed.
+    # The table is imported here, because its module is the largest of this package and rarely needed.
     from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
 
     code = operator.index(error)
-    # Only these numbers depend on the backend; for all other numbers the backend is not opened.
+    # Only the numbers in HIP_ERRORS depend on the backend; for all other numbers the backend is not opened.
     if code in HIP_ERRORS and value_of("", _core.backend_name)[0] == "hip":
         return HIP_ERRORS[code]
     return CUDA_ERRORS.get(code, (UNRECOGNIZED, UNRECOGNIZED))

@@ -1,4 +1,4 @@
-"""`HostAllocator_<L>`, `DeviceAllocator_<L>`, `PagelockedAllocator_<L>`: allocators of one block each.
+"""`HostAllocator_<L>`, `DeviceAllocator_<L>` and `PagelockedAllocator_<L>` of dtype L: allocators of one block each.
 
 A pointer into the block keeps the block alive, even after the allocator has allocated another block or is dropped.
 """
@@ -16,7 +16,7 @@ from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, StatusError, cudaError_t,
 
 
 class TypedAllocator:
-    """Base of the three allocator classes. It owns at most one block, which it replaces after allocating a new one."""
+    """Base of the three allocator classes; an allocator owns at most one block, which the next allocation replaces."""
 
     __slots__ = ("__weakref__", "_block")
     _dtype: ClassVar[numpy.dtype[Any]]

@@ -39,7 +39,8 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # The module has been executed already, but the import system has replaced its spec, which is restored.
+        # The module has been executed already, but the import system has replaced its spec. The original spec is
+        # restored.
         spec = module.__spec__
         if spec is not None:
             module.__spec__ = self._specs.pop(spec.name, spec)
@@ -50,7 +51,7 @@ def _pygpu_name(name: str) -> str:
 
 
 def _is_pygpu(module: ModuleType) -> bool:
-    # The file is compared, because a second copy of a PyGPU module may have PyCUDA's name.
+    # A module of PyGPU is recognised by its file, because a second copy of the module may have PyCUDA's name.
     return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
 
 

@@ -19,7 +19,7 @@ device = context.get_device()
 
 
 def _finish() -> None:
-    with suppress(_core.LogicError):  # the program may have popped the context itself
+    with suppress(_core.LogicError):  # raised if the program has already popped the context
         context.pop()
     clear_context_caches()
 

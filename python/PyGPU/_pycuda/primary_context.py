@@ -1,7 +1,7 @@
 """Push, pop and configure primary contexts, which are the only contexts that PyGPU uses.
 
 A context corresponds to a device. Each thread has a stack of contexts, which determines its current device. A
-missing `pop` does no harm. PyCUDA's `Context` and `Device` return objects of each other. Therefore both are in
+missing `pop` is no error. PyCUDA's `Context` and `Device` return objects of each other. Therefore both are in
 ``driver/device.py``, and `Context` derives from `PrimaryContext`.
 """
 

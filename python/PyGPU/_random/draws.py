@@ -74,7 +74,7 @@ class Source:
         bounds: tuple[int, int, int] = (0, 0, 0),
         scale: tuple[float, float] = (0.0, 1.0),
     ) -> _core.GPUArray:
-        """Create an array and fill it with random numbers, as `draw`."""
+        """Create an array and fill it with random numbers, as `draw` does."""
         size = () if size is None else size
         result = self._position.made(size, dtype, distribution, bounds, scale)
         if result is None:

@@ -68,7 +68,7 @@ class Generator(Distributions):
 
     @property
     def bit_generator(self) -> np.random.Philox:
-        """New NumPy bit generator at the same position, independent from here on."""
+        """New NumPy bit generator at the position of this generator; later draws of one do not affect the other."""
         philox_state: Any = np.random.Philox(0)
         philox_state.state = self.state
         philox: np.random.Philox = philox_state
@@ -80,7 +80,7 @@ class Generator(Distributions):
     def __repr__(self) -> str:
         return f"Generator(Philox) on {self.device}"
 
-    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+    if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(unsupported.generator_attribute_error(name), name=name, obj=self)
@@ -193,7 +193,7 @@ class Generator(Distributions):
         return self._source.create(size, np.uint64, "raw")
 
     def bytes(self, length: int) -> bytes:
-        """Draw random bytes on the host, which waits for them: NumPy's.
+        """Draw random bytes, which equal NumPy's, and copy them to the host; the host waits for them.
 
         Parameters
         ----------

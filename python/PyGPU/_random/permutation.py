@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _order(rng: Generator, count: int) -> _core.GPUArray:
-    """Return the numbers from 0 to `count - 1` in random order; the probability of equal random keys is negligible."""
+    """Sort the numbers from 0 to `count - 1` by random keys; the probability of equal keys is negligible."""
     return rng.random_raw(count).argsort()
 
 

@@ -1,4 +1,4 @@
-"""Position of a generator in the stream of Philox4x64-10, and its conversion to NumPy's format."""
+"""Position of a generator in the stream of Philox4x64-10, and the conversion of this position to NumPy's format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _to_words(number: int) -> list[int]:
 
 
 class StreamPosition:
-    """Position in a stream: the index of the next number, and the unused half of the last number, if any.
+    """Position in a random stream: the index of the next number, and the unused half of the last number, if any.
 
     Parameters
     ----------

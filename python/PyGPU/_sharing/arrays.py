@@ -55,7 +55,8 @@ def share(array: _core.GPUArray) -> SharedHandle:
             _core._order_by_event(array, memory.event(), True)
             event = bytes(memory.event().ipc_handle())
     else:
-        # CPU work is complete when its call returns. For memory of another process, a driver cannot share an event.
+        # Without an event, the host waits for the array's uses. Work on the CPU needs no event, because it is complete
+        # when its call returns. For memory of another process, the driver cannot share an event of this process.
         array.synchronize()
     return SharedHandle(memory.name, array.ptr - memory.address, shape, strides, dtype, readonly, event)
 

@@ -20,7 +20,7 @@ _PAGE_BYTES = 2 << 20
 """Page size of drivers in bytes. Drivers share whole pages, and may put several smaller blocks into one page."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
-"""Blocks of this and other processes by token. A process opens each block only once, so that all uses are tracked."""
+"""Blocks of this and other processes by token. A process opens each block once, so that it tracks all uses together."""
 
 
 class Memory:
@@ -32,9 +32,10 @@ class Memory:
         self._events: dict[str, _core.Event] = {}
 
     def event(self) -> _core.Event:
-        """Return the event for which other processes wait before their first use; the block keeps it alive."""
+        """Return the event for which other processes wait before they first use the block; the block owns the event."""
         if not self._events:
-            # If two threads create an event, `setdefault` keeps one. A lock could remain locked in a forked child.
+            # If two threads create an event at once, `setdefault` keeps one event. No lock is used, because it could
+            # remain locked in a forked child.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 
@@ -119,7 +120,7 @@ def opened(name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block and return it; if another thread has registered the same block, return that object."""
+    """Register a block's object and return it, or return the object that another thread registered for the block."""
     return _blocks.setdefault(memory.name.token, memory)
 
 
@@ -136,7 +137,7 @@ def _opened_file(name: BlockName) -> tuple[int, Any]:
     path = f"/proc/{name.process}/fd/{name.memory!r}"
     if _file_name(name.token) not in os.readlink(path):
         raise FileNotFoundError("its number is another file's by now")
-    # The mapping remains valid after the file is closed.
+    # The memory mapping of the file remains valid after the file is closed.
     file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         return _mapped(file, name.nbytes)
@@ -162,7 +163,7 @@ def _visible(name: BlockName) -> _core.Device:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")
     devices = [_core.Device(index) for index in range(_core.device_count())]
     if backend == "cpu":
-        # All CPU devices of a machine share the host's memory, so that any of them can access the block.
+        # All CPU devices of a machine share the host's memory, so any of them can access the block.
         return next((device for device in devices if _kind(device) == name.device), devices[0])
     for device in devices:
         if device.uuid == name.uuid:

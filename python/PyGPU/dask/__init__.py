@@ -1,6 +1,6 @@
 """Device arrays as chunks of Dask arrays, and in the memory and messages of Dask's workers.
 
-No call is needed: Dask finds this module by its entry points in every process, and registers it when
+No call is needed: Dask finds this module by PyGPU's entry points in every process, and registers the module when
 `dask.array` is imported. Importing this module needs no Dask and has no effect.
 """
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        # The base class of `Backend` is Dask's. The import of this module must not import Dask.
+        # `Backend` is imported at its first use, because its base class is Dask's and the import of this module must
+        # not import Dask.
         if name != "Backend":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._dask.backend import Backend

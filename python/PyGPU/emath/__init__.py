@@ -1,7 +1,8 @@
 """Functions with complex results outside the real domain, as in `numpy.emath`.
 
-The dtype of a result depends on the values: for real arguments each function waits until they are computed, and tests
-them on the device. `PyGPU.sqrt` and the others do not wait and return NaN outside the domain.
+The dtype of a result depends on the values of the arguments. For real arguments each function waits for the values, and
+tests them on the device. `PyGPU.sqrt` and the other functions of `PyGPU` do not wait, and return NaN outside the real
+domain.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["arccos", "arcsin", "arctanh", "log", "log2", "log10", "logn", "power
 
 
 def _as_complex(x: _core.GPUArray) -> _core.GPUArray:
-    """Convert to the complex type that NumPy selects."""
+    """Convert an argument to the complex type that NumPy selects."""
     return x.astype(np.complex64 if x.dtype.char in "fbhBHF" else np.complex128)
 
 

@@ -1,2 +1,2 @@
-/* PybindGPU's name for this header. */
+/* Includes pygpu/ptr_wrapper.h under the name that PybindGPU's header has. */
 #include "pygpu/ptr_wrapper.h"

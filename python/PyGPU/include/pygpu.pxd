@@ -1,4 +1,5 @@
-# pygpu/array_view.h for Cython: `cimport pygpu`, with PyGPU.get_include() among the include folders of both compilers.
+# Declarations of pygpu/array_view.h for Cython. Use them by `cimport pygpu`, with PyGPU.get_include() among the include folders
+# of Cython and of the C compiler.
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 

@@ -43,8 +43,8 @@ def as_strided(
     subok : bool, optional
         Accepted for compatibility with NumPy.
     writeable : bool, optional
-        False: the view rejects writes. True: it accepts them if `x` does. Writes to elements that share memory are in
-        no particular order.
+        False: the view rejects writes. True: the view accepts writes if `x` does. Writes to elements that share memory
+        are in no particular order.
     check_bounds : bool, optional
         Accepted for compatibility with NumPy 2.5: the bounds are always checked.
 
@@ -73,7 +73,7 @@ def as_strided(
     steps = _default_strides(x, lengths) if strides is None else tuple(operator.index(step) for step in strides)
     if len(lengths) != len(steps):
         raise ValueError(f"mismatch in length of strides and shape: shape {lengths}, strides {steps}")
-    # A view by `broadcast_to` is read-only, and so are its views.
+    # `broadcast_to` returns a read-only view, and views of that view are read-only too.
     memory = x if writeable else broadcast_to(x, x.shape)
     return _core.GPUArray(lengths, x.dtype, gpudata=memory, strides=steps)
 

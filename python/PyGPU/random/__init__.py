@@ -7,7 +7,7 @@ from PyGPU._random.generator import Generator, default_rng
 
 __all__ = ["Generator", "default_rng"]
 
-if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
+if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any attribute
 
     def __getattr__(name: str) -> Any:
         raise AttributeError(unsupported.module_attribute_error(name))

@@ -36,11 +36,11 @@ def _on_host(argument: Any) -> Any:
 
 
 def _fetching(function: _Function) -> _Function:
-    """Return an assertion of NumPy that accepts arrays of a device."""
+    """Wrap an assertion of NumPy so that it also accepts arrays of a device."""
 
     @functools.wraps(function)
     def compare(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True  # pytest shows the line of the test
+        __tracebackhide__ = True  # pytest then omits this frame and shows the line of the test
         return function(*_on_host(args), **_on_host(kwargs))
 
     compare.__module__ = __name__

@@ -13,7 +13,7 @@ from PyGPU._names.public import public
 
 _MODES = ("full", "same", "valid")
 _ROWS = 512
-"""The rows whose products with elements of partial overlap are in memory at once."""
+"""Maximum number of rows with partial overlap whose products are in memory at once."""
 
 
 def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _core.GPUArray]:
@@ -33,7 +33,7 @@ def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _co
 
 
 def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
-    """Return the sum of products of the two arrays for each offset of the second."""
+    """Return the sum of products of two arrays for each offset of the second array."""
     dtype = np.result_type(a.dtype, v.dtype)
     long, short = max(a.size, v.size), min(a.size, v.size)
     if mode == "full":
@@ -43,7 +43,8 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     else:
         first, count = (short - 1) // 2, long
     a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
-    # The offsets of a short first array along the second are those of the second along the first, reversed.
+    # If the first array is shorter, the first array is shifted along the second one; the results are then in reverse
+    # order.
     return _sums_of_rows(a, v, first, count) if v.size <= a.size else _sums_of_rows(v, a, first, count)[::-1]
 
 

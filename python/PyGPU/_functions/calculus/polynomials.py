@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _coefficients(*polynomials: Any) -> list[_core.GPUArray]:
-    """Convert coefficients to arrays on one device; lists are copied to the device of the array."""
+    """Convert several polynomials' coefficients to arrays on one device; lists are copied to the device of an array."""
     device_array = next((polynomial for polynomial in polynomials if isinstance(polynomial, _core.GPUArray)), None)
     device = None if device_array is None else device_array.device
     device_arrays = [
@@ -175,7 +175,7 @@ def polydiv(u: Any, v: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
     for step in range(steps):
         quotient[step : step + 1] = scale * remainder[step : step + 1]
         remainder[step : step + divisor.size] -= quotient[step : step + 1] * divisor
-    # NumPy removes leading coefficients within its default absolute tolerance.
+    # Like NumPy, remove leading coefficients up to 1e-8, the default absolute tolerance of `isclose`.
     is_large = ~(_core.abs(remainder) <= 1e-8)
     is_large[-1:] = True
     return quotient, remainder[int(is_large.argmax().item()) :]

@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
-    """Return the spacing along an axis: one number, or an array of spacings that is broadcast along the axis."""
+    """Return the spacing along an axis: one number, or an array of spacings that broadcasts to the samples."""
     if np.ndim(distances) == 0:
         return distances
     if np.ndim(distances) != 1:
@@ -36,7 +36,7 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
 
 
 def _bool_step(distances: Any) -> np.float64:
-    """Return the spacing of coordinates of type bool, whose difference is exclusive or; NumPy requires one spacing."""
+    """Return the spacing of bool coordinates, whose differences are exclusive ors; NumPy requires equal spacings."""
     spacings = np.diff(distances.get() if isinstance(distances, _core.GPUArray) else np.asarray(distances))
     if not (spacings == spacings[0]).all():
         raise TypeError(f"gradient: the coordinates of shape {np.shape(distances)} are bool, and unevenly spaced")
@@ -182,7 +182,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
 def _sorted_period(
     x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, period: float
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Map coordinates into one period, sort the samples, and add a neighbour beyond each end."""
+    """Map coordinates into one period and sort the samples; add one sample of the adjacent period at each end."""
     coordinates = xp % period
     order = _core.argsort(coordinates)
     coordinates, values = coordinates[order], fp[order]

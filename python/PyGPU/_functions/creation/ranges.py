@@ -75,7 +75,7 @@ class _Grid:
 
 
 def _host_slice(part: Any) -> Any:
-    """Read the ends of a slice that are device arrays without axes; the host waits, because they determine a size."""
+    """Copy the device numbers in a slice to the host, because they determine the size of the result."""
     if not isinstance(part, slice):
         return part
     ends = (part.start, part.stop, part.step)

@@ -22,13 +22,13 @@ def _with_device_array(ends: tuple[Any, ...]) -> bool:
 
 
 def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
-    """Copy numbers and host arrays to the device of the device arrays; reject arrays on different devices."""
+    """Copy numbers and host arrays in `ends` to the device of the device arrays; reject arrays on different devices."""
     like = device_array_of(function, *ends)
     return arrays([end if isinstance(end, _core.GPUArray) else on_device_of(like, end) for end in ends], function)
 
 
 def _inexact_type(*ends: Any) -> np.dtype[Any]:
-    """Return NumPy's dtype for numbers between ends; Python numbers do not determine it beside arrays."""
+    """Return NumPy's dtype for numbers between ends; if an end is an array, Python numbers do not affect the dtype."""
     types = [end if isinstance(end, (bool, int, float, complex)) else getattr(end, "dtype", None) for end in ends]
     known = [np.asarray(end).dtype if kind is None else kind for end, kind in zip(ends, types, strict=True)]
     return np.result_type(*known, 0.0)
@@ -95,7 +95,7 @@ def _checked_count(num: Any) -> int:
 
 
 def _spaced(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: bool) -> tuple[_core.GPUArray, Any]:
-    """Return evenly spaced numbers along a new first axis, and the step, for ends of one inexact dtype."""
+    """Return evenly spaced numbers along a new first axis, and the step; both ends have one float or complex dtype."""
     intervals = count - 1 if endpoint else count
     distance = last - first
     index_type = np.dtype(first.dtype.type(0).real.dtype) if first.dtype.kind == "c" else first.dtype
@@ -104,7 +104,8 @@ def _spaced(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: b
     step: Any = np.nan
     if intervals > 0:
         step = distance / intervals
-        # NumPy's rule for steps that underflow to 0; the choice is made on the device, so that the host does not wait.
+        # As in NumPy, steps that underflow to 0 need another formula. The device selects the formula, so that the host
+        # does not wait.
         underflows = (step == 0).any()
         result = _core.where(underflows, multiples / intervals * distance, multiples * step)
     else:
@@ -161,12 +162,12 @@ def logspace(
     if not _with_device_array((start, stop, base)):
         return _core.asarray(np.logspace(start, stop, num, endpoint, base, dtype, axis), device=device)
     count = _checked_count(num)
-    # NumPy's rule: Python numbers do not determine the dtype, unless the bases are an array with axes.
+    # As in NumPy, Python numbers do not affect the dtype, unless the bases are an array with axes.
     first, last, factors = _converted((start, stop, base), "logspace")
     computed_type = _inexact_type(*((first, last) if factors.ndim else (start, stop)))
     first, last = first.astype(computed_type), last.astype(computed_type)
     if factors.ndim:
-        # An array of bases takes part in the shape to which `axis` is added.
+        # The shape to which `axis` is added is broadcast from the ends and from an array of bases.
         dimensions = len(np.broadcast_shapes(first.shape, last.shape, factors.shape))
         first, last, factors = (
             end.reshape((1,) * (dimensions - end.ndim) + end.shape) for end in (first, last, factors)
@@ -239,7 +240,7 @@ def geomspace(
 
 
 def _geometric(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: bool) -> _core.GPUArray:
-    """Return a geometric sequence along a new first axis, for ends of one inexact dtype."""
+    """Return a geometric sequence along a new first axis; both ends have one float or complex dtype."""
     # As in NumPy, the sequence is computed for a positive real start and multiplied by the sign of the start.
     sign = _core.sign(first)
     first, last = first / sign, last / sign

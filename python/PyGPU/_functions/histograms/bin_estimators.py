@@ -1,4 +1,4 @@
-"""Estimate the number of bins of a histogram by the rules of `numpy.histogram_bin_edges`, whose names are texts."""
+"""Estimate the number of bins of a histogram by the named rules of `numpy.histogram_bin_edges`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from PyGPU._functions.quantiles import percentile
 __all__: list[str] = []
 
 Frequencies = Callable[[int], "np.ndarray[Any, Any]"]
-"""Returns the counts of the values in a number of bins of equal width."""
+"""Type of a function that counts the values in a given number of bins of equal width."""
 
 _MOST_BINS_OF_STONE = 100
 
 
 def _on_host(value: _core.GPUArray) -> Any:
-    """Return the number of an array without axes, in its dtype."""
+    """Copy the number in a device array without axes to the host, as a NumPy number of the same dtype."""
     return value.get()[()]
 
 
 def _extent(a: _core.GPUArray) -> Any:
-    """Return the greatest value minus the least one; integers do not overflow."""
+    """Return the greatest value minus the least value; for integers the difference does not overflow."""
     if a.dtype.kind in "iu":
         return int(a.max().item()) - int(a.min().item())
     return _on_host(a.max()) - _on_host(a.min())
@@ -98,7 +98,7 @@ _WIDTHS: dict[str, Callable[[_core.GPUArray, Frequencies], Any]] = {
 
 
 def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool, histogram: Callable[..., Any]) -> int:
-    """Return the number of bins between two outer edges by a rule; the host waits for the values that it needs.
+    """Return the number of bins between two outer edges by a rule; the host waits for the values that the rule needs.
 
     Parameters
     ----------

@@ -32,7 +32,8 @@ def _check_bins(greatest: int) -> None:
 def _bin_count(x: _core.GPUArray, minimum: int) -> int:
     """Return the number of bins: the maximum plus 1, or `minlength`. The host waits for the maximum."""
     bits = 8 * x.dtype.itemsize
-    # Viewed as unsigned, negative numbers are the largest: one reduction finds the maximum and negative numbers.
+    # As unsigned integers, negative numbers are larger than all others, so one reduction finds the maximum or a
+    # negative one.
     maximum = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
@@ -41,7 +42,7 @@ def _bin_count(x: _core.GPUArray, minimum: int) -> int:
 
 
 def _check_greatest(x: Any) -> None:
-    """Raise an error on the CPU if the number of bins overflows: NumPy 2.4 writes outside of its memory then."""
+    """Raise an error on the CPU if the number of bins overflows, because NumPy 2.4 would write out of bounds."""
     if isinstance(x, _core.GPUArray) and x.device.kind == "cpu" and x.dtype == np.int64 and x.size:
         _check_bins(int(x.max().item()))
 

@@ -94,7 +94,7 @@ def _monotonic(edges: Any, variable: int) -> Any:
 
 
 def _bin_indices(values: _core.GPUArray, edges: _core.GPUArray) -> _core.GPUArray:
-    """Return the bin of each value, from 1; 0 is before the first edge, and the number of edges after the last."""
+    """Return the bin number of each value, counted from 1; values before the first edge have the number 0."""
     dtype = np.result_type(values.dtype, edges.dtype)
     found = _core._searchsorted(edges.astype(dtype), flat(values.astype(dtype)), True)
     return found - _core.equal(values, edges[-1:])
@@ -156,7 +156,8 @@ def histogramdd(
     of_bins = _as_sequence(bins, variables, "The dimension of bins must be equal to the dimension of the sample x")
     ranges = _as_sequence(range, variables, "range argument must have one entry per dimension")
     edges = _edges(points, of_bins, ranges)
-    # Each variable has a bin for the values before the first edge, and one for those after the last.
+    # Each variable has an additional bin for the values before the first edge, and one for the values after the last
+    # edge.
     shape = [of_variable.size + 1 for of_variable in edges]
     if math.prod(shape) > np.iinfo(np.intp).max or not shape:
         raise ValueError(f"invalid dims: {shape} bins are none or more than an array can have")
@@ -170,7 +171,7 @@ def histogramdd(
 
 def _totals(points: _core.GPUArray, weights: Any, indices: _core.GPUArray, bins: int) -> _core.GPUArray:
     """Count the points of each bin, or add their weights."""
-    if weights is None or not indices.size:  # NumPy ignores the weights of no points
+    if weights is None or not indices.size:  # without points NumPy ignores the weights
         return _core._counted(indices, bins)
     weight_array = on_device_of(points, weights)
     _check_safe(weight_array.dtype, np.dtype(np.float64))

@@ -118,11 +118,11 @@ class flatiter:
         if self._array.flags.c_contiguous:
             self._array.reshape(-1)[key] = repeated.reshape(positions.shape)
         else:
-            # The positions are valid, so no value has to be fetched for a check.
+            # The positions are valid, so their values need not be copied to the host for a check.
             self._array[_unravelled(positions, self._array.shape)] = repeated.reshape(positions.shape)
 
     def _position(self, key: Any) -> tuple[int, ...]:
-        """Return the indices along the axes of an element, after a check of its index."""
+        """Check the flat index of one element, and convert the index to indices along the axes."""
         index, size = operator.index(key), self._array.size
         if not -size <= index < size:
             raise IndexError(f"index {index} is out of bounds for size {size}")
@@ -130,14 +130,14 @@ class flatiter:
 
 
 def _repeated(values: _core.GPUArray, count: int) -> _core.GPUArray:
-    """Return the first `count` values of a repeated sequence."""
+    """Return the first `count` values of a sequence that is repeated as often as necessary."""
     if values.size >= count:
         return values[:count]
     return values[_core.arange(count, device=values.device) % values.size]
 
 
 def _elements(value: Any) -> Any:
-    """Return the elements of an iterator as an array; other objects unchanged."""
+    """Return the elements of a flat iterator as an array; return other objects unchanged."""
     return value.copy() if isinstance(value, flatiter) else value
 
 
@@ -169,7 +169,7 @@ def _one_index(key: Any) -> Any:
 
 
 def _unravelled(positions: _core.GPUArray, shape: tuple[int, ...]) -> tuple[_core.GPUArray, ...]:
-    """Return the indices along each axis of positions in C order."""
+    """Convert positions in C order to indices along each axis."""
     indices = []
     for length in reversed(shape):
         positions, index = _core.divmod(positions, length)

@@ -75,7 +75,7 @@ class broadcast:
 
 
 _MOST = 64
-"""Most arrays of NumPy's object."""
+"""Maximum number of arrays of NumPy's `broadcast`."""
 
 
 def _shape(one: Any) -> tuple[int, ...]:

@@ -84,7 +84,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
 
 
 class _MemoryRange:
-    """Object with the addresses and strides of an array, which NumPy compares without reading the memory."""
+    """Stand-in for an array: its address and strides, from which NumPy computes overlaps without reading the memory."""
 
     def __init__(self, array: _core.GPUArray) -> None:
         self.__array_interface__ = {

@@ -265,7 +265,7 @@ def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArra
 
 
 def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
-    """Call a product function along axes other than the last ones, given as `axis` or `axes`, or with `keepdims`."""
+    """Call a product function with `keepdims`, or along other axes than the last ones, selected by `axis` or `axes`."""
     keywords = dict(keywords)
     *factors, positional_out = operands if len(operands) == 3 else (*operands, None)
     out = keywords.pop("out", None)
@@ -291,7 +291,7 @@ def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -
 
 
 def _output(positional_out: Any, out: Any, name: str) -> _core.GPUArray | None:
-    """Return the output array; given by keyword, it may be in a tuple."""
+    """Return the output array, passed by position or as `out`, which may also be a tuple that contains the array."""
     if isinstance(out, tuple):
         if len(out) != 1:
             raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
@@ -305,7 +305,7 @@ def _output(positional_out: Any, out: Any, name: str) -> _core.GPUArray | None:
 
 
 def _takes_keepdims(name: str, keywords: dict[str, Any]) -> bool:
-    """Take `keepdims` out of the keyword arguments; only `vecdot` accepts it, whose result has no core dimension."""
+    """Remove and return the keyword `keepdims`; only `vecdot` accepts it, because its result has no core axes."""
     if "keepdims" not in keywords:
         return False
     keepdims = keywords.pop("keepdims")
@@ -317,7 +317,7 @@ def _takes_keepdims(name: str, keywords: dict[str, Any]) -> bool:
 
 
 def _axes_of_operands(name: str, keywords: dict[str, Any], counts: list[int], cores: int) -> list[Any]:
-    """Take `axis` and `axes` out of the keyword arguments; return an entry for each operand and for the result."""
+    """Remove `axis` and `axes` from the keyword arguments; return the axes of each operand and of the result."""
     last = [tuple(range(-count, 0)) for count in (*counts, cores)]
     has_axis, axes = "axis" in keywords, keywords.pop("axes", None)
     axis = keywords.pop("axis", None)

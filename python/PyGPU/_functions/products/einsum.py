@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 Label = str | tuple[str, int]
-"""A letter, or an axis of an ellipsis counted from the last."""
+"""Label of an axis: a letter, or for an axis of an ellipsis its number, counted from the last axis of the ellipsis."""
 
 Labels = tuple[Label, ...]
 
@@ -48,7 +48,7 @@ def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, operand_name: str) -> Labels:
-    """Return a label for each axis of an operand; an ellipsis in the result is one label: its axes are unknown."""
+    """Return a label for each axis of an operand; in the result an ellipsis is one label, as its axes are unknown."""
     before, dots, after = term.partition("...")
     for letter in before + after:
         if letter not in _LETTERS:
@@ -108,7 +108,7 @@ def _parse(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], 
 
 
 def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dict[Label, int]:
-    """Return the length of the axes of each label; axes of length 1 are broadcast to the others' length."""
+    """Return the length of the axes of each label; axes of length 1 are broadcast to this length."""
     lengths: dict[Label, int] = {}
     for index, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         _check_repeated_labels(labels, shape, index)
@@ -137,7 +137,7 @@ def _check_repeated_labels(labels: Labels, shape: tuple[int, ...], index: int) -
 
 
 def _prepared(a: _core.GPUArray, labels: Labels, lengths: dict[Label, int]) -> tuple[_core.GPUArray, Labels]:
-    """Return an operand in which each label occurs once: repeated labels are replaced by their diagonal."""
+    """Return an operand with each label once: the axes of a repeated label are replaced by their diagonal."""
     remaining = list(labels)
     for axis in range(a.ndim - 1, -1, -1):
         if a.shape[axis] == 1 and (lengths[remaining[axis]] != 1 or remaining.count(remaining[axis]) > 1):
@@ -165,7 +165,7 @@ def _summed(a: _core.GPUArray, labels: Labels, needed: Iterable[Label]) -> tuple
 def _pair(
     a: tuple[_core.GPUArray, Labels], b: tuple[_core.GPUArray, Labels], needed: set[Label], lengths: dict[Label, int]
 ) -> tuple[_core.GPUArray, Labels]:
-    """Multiply two operands, and sum along their common labels that later steps do not use."""
+    """Multiply two operands, and sum along the labels that both operands have and that later steps do not use."""
     left, left_labels = _summed(*a, needed | set(b[1]))
     right, right_labels = _summed(*b, needed | set(left_labels))
     shared = [label for label in left_labels if label in right_labels]
@@ -194,7 +194,7 @@ def _pair(
 
 
 def _stand_ins(operands: Iterable[_core.GPUArray]) -> list[np.ndarray]:
-    """Return ndarrays with the operands' shapes but without memory for the elements, for NumPy's planning."""
+    """Return ndarrays of the operands' shapes, without memory for the elements; NumPy plans the order for them."""
     return [np.broadcast_to(np.zeros((), np.int8), operand.shape) for operand in operands]
 
 
@@ -228,7 +228,7 @@ def _contract(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
         outer_labels = {label for _, labels in pending for label in labels}
         pending.append(_pair(product, other, outer_labels | set(output), lengths))
     result, labels = _summed(*pending[0], output)
-    # Repeated labels of length 1 in all operands were dropped; they are inserted into the result again.
+    # Labels whose axes have length 1 in all operands were dropped; they are inserted into the result again.
     missing = [label for label in output if label not in labels]
     result = result.reshape([1] * len(missing) + list(result.shape)) if missing else result
     labels = (*missing, *labels)

@@ -1,8 +1,8 @@
 """Insert headers that a program passes as strings into the source that includes them.
 
-Run-time compilers take headers as strings in three different ways, and the host compiler does not take any. Headers
-in temporary files would put the files' names into cached sources. A source with inserted headers works with every
-compiler.
+The run-time compilers have three different interfaces for headers passed as strings, and the host compiler has none.
+If headers were written to temporary files, the names of these files would be part of cached sources. A source with
+inserted headers works with every compiler.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def _expanded(text: str, file: str, headers: Mapping[str, str], open_headers: tu
             number, file = int(directive[1]), directive[2] if directive[2] is not None else file
         elif (include := _INCLUDE.match(line)) is not None and include[1] in headers:
             header = include[1]
-            # A header that includes itself must have an include guard; its second inclusion is therefore empty.
+            # A header that includes itself must have an include guard, which makes the second inclusion empty. The
+            # second inclusion is therefore omitted.
             body = [] if header in open_headers else _header(header, headers, open_headers)
             lines += [*body, f'#line {number} "{file}"']
             continue

@@ -44,7 +44,8 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
         for mangled, demangled in zip(names, demangle(names), strict=True)
         if searched in _name_variants(demangled)
     ]
-    # nvcc lists a template's kernel also under the name of its host stub, which is local to a file ("L").
+    # nvcc lists a kernel template's instance twice: under its own name, and under the name of its host stub, which is
+    # local to a file ("L").
     matches = [mangled for mangled in matches if not _is_local_duplicate(mangled, matches)]
     if len(matches) > 1:
         raise ValueError(f"several functions are called '{name}': {', '.join(matches)}; give the mangled name")
@@ -62,7 +63,7 @@ def _without_spaces(text: str) -> str:
 
 
 def _name_variants(demangled: str | None) -> set[str]:
-    """List the names under which a function is found: with and without result type and parameters."""
+    """List the names by which users may search a function: with and without result type and parameters."""
     if not demangled:
         return set()
     variants = {demangled, demangled.removeprefix("void ")}

@@ -11,7 +11,7 @@ from PyGPU._native.c_types import dtype_to_ctype
 
 __all__ = ["spelled"]
 
-# 16-bit types, whose names sources take from the vendor's header instead of PyGPU's.
+# Names of the 16-bit types in CUDA's headers; sources with template instances use these types and not PyGPU's.
 _SIXTEEN_BITS = {"float16": "__half", "bfloat16": "__nv_bfloat16"}
 
 

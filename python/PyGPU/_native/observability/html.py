@@ -53,9 +53,9 @@ def _layout(array: GPUArray) -> str:
 
 
 def _values(array: GPUArray) -> str | None:
-    """Return the array's values, or those at its edges, as text; None if a copy is expensive or not possible."""
+    """Format an array's values, or the values at its edges; return None if copying is expensive or impossible."""
     is_capturing = _core.current_stream(array.device).is_capturing
-    # Each edge of each axis would be a separate copy.
+    # Each edge of each axis needs a separate copy, which makes large arrays of more than two axes expensive.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
     try:

@@ -17,7 +17,8 @@ def log(messages: list[tuple[int, str]]) -> None:
     messages : list of tuples of an int and a str
         Level and text of each message.
     """
-    # A program that has not imported `logging` has set no handler and no level: Python then prints warnings only.
+    # A program that has not imported `logging` has set no handler and no level. By default Python then prints only
+    # messages from the level of warnings on.
     logging: Any = sys.modules.get("logging")
     if logging is None:
         if all(level < _WARNING for level, _ in messages):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from PyGPU import GPUArray
 
 PIECE_BYTES = 16 << 20
-"""Bytes of a copy after which the progress is reported."""
+"""Number of bytes of a piece; the progress of a copy is reported after each piece."""
 
 
 class Silent:

@@ -154,7 +154,7 @@ class nvmlDevice:
 
 
 def _uuid(index: int) -> tuple[str, int]:
-    """Return the UUID of CUDA's device and 0; on failure, an empty string and NVML's error number."""
+    """Return the UUID of CUDA's device `index` and 0; on failure, an empty string and NVML's error number."""
     try:
         if _core.backend_name() != "cuda":
             return "", NOT_SUPPORTED
@@ -162,6 +162,6 @@ def _uuid(index: int) -> tuple[str, int]:
             return "", INVALID_ARGUMENT
         digits = bytes(_core.device_properties(index)["uuid"]).hex()
     except (RuntimeError, _core.CudaError):
-        # This happens if no backend could be opened, or if the driver failed to return the UUID.
+        # The query fails if no backend could be opened, or if the driver returns no UUID.
         return "", NOT_SUPPORTED
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}", 0

@@ -33,7 +33,7 @@ class Library(Protocol):
         """Return NVML's handle of the device with a UUID, written as nvidia-smi prints it."""
 
     def utilization(self, device: Handle) -> tuple[tuple[int, int], int]:
-        """Return the percentages of time during which kernels ran and during which memory was accessed."""
+        """Return the percentages of time in which kernels ran, and in which memory was accessed."""
 
     def memory(self, device: Handle) -> tuple[tuple[int, int, int], int]:
         """Return the free, total and used memory in bytes."""
@@ -117,7 +117,7 @@ _library: Library | None = None
 
 
 def library() -> Library | None:
-    """Return an object that accesses NVML, or None if NVML is missing. The object is cached, None is not."""
+    """Return an object that accesses NVML, or None if NVML is missing; only an object is cached, so None is retried."""
     global _library
     if _library is None:
         try:

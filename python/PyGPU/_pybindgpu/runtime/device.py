@@ -30,7 +30,7 @@ __all__ = [
 
 
 def checked_device(device: SupportsIndex) -> int:
-    """Return the ordinal of an existing device; a missing device is a device error and not an invalid argument."""
+    """Return the ordinal of an existing device; a missing device gives a device error (a status), not an exception."""
     ordinal = operator.index(device)
     if not 0 <= ordinal < _device_count():
         raise StatusError(INVALID_DEVICE)

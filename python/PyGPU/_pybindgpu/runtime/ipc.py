@@ -25,7 +25,8 @@ cudaIpcMemLazyEnablePeerAccess = 1
 """Peer access to the memory's device is enabled when needed. No other flag exists."""
 
 _HANDLE_BYTES = 64
-# Opened memory by its address. It is a list, because the driver returns one address if a handle is opened twice.
+# Opened memory by address. Each entry is a list, because the driver returns equal addresses if a handle is opened
+# twice.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 

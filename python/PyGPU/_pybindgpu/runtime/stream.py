@@ -94,7 +94,7 @@ class cudaStream_t(Handle[_core.Stream]):
         return self._object
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        # The handle 0 must not be returned, because consumers interpret 0 as the default stream.
+        # For a failed creation the handle 0 must not be returned, because consumers interpret 0 as the default stream.
         if self._object is None:
             raise RuntimeError(f"this cudaStream_t was destroyed, or could not be made: {self._status!r}")
         return 0, self._object.handle

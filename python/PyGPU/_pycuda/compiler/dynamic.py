@@ -85,7 +85,8 @@ class DynamicModule(CudaModule):
         """
         nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._compiler_arguments
         options = default_options() if nvcc_options is None else list(nvcc_options)
-        # Linker options, and options that are the default for parts, are not passed to the compiler.
+        # The linker's options (``-l``) are not passed to the compiler. By default a part is compiled to relocatable
+        # code.
         options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
         if not any("rdc" in text for text in options):
             options.append("-rdc=true")
@@ -191,8 +192,8 @@ class DynamicSourceModule(DynamicModule):
         cuda_libdir: str | None = None,
     ) -> None:
         if _core.backend_name() == "cpu":
-            # A single part needs no linking, unless a kernel launches kernels, which the compiler rejects without
-            # linking.
+            # A source without other parts needs no linking, unless a kernel launches kernels; the compiler rejects such
+            # kernels without linking.
             source_module = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
             self.module = source_module.module
             return
@@ -210,7 +211,7 @@ class DynamicSourceModule(DynamicModule):
         try:
             self.add_stdlib("cudadevrt")
         except FileNotFoundError:
-            # ``cudadevrt`` is required only if kernels launch kernels; the linker reports other missing libraries.
+            # ``cudadevrt`` is required only if kernels launch kernels; other sources are linked without this library.
             if "<<<" in str(source):
                 raise
         self.link()

@@ -12,7 +12,7 @@ def default_flags() -> list[str]:
 
 
 def cache_setting(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
-    """Return the folder of the image cache, or whether the default cache is used; the argument has precedence."""
+    """Return the cache folder, or whether the default cache is used: from the argument, or from the environment."""
     if cache_dir is None:
         if os.environ.get("PYCUDA_DISABLE_CACHE"):
             return False

@@ -75,7 +75,7 @@ def _compile_with_fallback(
     try:
         return compile_with(options, compiler)
     except ValueError:
-        # The library rejected an option that only nvcc supports.
+        # The compiler library rejected the options; nvcc may support them.
         program = None if compiler is not None or _core.backend_name() != "cuda" else library_files.nvcc()
         if program is None:
             raise

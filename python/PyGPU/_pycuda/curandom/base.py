@@ -8,7 +8,8 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
-# PyGPU does not use PyCUDA's kernel shape; programs read the product of its numbers, and create as many seeds.
+# Launch shape of PyCUDA's generator kernels. PyGPU launches other kernels, but programs create as many seeds as the
+# product of these numbers.
 _GENERATORS_PER_BLOCK = 256
 
 

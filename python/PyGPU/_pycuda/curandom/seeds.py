@@ -24,7 +24,7 @@ def on_stream(stream: Any) -> Any:
 
 
 def check_type(names: tuple[str, ...], data: _core.GPUArray, description: str) -> None:
-    """Raise an error for an array whose dtype is not in a list."""
+    """Raise an error for an array whose dtype is not one of `names`."""
     if data.dtype.name not in names:
         raise NotImplementedError(f"{description} are made as {', '.join(names)}, not as {data.dtype}")
 

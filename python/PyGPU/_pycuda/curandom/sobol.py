@@ -30,7 +30,7 @@ const double unit = {unit};
 {result}
 """
 _UNIT = {32: "bits * 0x1p-32 + 0x1p-33", 64: "fmin((double)(bits >> 11) * 0x1p-53 + 0x1p-54, 1 - 0x1p-53)"}
-# Counts are found by a search from 0. For large means they are rounded normal numbers, as in the vendors' libraries.
+# Poisson counts are found by a search from 0; for large means they are rounded normal numbers, as in cuRAND.
 _POISSON = """\
 const double lambda = {mean};
 double found = 0;
@@ -73,7 +73,7 @@ def _kernel(value_kind: str, dtype: str, bits: int, scrambled: bool) -> _core.El
 
 
 class _Sobol(Base):
-    """Generator whose points have `block_count * generators_per_block` dimensions and fill an array in order."""
+    """Generator whose points have `block_count * generators_per_block` dimensions; an array gets point after point."""
 
     _vector_set: tables.direction_vector_set
 

@@ -209,7 +209,7 @@ def _new_array(rows: NDArray[Any], shape: tuple[int, ...], format_number: int, c
 
 
 def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
-    """Return an empty CUDA array for a matrix or a cube; if kernels may write it, a matrix becomes one layer."""
+    """Return an empty CUDA array for a matrix or a cube; if kernels may write the array, a matrix becomes one layer."""
     if order not in ("C", "F"):
         raise ValueError(f"order must be either F or C, not {order!r}")
     shape = tuple(int(length) for length in matrix.shape)
@@ -229,7 +229,7 @@ def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
 
 
 def _whole_copy(array: Array) -> Memcpy3D:
-    """Return a prepared copy of a whole CUDA array."""
+    """Return a copy object whose destination is a whole CUDA array; the caller sets its source."""
     texture_array = native(array)
     copy = Memcpy3D()
     copy.set_dst_array(array)

@@ -1,4 +1,4 @@
-"""Exceptions of PyCUDA's driver, which are PyGPU's, and memory that is allocated for a launch."""
+"""Exceptions of PyCUDA's driver, which are PyGPU's exceptions, and memory that is allocated for a launch."""
 
 from __future__ import annotations
 

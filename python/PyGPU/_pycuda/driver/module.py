@@ -18,7 +18,7 @@ Options = Iterable[tuple[int, Any]]
 
 
 def _not_found(error: ValueError) -> _core.InvalidValueError:
-    """Return the driver's error for a name that a module does not contain."""
+    """Return the error that the driver gives for a name that a module does not contain."""
     result = _core.InvalidValueError(str(error))
     result.code, result.name = 500, "CUDA_ERROR_NOT_FOUND"
     return result
@@ -180,7 +180,7 @@ def module_from_buffer(
     >>> module = drv.module_from_buffer(image)
     """
     for option, _ in options:
-        jit_option(option)  # invalid images are rejected
+        jit_option(option)  # raises an error for a number that is no option
     try:
         module = _core.Module(bytes(buffer))
     except (ValueError, _core.CudaError) as error:

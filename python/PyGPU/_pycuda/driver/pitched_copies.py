@@ -31,7 +31,7 @@ class _LinearEndpoint:
     def box(
         self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], stream: StreamLike
     ) -> NDArray[numpy.uint8] | _core.GPUArray:
-        """Return the box of the copy as an array with strides."""
+        """Return the copied box of the linear memory as an array with strides."""
         if self.host is None:
             assert self.address is not None
             return _core.array_at(self.address, shape, "u1", strides, stream, offset)
@@ -156,7 +156,7 @@ class _PitchedCopy:
         if (depth > 1 or z) and rows < y + height:
             raise ValueError(f"{name}_height is {rows}, and a plane takes {y} + {height} rows")
         plane = pitch * rows
-        # An unused stride may have any value; 1 keeps it within the limits of an array.
+        # The stride of an axis of length 1 may have any value; the value 1 is within the limits of an array.
         strides = (plane if depth > 1 else 1, pitch if height > 1 else 1, 1)
         return endpoint.box(x + y * pitch + z * plane, extent, strides, stream)
 

@@ -11,14 +11,14 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 def _call(name: str) -> None:
     """Call a function without arguments of CUDA's driver; do nothing on other backends."""
-    _core.flush()  # operations deferred before the recording starts or stops must run before that
+    _core.flush()  # operations that were deferred before this call must run before the recording starts or stops
     if _core.backend_name() != "cuda":
         return
     _core.context_handle()  # opens the driver, and creates the device's context
     library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
     function = getattr(ctypes.CDLL(library), name, None)
     if function is None:
-        return  # a driver without a profiler
+        return  # the driver has no profiler
     with _core.Device(_core.current_device()):
         code = function()
     if code:

@@ -54,7 +54,7 @@ def _cached(factory: Factory) -> Factory:
 
 
 def _declare(**dtypes: Any) -> list[DtypedArgument]:
-    """Declare a kernel argument for each name: a scalar if its dtype is in a list, otherwise an array."""
+    """Declare a kernel argument for each name: a scalar if its dtype is passed in a list, otherwise an array."""
     return [
         ScalarArg(dtype_or_list[0], name) if isinstance(dtype_or_list, list) else VectorArg(dtype_or_list, name)
         for name, dtype_or_list in dtypes.items()
@@ -62,7 +62,7 @@ def _declare(**dtypes: Any) -> list[DtypedArgument]:
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Return the C type to which an operand is cast: real operands of complex operations stay real."""
+    """Return the C type to which an operand is cast; a real operand of a complex operation is cast to a real type."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)

@@ -1,7 +1,7 @@
 """Reductions of PyCUDA's ``pycuda.gpuarray`` to one value, by default in the array's dtype.
 
-`sum`, `any` and `all` call the reductions of `PyGPU` and accept any layout. The others are `ReductionKernel` objects
-with PyCUDA's sources.
+`sum`, `any` and `all` call the reductions of `PyGPU` and accept any layout. The other functions launch
+`ReductionKernel` objects with PyCUDA's sources.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _declarations(arrays: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _product(a: np.dtype[Any], b: np.dtype[Any], index: str) -> str:
-    """Return the C expression of a product of elements, cast to a common type if C cannot multiply theirs."""
+    """Return the C expression of a product of elements; cast them to a common type if C cannot multiply their types."""
     if a.kind != "c" and b.kind != "c":
         return f"a[{index}] * b[{index}]"
     common = dtype_to_ctype(np.result_type(a, b))

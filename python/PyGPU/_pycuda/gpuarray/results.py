@@ -1,8 +1,9 @@
 """Outputs of PyCUDA's functions, and their dtypes, which differ from NumPy's.
 
-The result of every function has the dtype of the array; results for integers are truncated. PyCUDA's rule is in
-``_make_unary_array_func`` of ``cumath.py``, which creates results by ``_new_like_me``, and in
-``_make_binary_minmax_func`` of ``gpuarray.py``, which creates them by ``empty_like``.
+The result of every function has the dtype of its array argument; for arrays of integers, the computed values are
+truncated to integers. In PyCUDA this rule follows from ``_make_unary_array_func`` of ``cumath.py``, which creates
+results by ``_new_like_me``, and from ``_make_binary_minmax_func`` of ``gpuarray.py``, which creates results by
+``empty_like``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def on(stream: Any) -> AbstractContextManager[Any]:
 
 
 class allocating:
-    """Use the allocator passed as ``allocator=`` for results inside ``with``, and for results computed from them."""
+    """Use the allocator passed as ``allocator=`` for results inside ``with``, and for results computed from these."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
@@ -39,7 +40,10 @@ class allocating:
 def like_first(
     function: _core.Ufunc, operands: tuple[Any, ...], out: _core.GPUArray | None, dtype: Any = None
 ) -> _core.GPUArray:
-    """Compute into `out`, or into a new array of the first array's dtype; `dtype` selects the loop."""
+    """Call a ufunc with `out`, or with a new output array that has the dtype of the first array among the operands.
+
+    `dtype` is the dtype in which the ufunc computes; the results are then converted to the dtype of the output.
+    """
     arrays = [operand for operand in operands if isinstance(operand, _core.GPUArray)]
     if out is None:
         out = _core.empty_like(arrays[0], shape=np.broadcast_shapes(*(operand.shape for operand in arrays)))

@@ -29,7 +29,7 @@ def _using_allocator_of(array: _core.GPUArray) -> AbstractContextManager[Any]:
 
 
 def _outputs(arrays: Arrays, shape: Any, out: Arrays | None) -> list[_core.GPUArray]:
-    """Return the given output arrays, or new arrays if none are given."""
+    """Return the output arrays `out`, or new arrays if `out` is None."""
     dtype = arrays[0].dtype
     if any(array.dtype != dtype for array in arrays):
         raise ValueError("the arrays must have the same dtype")

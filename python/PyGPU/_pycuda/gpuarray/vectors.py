@@ -13,7 +13,7 @@ __all__ = ["vec"]
 
 
 class _Names(type):
-    """Declare for type checkers that the attributes come from a table."""
+    """Base that declares for type checkers that any attribute exists, because the attributes come from a table."""
 
     def __getattr__(cls, name: str) -> Any:
         raise AttributeError(f"gpuarray.vec has no {name!r}; its types are {', '.join(VECTORS)}")

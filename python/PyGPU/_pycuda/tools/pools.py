@@ -118,7 +118,7 @@ class _Pool(Generic[Block]):
         self.free_held()
 
     def _free_one(self) -> bool:
-        """Return one of the largest free blocks to the driver; return whether there was a free block."""
+        """Free one of the largest unused blocks of the pool; return whether there was an unused block."""
         with self._lock:
             if not self._held_blocks:
                 return False
@@ -147,14 +147,14 @@ class _Pool(Generic[Block]):
         return block
 
     def _is_shared(self, block: Block) -> bool:
-        """Test whether an owner other than the pool keeps the block."""
+        """Test whether an object other than the pool refers to the block."""
         return False
 
     def _new(self, nbytes: int) -> Block:
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # blocks may be part of reference cycles
+            gc.collect()  # frees blocks that only reference cycles still refer to
         while True:
             try:
                 return self._allocate(nbytes)
@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # A block that arrays still use is not put back into the pool; the arrays own it from now on.
+            # A block that arrays still use is not put back into the pool; from now on the arrays own the block.
             if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
@@ -177,12 +177,12 @@ class _Pool(Generic[Block]):
 
 
 class _PooledAllocation(Generic[Block]):
-    """Base of pool memory in use, which returns to the pool when it is freed."""
+    """Base of memory that a pool has handed out; freeing the memory returns it to the pool."""
 
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
         self._pool = pool
-        self._block: Block | None = None  # __del__ needs it if the next line fails
+        self._block: Block | None = None  # `__del__` reads this attribute, also if the next line raises
         self._block = pool._acquire(size)
 
     def _live_block(self) -> Block:

@@ -1,4 +1,4 @@
-// CUDA's complex numbers in C, where no toolkit is.
+// Replacement of CUDA's header of complex numbers in C, for compilation without an installed toolkit.
 #ifndef PYGPU_CUCOMPLEX_H
 #define PYGPU_CUCOMPLEX_H
 
@@ -19,7 +19,7 @@ typedef cuFloatComplex cuComplex;
     __device__ inline name cuCfma##suffix(name a, name b, name c) { return cuCadd##suffix(cuCmul##suffix(a, b), c); }        \
     __device__ inline real_type cuCabs##suffix(name z) { return absolute(z.x, z.y); }                                        \
     __device__ inline name cuCdiv##suffix(name a, name b) {                                                                  \
-        /* Scaled, so that the divisor's square neither overflows nor vanishes. */                                           \
+        /* The operands are scaled, so that the divisor's square neither overflows nor underflows. */                        \
         real_type scale = (b.x < 0 ? -b.x : b.x) + (b.y < 0 ? -b.y : b.y);                                                   \
         real_type c = b.x / scale, d = b.y / scale, x = a.x / scale, y = a.y / scale, square = c * c + d * d;                \
         return make((x * c + y * d) / square, (y * c - x * d) / square);                                                     \

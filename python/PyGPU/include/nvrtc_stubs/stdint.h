@@ -1,4 +1,4 @@
-/* For NVRTC, which has no headers of the host. */
+/* Integer types for NVRTC, which has no host headers. */
 #pragma once
 typedef signed char int8_t;
 typedef short int16_t;

@@ -1,1 +1,1 @@
-/* For NVRTC, which has printf(), malloc(), assert(), memcpy() and the mathematics without a header. */
+/* Empty header for NVRTC, which declares printf(), malloc(), assert(), memcpy() and the mathematical functions itself. */

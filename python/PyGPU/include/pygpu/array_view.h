@@ -1,4 +1,5 @@
-/* View of a Python array in C and C++: pointer, shape, strides, dtype, device, stream. A view needs no copy and no library.
+/* View of a Python array in C and C++: pointer, shape, strides, dtype, device, stream. Creating a view copies nothing.
+ * The header needs no library to link.
  *
  *     #include <Python.h>
  *     #include <pygpu/array_view.h>
@@ -11,7 +12,7 @@
  * `object` is a GPUArray or another array whose type has DLPack's C exchange table, such as PyTorch's. A mismatch raises
  * a Python exception that names the parameter and the argument. A view is a borrowed reference, valid while the
  * caller keeps the object alive. Enqueue work on the array on the stream that `pygpu_current_stream` returns: PyGPU tracks
- * this work, and the stream waits for work on other streams.
+ * the work on this stream, and makes this stream wait for earlier work on the array on other streams.
  *
  * Without Python.h, the header defines only types and functions of views. It requires C99 or C++11 (the template: C++17), and
  * compiles as CUDA and HIP.
@@ -87,7 +88,7 @@ static inline int pygpu_is_on_gpu(const pygpu_array_view *view) {
     return type != PYGPU_CPU;
 }
 
-/* Tests whether elements are contiguous, if axes are visited from `axis`, the innermost, in steps of `step`. */
+/* Tests whether elements are contiguous if `axis` is the innermost axis, and the next outer axes follow in steps of `step`. */
 static inline int pygpu_is_contiguous_from(const pygpu_array_view *view, int axis, int step) {
     int64_t expected = 1;
     if (pygpu_size(view) == 0) return 1;
@@ -107,7 +108,7 @@ static inline int pygpu_is_f_contiguous(const pygpu_array_view *view) { return p
 
 #endif
 
-/* Outside the guard: a file that included this header before Python.h may include it again after Python.h. */
+/* Outside the include guard, because a file that included this header before Python.h may include it again after Python.h. */
 #ifdef Py_PYTHON_H
 #include "detail/from_python.h"
 #endif

@@ -1,5 +1,5 @@
 // Arguments of functions that nanobind binds: `pygpu::array_view<T, N>`. PyGPU's arrays also match nanobind's `nb::ndarray`, but
-// a conversion to `array_view` takes less time, and its errors name the mismatch.
+// a conversion to `array_view` takes less time, and its error messages describe the mismatch.
 #ifndef PYGPU_NANOBIND_H
 #define PYGPU_NANOBIND_H
 
@@ -20,8 +20,8 @@ struct type_caster<pygpu::array_view<T, N, Flags>> {
     using View = pygpu::array_view<T, N, Flags>;
     NB_TYPE_CASTER(View, const_name("PyGPU.GPUArray"))
 
-    // A mismatch clears the exception, because nanobind tries the next overload. `View::from(object.ptr(), "x")` in a function's
-    // body raises it.
+    // After a mismatch the exception is cleared, because nanobind tries the next overload. To raise the exception, call
+    // `View::from(object.ptr(), "x")` in the function's body.
     bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
         if (value.take(source.ptr(), "an argument of the function")) return true;
         PyErr_Clear();

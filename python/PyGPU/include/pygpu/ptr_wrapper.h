@@ -1,4 +1,4 @@
-/* Pointer object, as PybindGPU's bindings pass it. It owns its memory only if `create` allocated the memory.
+/* Pointer object that PybindGPU's bindings pass to C++. The object owns its memory only if `create` allocated the memory.
  *
  * This is an independent implementation of PybindGPU's ptr_wrapper interface, for C++11 and later, without Python. With
  * pybind11, include <pygpu/pybind11.h>: a function with a parameter `ptr_wrapper<float>` then accepts objects of the class

@@ -112,7 +112,8 @@ struct type_caster<ptr_wrapper<T>> {
     }
 
 private:
-    /// Tests whether a pointer object is of a dtype. The name of its class ends in the dtype's name: `ptr_wrapper_float32`.
+    /// Tests whether a pointer object points to elements of a dtype. The name of the object's class ends in the dtype's name, as
+    /// in `ptr_wrapper_float32`.
     static bool is_of_dtype(handle source, int dtype) {
         char text[64];
         std::string name = Py_TYPE(source.ptr())->tp_name, wanted = pygpu_dtype_name(dtype, text, sizeof text);

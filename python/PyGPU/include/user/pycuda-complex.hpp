@@ -1,11 +1,12 @@
-// Complex numbers in device code under PyCUDA's names. No #include: NVRTC, hiprtc and the CPU engine take it as it is.
+// Complex numbers in device code under PyCUDA's names. This header includes no other header, so that NVRTC, hiprtc and the
+// CPU engine accept it without changes.
 //
-// Products and quotients are the textbook's, with the divisor scaled so that it neither overflows nor vanishes; infinities
-// are not looked at apart, as Annex G of C does.
+// Products and quotients follow the usual formulas. In a quotient the divisor is scaled, so that its square neither overflows
+// nor underflows to 0. Unlike Annex G of the C standard, these functions do not treat infinities separately.
 #ifndef PYCUDA_COMPLEX_HPP_SEEN
 #define PYCUDA_COMPLEX_HPP_SEEN
 
-// SourceModule wraps what it is given in extern "C", which templates do not bear.
+// SourceModule encloses a source in extern "C", in which templates are not allowed.
 extern "C++" {
 namespace pycuda {
 
@@ -33,7 +34,7 @@ template <class T> struct alignas(2 * sizeof(T)) complex {
     template <class U> __device__ complex &operator*=(const complex<U> &z) { return *this = *this * complex(z); }
     template <class U> __device__ complex &operator/=(const complex<U> &z) { return *this = *this / complex(z); }
 
-    // Friends, so that a number of another type beside a complex one is converted to its part.
+    // The operators are friends and no templates, so that a number of another type as the other operand is converted to T.
     __device__ friend complex operator+(const complex &a, const complex &b) { return complex(a._M_re + b._M_re, a._M_im + b._M_im); }
     __device__ friend complex operator-(const complex &a, const complex &b) { return complex(a._M_re - b._M_re, a._M_im - b._M_im); }
     __device__ friend complex operator*(const complex &a, const complex &b) {
@@ -67,7 +68,8 @@ template <class T> struct alignas(2 * sizeof(T)) complex {
     __device__ friend bool operator!=(T a, const complex &b) { return !(b == a); }
 };
 
-// The real functions by their precision: an unqualified `sin` would find the complex one below first.
+// Real functions, overloaded by precision. They have other names, because an unqualified `sin` would find the complex function
+// below first.
 namespace real_functions {
 #define PYCUDA_REAL(name)                                            \
     __device__ inline float name##_(float x) { return ::name##f(x); } \
@@ -97,7 +99,7 @@ template <class T> __device__ inline complex<T> sqrt(const complex<T> &z) {
     using namespace real_functions;
     T x = fabs_(z.real()), size = abs(z);
     if (size == T(0)) return complex<T>(T(0), z.imag());
-    // The larger part first: the other one follows without cancellation.
+    // The larger part of the root is computed first, because the smaller part follows from it without cancellation.
     T large = sqrt_(T(0.5) * (size + x)), small = fabs_(z.imag()) / (T(2) * large);
     return z.real() >= T(0) ? complex<T>(large, copysign_(small, z.imag())) : complex<T>(small, copysign_(large, z.imag()));
 }
@@ -137,7 +139,7 @@ template <class T> __device__ inline complex<T> cosh(const complex<T> &z) {
     using namespace real_functions;
     return complex<T>(cosh_(z.real()) * cos_(z.imag()), sinh_(z.real()) * sin_(z.imag()));
 }
-// By tangents, which do not overflow where sinh and cosh do.
+// tanh is computed from the real functions tan and tanh, because sinh and cosh overflow for large arguments.
 template <class T> __device__ inline complex<T> tanh(const complex<T> &z) {
     using namespace real_functions;
     T t = tan_(z.imag()), h = tanh_(z.real());

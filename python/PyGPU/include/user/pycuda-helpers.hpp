@@ -1,5 +1,5 @@
-// PyCUDA's header of this name: numbers of 64 and 128 bits, and complex ones, through textures and surfaces of integers. The
-// functions are there for sources that have textures or surfaces at file scope, which PyGPU gives back to them
+// PyCUDA's header of this name: access to float64 and complex numbers through textures and surfaces of integers. The functions
+// are declared for sources with textures or surfaces at file scope, which PyGPU implements for current compilers
 // (include/textures/texture_references.h).
 #ifndef PYCUDA_HELPERS_HPP_SEEN
 #define PYCUDA_HELPERS_HPP_SEEN
@@ -16,7 +16,7 @@ typedef int4 fp_tex_cdouble;
 #ifdef PYGPU_TEXTURE_REFERENCES
 namespace pycuda {
 
-// An element as the texture has it, and the number that it stands for.
+// Conversion of an element, as a texture stores it, to the number that it represents.
 template <class T> struct fp_texel {
     typedef T value;
     static __device__ value of(const T &v) { return v; }
@@ -38,7 +38,7 @@ template <> struct fp_texel<fp_tex_cdouble> {
     }
 };
 
-// A number, and the element that holds it.
+// Conversion of a number to the element that stores it in a surface.
 template <class T> struct fp_held {
     typedef T texel;
     static __device__ texel in(const T &v) { return v; }

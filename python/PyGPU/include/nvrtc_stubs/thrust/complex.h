@@ -1,4 +1,4 @@
-// thrust's complex numbers where no toolkit is: PyCUDA's under thrust's names.
+// Replacement of thrust's complex numbers without an installed toolkit: PyCUDA's complex numbers under thrust's names.
 #ifndef PYGPU_THRUST_COMPLEX_H
 #define PYGPU_THRUST_COMPLEX_H
 

@@ -1,4 +1,4 @@
-// View as a template, whose creation checks the element type and the number of axes. Part of array_view.h.
+// The view as a C++ template, whose creation checks the element type and the number of axes. Part of array_view.h.
 #ifndef PYGPU_DETAIL_ARRAY_VIEW_HPP
 #define PYGPU_DETAIL_ARRAY_VIEW_HPP
 

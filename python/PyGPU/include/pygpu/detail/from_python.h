@@ -48,7 +48,7 @@ typedef struct pygpu_c_api {
     int (*is_readonly)(void *);
 } pygpu_c_api;
 
-/* Cached metadata of a type. It is never freed, so that the address is never reused for another type. */
+/* Cached metadata of a Python type. The cache keeps the type alive, so that no other type gets its address. */
 typedef struct pygpu_known_type {
     PyTypeObject *type;
     const pygpu_dl_table *table;
@@ -80,7 +80,8 @@ static inline void pygpu_look_up_type(PyTypeObject *type, pygpu_known_type *know
     known->api = (const pygpu_c_api *)pygpu_capsule_of_type(type, "__pygpu_c_api__", "pygpu_c_api");
 }
 
-/* Returns the metadata of the object's type from a cache of 8 types, which the GIL protects; if full, fills `scratch`. */
+/* Returns the metadata of the object's type from a cache of 8 types, which the GIL protects. If the cache is full, fills and
+ * returns `scratch`. */
 static inline const pygpu_known_type *pygpu_type_of(PyObject *object, pygpu_known_type *scratch) {
     enum { PYGPU_TYPES = 8 };
     static pygpu_known_type types[PYGPU_TYPES];
@@ -149,7 +150,7 @@ static inline int pygpu_is_readonly(PyObject *object, const pygpu_known_type *kn
     pygpu_dl_managed *managed = NULL;
     int readonly;
     if (known->api != NULL) return known->api->is_readonly(object);
-    /* A borrowed tensor has no read-only flag. Therefore the array is exported, which also returns the flag. */
+    /* A borrowed tensor has no read-only flag. Therefore the array is exported as a managed tensor, which has the flag. */
     if (known->table->export_managed == NULL) return 0;
     if (known->table->export_managed(object, &managed) != 0) return -1;
     readonly = (int)(managed->flags & 1);
