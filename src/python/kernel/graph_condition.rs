@@ -19,7 +19,7 @@ use pygpu_device::stream::{self, Stream};
 ///
 /// Notes
 /// -----
-/// A kernel receives the condition through a parameter of type ``cudaGraphConditionalHandle``, which is 64 bits wide,
+/// A kernel receives the condition as a parameter of type ``cudaGraphConditionalHandle``, which is 64 bits wide,
 /// and sets the number by ``cudaGraphSetConditional(handle, number)``. The condition belongs to the graph in which it
 /// was created, and the handle is invalid in other graphs. One conditional node can use the condition.
 #[pyclass(frozen, weakref, extends = KernelArgument, name = "GraphCondition", module = "PyGPU")]
