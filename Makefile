@@ -17,8 +17,6 @@ PLOTS_OF ?= docs/results
 # `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
 SAMPLE ?= -m "not matrix"
 
-EAGER_FOLDERS := tests/interop tests/memory tests/streams
-
 BIN := .venv/bin
 # Last on the path, so that a toolchain chosen by the caller wins.
 export PATH := $(CURDIR)/.tools/bin:$(PATH):$(CARGO_HOME)/bin
@@ -113,7 +111,7 @@ PYTEST := $(BIN)/python -m pytest
 # Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
 .eager-on-cuda: export PYGPU_FUSION := off
 .eager-on-cuda: .venv/.extension-dev .venv/.group-test build/simulated/.ready
-	@$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(PYTEST) $(EAGER_FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(PYTEST) tests/interop tests/memory tests/streams $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .rust:
 	@$(CARGO) test --locked --workspace $(part)
@@ -153,7 +151,6 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 SITE := PYGPU_BACKEND=cpu $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees -c docs/site
 docs: .venv/.extension-dev .venv/.group-docs ## Build the documentation's site into build/site
 	$(SITE) docs build/site
-	@echo "open build/site/index.html"
 
 # Writes no page, which takes more than half of the time, and runs no program of the gallery.
 .docs-read: .venv/.extension-dev .venv/.group-docs
@@ -162,14 +159,8 @@ docs: .venv/.extension-dev .venv/.group-docs ## Build the documentation's site i
 links: .venv/.extension-dev .venv/.group-docs ## Ask every address that the documentation names (needs the network)
 	$(SITE) -D plot_gallery=0 --builder linkcheck docs build/links
 
-# The copy is of commit 55fcc60179ef.
 array-api: .venv/.extension-dev .venv/.group-test .venv/.group-array-api ## Run array-api-tests of the folder ARRAY_API_TESTS against PyGPU
-	@test -f "$(ARRAY_API_TESTS)/array_api_tests/__init__.py" || \
-	    { echo "ARRAY_API_TESTS names a copy of https://github.com/data-apis/array-api-tests with its submodule"; exit 1; }
-	cd $(ARRAY_API_TESTS) && PYGPU_STRICT=1 ARRAY_API_TESTS_MODULE=PyGPU ARRAY_API_TESTS_VERSION=2025.12 \
-	    $(CURDIR)/$(PYTEST) array_api_tests -p no:cacheprovider --disable-deadline --derandomize \
-	    --max-examples=$(ARRAY_API_EXAMPLES) --skips-file=$(CURDIR)/tests/array_api/skips.txt \
-	    --xfails-file=$(CURDIR)/tests/array_api/xfails.txt $(PYTEST_ARGS)
+	tests/array_api/run.sh $(CURDIR)/$(BIN)/python "$(ARRAY_API_TESTS)" $(ARRAY_API_EXAMPLES) $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. They need a release build of their own, so that the
 # development build in .venv stays. INSTRUCTIONS=--update takes the counts as the new baseline.
@@ -191,8 +182,7 @@ fusion-soak: .venv/.extension-quick .venv/.group-test build/simulated/.ready ## 
 	$(call soak_on,fusion_soak,$(FUSION_OPERATIONS),cuda hip)
 
 fusion-mutations: .venv/.group-test build/simulated/.ready ## Leave out each place that launches pending operations: a test must see it
-	@mkdir -p $(RESULTS)
-	$(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
+	mkdir -p $(RESULTS) && $(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
 
 hazard-mutations: .venv/.created ## Remove each wait and each record of the hazard tracking: the model checker must fail
 	$(BIN)/python tests/hazard_model/mutations.py
@@ -219,16 +209,13 @@ plots: .venv/.group-bench ## Draw the results of PLOTS_OF (docs/results) into bu
 include tests/gpu/gpu.mk
 
 clean: ## Remove what was built; tools and environment stay
-	rm -rf target build dist docs/api docs/gallery fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -f python/PyGPU/*.so
+	rm -rf target build dist docs/api docs/gallery fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis python/PyGPU/*.so
 	find python tests benches examples docs -name __pycache__ -type d -exec rm -rf {} + 2> /dev/null || true
 
 distclean: clean ## Also remove .venv and .tools
 	rm -rf .venv .tools
 
 # The files below stand for what they name, so that a second run has nothing to do.
-
-# A file and not a phony target: the parts of a test run begin in their order only if none has to wait for it.
 build/simulated/.ready: $(RUST_SOURCES) $(shell find tests/simulated_driver -type f 2>/dev/null)
 	$(CARGO) build --quiet --locked $(SIMULATED)
 	tests/simulated_driver/install.sh build/simulated/target/debug build/simulated
@@ -267,10 +254,6 @@ build/torch/.ready: tests/fetch_torch.sh .venv/.created
 build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_packages.sh
 	$(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
 
-# An unoptimised build without debug information takes less than half as long, and suffices for a hundred crates. NAME-VERSION.
-.tools/.cargo-%: export CARGO_PROFILE_DEV_DEBUG := false
 .tools/.cargo-%:
-	mkdir -p .tools
-	$(CARGO) $(firstword $(subst -, ,$*)) --version 2> /dev/null | grep -qx 'cargo-$(subst -, ,$*)' || $(CARGO) install --quiet --locked --debug \
-	    --root .tools --version $(lastword $(subst -, ,$*)) cargo-$(firstword $(subst -, ,$*))
-	touch $@
+	CARGO="$(CARGO)" tools/cargo_tool.sh $(subst -, ,$*)
+	mkdir -p .tools && touch $@

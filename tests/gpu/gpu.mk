@@ -1,6 +1,5 @@
-# Targets for a machine with a GPU, which needs no Rust compiler: they use the wheel in dist/, and pytest and the peer libraries
-# that are installed for PYTHON. With PYTEST_ARGS=tests/gpu only the tests that need a device run; without it all tests run on
-# the device.
+# Targets for a machine with a GPU, without a Rust compiler: they use the wheel in dist/, and the pytest and the peer libraries
+# of PYTHON. PYTEST_ARGS=tests/gpu selects the tests that need a device; by default all tests run on the device.
 
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 ON_CUDA = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
