@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 
-/// Element types that have a name, in the order of the table.
+/// Element types that have a name, in the order of `TABLE`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -213,7 +213,7 @@ impl DType {
     /// Returns the dtype of a DLPack type code, bits and lanes.
     ///
     /// # Errors
-    /// `BufferError` if no dtype of the table has this code, width and number of lanes.
+    /// `BufferError` if no supported dtype has this code, width and number of lanes.
     pub fn from_dlpack(code: u8, bits: u8, lanes: u16) -> Result<Self> {
         let same = |row: &&DTypeEntry| row.dlpack == DlpackType { code, bits };
         match TABLE.iter().find(same) {
@@ -240,7 +240,7 @@ impl DType {
         self.tag
     }
 
-    /// Returns the table's entry of the type; `None` for opaque items.
+    /// Returns the entry of the type in the table of dtypes; `None` for opaque items.
     pub fn row(self) -> Option<&'static DTypeEntry> {
         TABLE.get(self.kind as usize)
     }

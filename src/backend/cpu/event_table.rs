@@ -104,7 +104,7 @@ impl EventTable {
         Ok((seconds * 1e3) as f32)
     }
 
-    /// Locks the table. Every change is a single step, so a panic under the lock leaves the table consistent.
+    /// Locks the table of events. Every change is a single step, so a panic under the lock leaves the table consistent.
     fn lock(&self) -> ForkSafeGuard<EventRecords> {
         TABLE.lock()
     }

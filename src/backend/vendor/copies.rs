@@ -38,7 +38,7 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     /// # Safety
     /// See [`Copies::copy_pitched`].
     unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
-    /// Copies a box of several planes.
+    /// Copies a 3-D region of several planes.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`].

@@ -1,8 +1,10 @@
-//! Selects the driver's copies for a box of rows and planes. Contains arithmetic only, and no driver calls.
+//! Selects the driver calls for a pitched copy. Such a copy moves a box: a 3-D region of memory that consists of planes
+//! of rows, with gaps between the rows and between the planes. This file contains arithmetic only, and no driver calls.
 
 use crate::{Address, Extent, Pitched};
 
-/// The driver's copies that together move a box.
+/// The driver calls that copy a box (a 3-D region). Several calls are necessary if one call of the driver cannot
+/// express the distances between rows or planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PitchedCopyKind {
     /// No copy, because the box is empty.
@@ -21,7 +23,7 @@ pub enum PitchedCopyKind {
     EachRow(PitchedBox),
 }
 
-/// The size of a box, with its source and target.
+/// The size of a 3-D region, and its addresses and pitches in the source and in the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PitchedBox {
     pub target: Pitched,
@@ -89,7 +91,7 @@ impl PitchedBox {
     }
 }
 
-/// Returns the copies that move the box; `None` if the box does not fit the address space.
+/// Returns the driver calls that copy the 3-D region of size `extent`; `None` if the region exceeds the address space.
 pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) -> Option<PitchedCopyKind> {
     let sides = PitchedBox { target, source, extent };
     if extent.width == 0 || extent.height == 0 || extent.depth == 0 {

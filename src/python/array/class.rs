@@ -348,8 +348,8 @@ impl Drop for GpuArray {
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
-                // Nearly every base of a view has other references. The base then survives, and pyo3 need not request
-                // the GIL.
+                // Other references keep the base alive, as for nearly every view. Only the count of references is
+                // decremented, without pyo3's check whether the thread holds the GIL, because it does.
                 false => Reference::new(base).release(&py),
             }
         }

@@ -67,7 +67,7 @@ def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export a tensor by the exchange table of the holder's type, without a wait, and wrap it by the hostile peer."""
+    """Export a tensor by DLPack's C exchange table without a wait, and wrap the tensor by the hostile peer."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
