@@ -45,7 +45,7 @@ impl ScalarType {
     }
 }
 
-/// The Python package that defines the NumPy dtype of a table entry.
+/// The Python package that defines the NumPy dtype of an element type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// NumPy itself.
@@ -63,7 +63,7 @@ pub struct DlpackType {
     pub bits: u8,
 }
 
-/// A table entry: name, size and codes of one element type.
+/// Entry of [`TABLE`]: name, size and codes of one element type.
 #[derive(Debug)]
 pub struct DTypeEntry {
     /// The element type.
@@ -132,7 +132,7 @@ const BOOL: u8 = 6;
 const LONG: &str = if cfg!(windows) { "long long" } else { "long" };
 const UNSIGNED_LONG: &str = if cfg!(windows) { "unsigned long long" } else { "unsigned long" };
 
-/// The table: one entry per named kind, in the order of [`ScalarType`].
+/// The table of dtypes: one entry for each element type that has a name, in the order of [`ScalarType`].
 pub static TABLE: [DTypeEntry; 23] = [
     row(ScalarType::Bool, "bool", 1, "|b1", BOOL, "bool"),
     row(ScalarType::Int8, "int8", 1, "|i1", INT, "signed char"),

@@ -5,7 +5,7 @@
 //!
 //! 1. An operation is launched, and its result receives an address, before [`Landing::land`] is called. `land` stores
 //!    with release ordering and [`Landing::is_pending`] loads with acquire ordering, so a thread that finds that an
-//!    operation is no longer pending also sees the address and the fault of its result.
+//!    operation is no longer pending also sees the address of its result, or the error (fault) that the result has.
 //! 2. The count of pending operations is lowered after `land`. The count is stored with release ordering and
 //!    [`Landing::is_any`] loads it with acquire ordering, so a thread that finds nothing pending sees the addresses of
 //!    all results.
@@ -79,7 +79,8 @@ impl PendingMark {
 
 /// Which operations of all queues have landed, i.e. were launched or have failed.
 pub struct Landing {
-    /// Number of operations that are queued or being launched, plus the number of blocks with a fault.
+    /// Number of operations that are queued or being launched, plus the number of blocks with a fault, i.e. with the
+    /// error of a failed operation.
     pub(crate) count: AtomicUsize,
     /// For each queue, the number up to which all its operations were launched or have failed.
     pub(crate) landed: [AtomicU64; QUEUES],

@@ -331,7 +331,7 @@ impl GpuArray {
         Some(cold_fields.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the locked host mirror for a change.
+    /// Returns the locked host mirror, so that the caller can replace it.
     pub(crate) fn host_mut(&self) -> MutexGuard<'_, HostMirror> {
         self.cold_fields().host.lock().unwrap_or_else(PoisonError::into_inner)
     }

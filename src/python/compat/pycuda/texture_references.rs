@@ -27,7 +27,7 @@ use pygpu_layout::{self as layout, Layout};
 use pygpu_memory::texture::KernelObject;
 use pygpu_memory::{Access, Allocation, capture};
 
-/// The variable of a texture or surface, and the object that is bound to it.
+/// The module variable that represents a texture or surface, and the object that is bound to it.
 struct TextureBinding {
     name: String,
     variable: Array,
@@ -60,7 +60,7 @@ pub(crate) struct TextureReferences {
     /// variables, so each launch of the graph may replace newer handles. From then on every kernel launch writes all
     /// handles again.
     is_captured: AtomicBool,
-    /// Functions to call before the next launch.
+    /// Python functions to call once, before the next kernel launch.
     callbacks: Mutex<Vec<Py<PyAny>>>,
 }
 
