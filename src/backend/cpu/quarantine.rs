@@ -89,7 +89,7 @@ pub(super) unsafe fn withhold(address: Address, bytes: usize) -> bool {
     word.load(Ordering::Relaxed) & bit != 0 && unsafe { withhold_escaped(address, bytes) }
 }
 
-/// Puts a freed block into quarantine if the table contains its address.
+/// Puts a freed block into quarantine if its address is recorded as escaped.
 ///
 /// # Safety
 /// As for [`withhold`].

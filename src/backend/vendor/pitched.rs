@@ -1,13 +1,13 @@
 //! Selects the driver calls for a pitched copy. Such a copy moves a box: a 3-D region of memory that consists of planes
-//! of rows, with gaps between the rows and between the planes. This file contains arithmetic only, and no driver calls.
+//! of rows, possibly with gaps between rows and between planes. This file only computes, and calls no driver.
 
 use crate::{Address, Extent, Pitched};
 
-/// The driver calls that copy a box (a 3-D region). Several calls are necessary if one call of the driver cannot
+/// The driver calls that copy a 3-D region. Several calls are necessary if one call of the driver cannot
 /// express the distances between rows or planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PitchedCopyKind {
-    /// No copy, because the box is empty.
+    /// No copy, because the region is empty.
     Nothing,
     /// One contiguous range of this many bytes.
     Line(usize),
@@ -38,7 +38,7 @@ impl PitchedBox {
         (begin(&self.target), begin(&self.source))
     }
 
-    /// Returns one plane as a separate box.
+    /// Returns one plane as a separate region.
     pub fn plane(&self, plane: usize) -> Self {
         let (target, source) = self.row(plane, 0);
         Self {
@@ -52,15 +52,15 @@ impl PitchedBox {
         condition(&self.target) && condition(&self.source)
     }
 
-    /// Returns the box with its planes as rows of `width` bytes.
+    /// Returns a single plane, each row of which consists of the first `width` bytes of a plane of this region.
     fn planes_as_rows(&self, width: usize) -> Self {
         let side = |side: &Pitched| Pitched { row_pitch: side.plane_pitch, ..*side };
         let extent = Extent { width, height: self.extent.depth, depth: 1 };
         Self { target: side(&self.target), source: side(&self.source), extent }
     }
 
-    /// Returns a box of the same bytes with fewer dimensions, if rows or planes are contiguous; `None` if a length
-    /// overflows.
+    /// Returns a region of the same bytes with fewer dimensions, if rows or planes are contiguous; otherwise the region
+    /// itself. `None` if a length overflows.
     fn collapsed(self) -> Option<Self> {
         let Extent { width, height, depth } = self.extent;
         if depth == 1 {
