@@ -51,7 +51,7 @@ def measure(sizes: list[int], path: Path) -> None:
 
 
 def run(folder: str | None, sizes: list[int]) -> Figures:
-    """Run one process and return its values."""
+    """Measure a build of PyGPU in a new process: the one in `folder`, or the installed one. Return its values."""
     environment = dict(os.environ)
     if folder is not None:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, environment.get("PYTHONPATH")]))
@@ -80,7 +80,7 @@ def spread(side: list[list[float]]) -> float:
 
 
 def row(name: str, this: list[list[float]], other: list[list[float]]) -> dict[str, Any]:
-    """Return one entry of the table, in microseconds."""
+    """Return the line of the printed table that compares both builds, with times in microseconds."""
     medians = [statistics.median(value for rounds in side for value in rounds) for side in (this, other)]
     return {
         "what": name,

@@ -124,7 +124,7 @@ def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
 
 
 def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
-    """Return the spread of each library's rounds relative to their median."""
+    """Return, for each library, the range of its values over the rounds, relative to their median."""
     found = {}
     for name, values in series.items():
         known = [value for value in values if value is not None]
@@ -134,7 +134,7 @@ def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
 
 
 def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
-    """Return one entry for each small call with values."""
+    """Return the results of each small call that was measured, as a dictionary."""
     rows = []
     for case in CASES:
         series = by_round(found, "calls", case.name)
@@ -157,7 +157,7 @@ def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
 
 
 def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
-    """Return one entry for each transfer and size with values."""
+    """Return the results of each transfer and size that was measured, as a dictionary."""
     ways = list(dict.fromkeys(way for done in found for result in done.values() for way in result["transfers"]))
     rows = []
     for way in sorted(ways):

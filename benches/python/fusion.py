@@ -99,7 +99,10 @@ def is_same_unfused(way: Way, function: Callable[..., Any], arrays: list[Any], r
 
 
 def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[float]:
-    """Return the minimum microseconds per call over batches, between which the queue is drained."""
+    """Return the microseconds per operation: the minimum over several batches of `per` operations each.
+
+    The device completes its work between two batches, outside of the timing.
+    """
     seconds = []
     for _ in range(BATCHES):
         begun = time.perf_counter()

@@ -39,7 +39,7 @@ class Goal:
         return next((row["gigabytes_per_second"] for row in rows), {})
 
     def evaluate(self, results: dict[str, Any]) -> dict[str, Any]:
-        """Return the entry with the measured values."""
+        """Return the goal, the measured values, and whether PyGPU meets the goal, as a dictionary."""
         figures = self.figures(results)
         own, floor = figures.get(SUBJECT), figures.get(FLOOR)
         peers = {name: value for name, value in figures.items() if name not in OTHERS}
@@ -119,5 +119,5 @@ def copies(results: dict[str, Any]) -> list[Goal]:
 
 
 def evaluate(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return all entries of the measured backend."""
+    """Evaluate all goals for the backend that was measured."""
     return [goal.evaluate(results) for goal in (copies(results) if results["backend"] == "cpu" else GOALS)]

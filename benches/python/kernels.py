@@ -189,7 +189,7 @@ def seconds_on_host(call: Callable[[], Any]) -> float:
 
 
 def measured(cases: list[Case], rounds: int) -> list[dict[str, Any]]:
-    """Return one entry for each case."""
+    """Measure the cases in several rounds, and return a dictionary with the results of each case."""
     times: list[list[float]] = [[] for _ in cases]
     for turn in range(rounds):
         order = range(len(cases)) if turn % 2 == 0 else range(len(cases) - 1, -1, -1)

@@ -1,8 +1,8 @@
-"""Define the measured libraries: the namespaces of their statements in calls.py, and their synchronization.
+"""Define the measured libraries: the names that their timed statements in calls.py use, and how to wait for them.
 
-In every namespace `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` its values in
-the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports its library,
-so that a process imports only its own library.
+For every library `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` its values in
+the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports its
+library, so that a process imports only its own library.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _nothing() -> None:
 
 @dataclass
 class Library:
-    """Hold the namespace of a library's statements, and its synchronization."""
+    """Describe a measured library: the names that timed statements use, and the function that waits for its device."""
 
     name: str
     names: dict[str, Any]

@@ -116,7 +116,7 @@ def transfer_table(results: dict[str, Any]) -> str:
 
 
 def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the entries of any result: name, unit, and the value of each library."""
+    """Return the lines of a result file of any benchmark: the name with its unit, and the value of each library."""
     given = results.get("rows", {})
     rows: dict[str, dict[str, float]] = dict(given) if isinstance(given, dict) else {}
     for one in results.get("throughput", []):
@@ -137,7 +137,7 @@ def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def speed_table(results: dict[str, Any]) -> str:
-    """Format the entries of any result, a column for each library with values."""
+    """Format the lines that `table` returns, with a column for each library that has values."""
     rows = table(results)
     names: dict[str, list[str]] = {}
     for name, title in TITLES.items():

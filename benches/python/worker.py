@@ -24,7 +24,7 @@ from transfers import MOST_STRIDED, WAYS, Arrays, seconds
 
 @dataclass
 class Settings:
-    """Hold the cases to time, and their durations."""
+    """Select the cases to time, and the number and duration of their repetitions."""
 
     # PyGPU's backend; empty while unknown.
     backend: str = ""
@@ -41,7 +41,7 @@ class Settings:
 
 
 def cases_of(library: libraries.Library, settings: Settings) -> list[Case]:
-    """Return the cases of this process."""
+    """Return the cases that the settings select for this library and backend."""
     backend = settings.backend or library.backend
     return [
         case
@@ -53,7 +53,7 @@ def cases_of(library: libraries.Library, settings: Settings) -> list[Case]:
 
 
 def nanoseconds(library: libraries.Library, statement: str, settings: Settings) -> float:
-    """Return the median over the batches."""
+    """Return the nanoseconds of one execution of a statement: the median over several batches of executions."""
     timer = library.timer(statement)
 
     def timed(turns: int) -> float:

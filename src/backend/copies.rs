@@ -51,7 +51,7 @@ pub struct Pitched {
     pub plane_pitch: usize,
 }
 
-/// Size of the box of memory that a pitched copy moves.
+/// Size of the box, i.e. the 3-D region of memory, that a pitched copy moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// Number of bytes in a row.
@@ -113,7 +113,7 @@ pub trait Copies: Streams {
             self.synchronize_stream(device, stream)
         }
     }
-    /// Copies a box of rows and planes in stream order.
+    /// Copies a 3-D region, which consists of planes of rows, in stream order.
     ///
     /// # Safety
     /// See the trait.

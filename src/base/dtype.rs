@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 
-/// Element types that have a name, in the order of the table.
+/// Element types that have a name, in the order of `TABLE`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -45,7 +45,7 @@ impl ScalarType {
     }
 }
 
-/// The Python package that defines the NumPy dtype of a table entry.
+/// The Python package that defines the NumPy dtype of an element type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// NumPy itself.
@@ -63,7 +63,7 @@ pub struct DlpackType {
     pub bits: u8,
 }
 
-/// A table entry: name, size and codes of one element type.
+/// Entry of [`TABLE`]: name, size and codes of one element type.
 #[derive(Debug)]
 pub struct DTypeEntry {
     /// The element type.
@@ -132,7 +132,7 @@ const BOOL: u8 = 6;
 const LONG: &str = if cfg!(windows) { "long long" } else { "long" };
 const UNSIGNED_LONG: &str = if cfg!(windows) { "unsigned long long" } else { "unsigned long" };
 
-/// The table: one entry per named kind, in the order of [`ScalarType`].
+/// The table of dtypes: one entry for each element type that has a name, in the order of [`ScalarType`].
 pub static TABLE: [DTypeEntry; 23] = [
     row(ScalarType::Bool, "bool", 1, "|b1", BOOL, "bool"),
     row(ScalarType::Int8, "int8", 1, "|i1", INT, "signed char"),
@@ -213,7 +213,7 @@ impl DType {
     /// Returns the dtype of a DLPack type code, bits and lanes.
     ///
     /// # Errors
-    /// `BufferError` if no dtype of the table has this code, width and number of lanes.
+    /// `BufferError` if no supported dtype has this code, width and number of lanes.
     pub fn from_dlpack(code: u8, bits: u8, lanes: u16) -> Result<Self> {
         let same = |row: &&DTypeEntry| row.dlpack == DlpackType { code, bits };
         match TABLE.iter().find(same) {
@@ -240,7 +240,7 @@ impl DType {
         self.tag
     }
 
-    /// Returns the table's entry of the type; `None` for opaque items.
+    /// Returns the entry of the type in the table of dtypes; `None` for opaque items.
     pub fn row(self) -> Option<&'static DTypeEntry> {
         TABLE.get(self.kind as usize)
     }

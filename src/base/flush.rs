@@ -127,7 +127,8 @@ pub struct FlushHooks {
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
-    /// Adds the argument, which may be negative, to the number of blocks with a fault.
+    /// Adds the argument, which may be negative, to the number of blocks with a fault, i.e. with the error of a failed
+    /// operation.
     pub count_faults: fn(isize),
     /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
@@ -163,7 +164,7 @@ pub fn land(queue: usize, number: u64) {
     LANDING.land(queue, number);
 }
 
-/// Returns whether any operation is pending or any block has a fault.
+/// Returns whether any operation is pending, or any block has a fault (the error of a failed operation).
 #[inline(always)]
 pub fn has_pending() -> bool {
     LANDING.is_any()
@@ -171,7 +172,7 @@ pub fn has_pending() -> bool {
 
 /// Launches the calling thread's pending operations; with [`FlushReason::OutOfMemory`], those of all threads.
 ///
-/// Never fails: a driver error becomes a fault of the affected blocks.
+/// Never fails: a driver error is stored as a fault in the affected blocks, and raised when a block is used.
 #[inline(always)]
 pub fn flush(cause: FlushReason) {
     if has_pending() {
@@ -245,7 +246,8 @@ pub fn pending_bytes() -> usize {
     HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
-/// Adds `change`, which may be negative, to the number of blocks with a fault.
+/// Adds `change`, which may be negative, to the number of blocks with a fault, i.e. with the error of a failed
+/// operation.
 #[cold]
 pub fn count_faults(change: isize) {
     if let Some(hooks) = HOOKS.get() {
@@ -285,11 +287,12 @@ pub fn is_in_batch() -> bool {
     IN_BATCH.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Proof that the calling thread is launching a batch. A token is not `Send`.
+/// Proof that the calling thread is launching a batch of deferred operations. A token is not `Send`.
 pub struct FlushToken(std::marker::PhantomData<*const ()>);
 
 impl FlushToken {
-    /// Begins a batch on the calling thread. Dropping the token ends the batch.
+    /// Records that the calling thread begins to launch a batch of deferred operations. Dropping the token ends the
+    /// launch.
     pub fn begin() -> Self {
         debug_assert!(!is_in_batch(), "a batch is launched within a batch");
         let _ = IN_BATCH.try_with(|flag| flag.set(true));
@@ -309,7 +312,7 @@ impl Drop for FlushToken {
 pub struct PythonAccess(());
 
 impl PythonAccess {
-    /// Returns the permission; `None` while the calling thread is launching a batch.
+    /// Returns the permission; `None` while the calling thread is launching a batch of deferred operations.
     #[inline]
     pub fn here() -> Option<Self> {
         (!is_in_batch()).then_some(Self(()))

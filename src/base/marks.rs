@@ -4,8 +4,8 @@
 //! Readers take no lock. Required memory orderings, each verified by the model checker in `tests/hazard_model`:
 //!
 //! 1. An operation is launched, and its result receives an address, before [`Landing::land`] is called. `land` stores
-//!    with release ordering and [`Landing::is_pending`] loads with acquire ordering, so a thread that sees an operation
-//!    as landed also sees the address and the fault of its result.
+//!    with release ordering and [`Landing::is_pending`] loads with acquire ordering, so a thread that finds that an
+//!    operation is no longer pending also sees the address of its result, or the error (fault) that the result has.
 //! 2. The count of pending operations is lowered after `land`. The count is stored with release ordering and
 //!    [`Landing::is_any`] loads it with acquire ordering, so a thread that finds nothing pending sees the addresses of
 //!    all results.
@@ -79,9 +79,10 @@ impl PendingMark {
 
 /// Which operations of all queues have landed, i.e. were launched or have failed.
 pub struct Landing {
-    /// Number of operations that are queued or being launched, plus the number of blocks with a fault.
+    /// Number of operations that are queued or being launched, plus the number of blocks with a fault, i.e. with the
+    /// error of a failed operation.
     pub(crate) count: AtomicUsize,
-    /// For each queue, the number up to which all its operations have landed.
+    /// For each queue, the number up to which all its operations were launched or have failed.
     pub(crate) landed: [AtomicU64; QUEUES],
 }
 
@@ -98,13 +99,14 @@ impl Landing {
         self.count.store(count, Ordering::Release);
     }
 
-    /// Records that all operations of a queue up to `number` have landed. The caller holds the queues' lock.
+    /// Records that all operations of a queue up to `number` have landed, i.e. were launched or have failed. The caller
+    /// holds the queues' lock.
     #[inline]
     pub fn land(&self, queue: usize, number: u64) {
         self.landed[queue % QUEUES].store(number, Ordering::Release);
     }
 
-    /// Returns whether an operation has not landed yet.
+    /// Returns whether an operation is pending, i.e. was neither launched nor has failed.
     #[inline]
     pub fn is_pending(&self, id: NodeId) -> bool {
         id.number() > self.landed[id.queue()].load(Ordering::Acquire)

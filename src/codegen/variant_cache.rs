@@ -33,7 +33,7 @@ use self::postponed::{POSTPONED, PostponedVariant, REFUSED};
 pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
 
 /// A group of compiled variants: those of one user-defined kernel, or those of all kernels of one part of PyGPU.
-/// Dropping the family evicts its variants from the cache.
+/// Dropping the group evicts its variants from the cache.
 pub struct KernelFamily {
     number: u64,
     /// Whether any variant was compiled for a device with a driver, i.e. not only for the CPU.
@@ -41,16 +41,17 @@ pub struct KernelFamily {
 }
 
 impl KernelFamily {
-    /// Creates a family, which gets a unique number.
+    /// Creates an empty group of variants with a unique number.
     pub fn new() -> Self {
         static LATEST: AtomicU64 = AtomicU64::new(KernelFamily::FIRST_OWN);
         Self { number: LATEST.fetch_add(1, Ordering::Relaxed), is_on_device: AtomicBool::new(false) }
     }
 
-    /// First number that [`Self::new`] assigns. Smaller numbers are those of the families of PyGPU's parts.
+    /// First number that [`Self::new`] assigns. Smaller numbers identify the groups that [`Self::of_library`] creates.
     const FIRST_OWN: u64 = 1 << 16;
 
-    /// Creates the family of one part of PyGPU. `number` must be unique among these parts.
+    /// Creates the group of all variants of one part of PyGPU, such as the scans. `number` must be unique among these
+    /// parts.
     pub const fn of_library(number: u16) -> Self {
         Self { number: number as u64, is_on_device: AtomicBool::new(false) }
     }
@@ -168,7 +169,7 @@ impl KernelFamily {
         }
     }
 
-    /// Whether dropping the family may call a driver.
+    /// Whether dropping this group, which evicts its variants, may call a driver.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
     }
@@ -186,7 +187,7 @@ impl Drop for KernelFamily {
     }
 }
 
-/// Identifies a variant in the table: its family, its device and its key.
+/// Identifies a variant in the table: the number of its [`KernelFamily`], its device and its key.
 #[derive(Clone, Copy)]
 struct VariantId<'a> {
     family: u64,
@@ -408,8 +409,9 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         self.made.notify_all();
     }
 
-    /// Adds an entry, and evicts others if the table is full. Returns tables that the caller must drop without holding
-    /// the lock.
+    /// Adds an entry, and evicts others if the table is full. Both replace the whole table. Returns the replaced tables
+    /// that no thread reads any more. The caller must drop them without holding the lock `changing`, because the drop
+    /// may call a driver.
     fn keep(&'static self, of: &VariantId<'_>, value: Option<V>) -> ReplacedTables<V> {
         let hash = of.hash();
         let mut changing = self.changing.lock();
@@ -424,7 +426,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         self.replace(&mut changing, entries)
     }
 
-    /// Evicts the variants of a family.
+    /// Evicts the variants of the [`KernelFamily`] with the number `family`.
     fn forget(&'static self, family: u64) {
         let mut changing = self.changing.lock();
         let mut entries = self.entries(&changing);
@@ -435,15 +437,15 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         drop(freed);
     }
 
-    /// Returns all entries. The caller holds the lock, so that no other thread can replace the table.
+    /// Returns all entries. The caller holds the lock `changing`, so that no other thread can replace the table.
     fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };
         table.map_or_else(Vec::new, |table| table.entries().cloned().collect())
     }
 
-    /// Replaces the table. Returns the tables that can now be freed, which the caller must drop without holding the
-    /// lock.
+    /// Replaces the table. Returns the replaced tables that no thread reads any more. The caller must drop them without
+    /// holding the lock `changing`, because the drop may call a driver.
     fn replace(
         &self,
         changing: &mut ForkSafeGuard<Changing<V>>,

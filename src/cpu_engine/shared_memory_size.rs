@@ -17,7 +17,7 @@ const SYMBOL_BYTES: usize = 24;
 pub struct StaticShared<'a> {
     functions: Vec<(usize, &'a [u8])>,
     variables: Vec<(&'a [u8], usize)>,
-    /// Address in the image of the table of kernels, `pygpu_cpu_module`.
+    /// Address of `pygpu_cpu_module`, the table of kernels, in the image.
     module: usize,
 }
 
@@ -56,8 +56,8 @@ impl<'a> StaticShared<'a> {
         Some(())
     }
 
-    /// Returns the size in bytes of the static shared memory of the kernel at address `function`, in a process in which
-    /// the table of kernels is at address `module`.
+    /// Returns the size in bytes of the static shared memory of a kernel. `function` and `module` are the addresses of
+    /// the kernel and of `pygpu_cpu_module`, the table of kernels, in the process that loaded the image.
     pub fn bytes(&self, function: usize, module: usize) -> u32 {
         if self.variables.is_empty() {
             return 0;

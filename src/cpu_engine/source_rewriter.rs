@@ -263,7 +263,7 @@ impl<'a> Rewriter<'a> {
         };
     }
 
-    /// Appends the table of kernels and variables to the rewritten text.
+    /// Appends `pygpu_cpu_module`, the table of kernels and variables, to the rewritten text.
     fn table(&mut self) {
         let mut rows = String::new();
         let mut functions = String::new();

@@ -26,7 +26,7 @@ const PER_THREAD: StreamHandle = StreamHandle(2);
 /// Returns the stream on which a DLPack consumer uses the data; `None` if the consumer requests no synchronization.
 ///
 /// # Errors
-/// `ValueError` for a number that the table does not allow for the device.
+/// `ValueError` for a number that DLPack does not allow for the device: see the table at the top of this file.
 pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Option<StreamHandle>> {
     match (kind, value) {
         // 0 is accepted because `default_stream()` returns it as the handle of the CPU backend.

@@ -64,11 +64,11 @@ enum UseEnd<Mark> {
     /// The end of the queue at the time when the first waiter needs an event. No event is recorded yet.
     Lazy,
     Event(Arc<Mark>),
-    /// Unknown, because the driver failed to record an event.
+    /// Unknown, because the driver failed to record an event. Waiters wait for the whole device.
     Unknown,
 }
 
-/// A point of a queue that other queues can wait for.
+/// A point in the work of a queue, such as a recorded event, that other queues and the host can wait for.
 struct SyncPoint<Q: Queue> {
     queue: Q,
     until: UseEnd<Q::Mark>,
@@ -86,9 +86,12 @@ impl<Q: Queue> Clone for SyncPoint<Q> {
 }
 
 impl<Q: Queue> SyncPoint<Q> {
-    /// Returns the current end of a queue as a point, and the driver's error if no event could be recorded. After such
-    /// an error this function waits for the queue on the host. If that succeeds, no point is needed and `None` is
-    /// returned for it.
+    /// Returns the point that later waiters must wait for: the current end of the queue. The second value is the
+    /// driver's error if the driver could not record an event there. After such an error:
+    ///
+    /// - This function blocks the host until the queue is complete. If that succeeds, nothing is left to wait for, and
+    ///   the point is `None`.
+    /// - If that fails, too, the point is [`UseEnd::Unknown`], and waiters wait for the whole device.
     fn of(queue: &Q) -> (Option<Self>, Result<(), Q::Error>) {
         let point = |until| Some(Self { queue: queue.clone(), until });
         if queue.lasts() {
@@ -154,7 +157,7 @@ impl<Q: Queue> UseList<Q> {
             && self.list.iter().any(|one| one.access == Access::Write)
     }
 
-    /// Returns the points for which an operation with this access on the queue `identity` must wait.
+    /// Returns the ends of the uses for which an operation with this access on the queue `identity` must wait.
     fn before(&self, access: Access, identity: Q::Identity) -> Few<SyncPoint<Q>> {
         let own = self.list.iter().filter(|one| one.identity == identity);
         let behind = own.map(|one| one.behind).max().unwrap_or(0);

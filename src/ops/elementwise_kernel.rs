@@ -88,7 +88,7 @@ impl Elementwise {
         &self.analysis
     }
 
-    /// Returns the family of compiled variants.
+    /// Returns the compiled variants of this kernel.
     pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }

@@ -106,7 +106,7 @@ impl Reduce {
         &self.analysis
     }
 
-    /// Returns the family of compiled variants.
+    /// Returns the compiled variants of this kernel.
     pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }

@@ -99,7 +99,7 @@ impl Scan {
         &self.of
     }
 
-    /// Returns the family of compiled variants.
+    /// Returns the compiled variants of this kernel.
     pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }

@@ -71,7 +71,7 @@ PAIRS: dict[str, tuple[Any, Any]] = {
     "negative": (np.array([-1.0, 2.0]), np.array([-9.0, 2.0])),
     "empty": (np.zeros(0), np.ones(0)),
 }
-"""Ends of spaced numbers; arrays among them are copied to the device."""
+"""Start and stop for functions such as `linspace`; ndarrays are copied to the device before the call."""
 
 SPACED = {"linspace": PyGPU.linspace, "logspace": PyGPU.logspace, "geomspace": PyGPU.geomspace}
 

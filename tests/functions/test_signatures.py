@@ -1,4 +1,4 @@
-"""Compare signatures of functions that NumPy and PyGPU share; the tables list the differences that are kept."""
+"""Compare signatures of functions that NumPy and PyGPU share; GENERAL and KEPT list intended differences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GENERAL = {
     "kwargs is called keywords": "further keywords of ufuncs; their name is not visible to callers",
     "shape is keyword-only": "PyCUDA's functions have other parameters at this position; np.f accepts it by position",
 }
-"""Differences that any function may have, and the reason to keep them."""
+"""Differences from NumPy's signature that are accepted for every function, each with its reason."""
 
 KEPT: dict[str, dict[str, str]] = {
     "arange": {

@@ -59,7 +59,7 @@ class DLManagedTensorVersioned(ctypes.Structure):
 
 
 class DLPackExchangeAPI(ctypes.Structure):
-    """Represent DLPack's exchange table: its header and its five functions."""
+    """Represent DLPack's C exchange table: a header, and pointers to five functions."""
 
     _fields_ = (
         ("major", ctypes.c_uint32),
@@ -203,7 +203,7 @@ def table() -> DLPackExchangeAPI:
 
 
 def exported(array: object) -> int:
-    """Export an array by the exchange table; return the address of the tensor, which `delete` frees."""
+    """Export an array by DLPack's C exchange table; return the address of the tensor, which `delete` frees."""
     out = ctypes.c_void_p()
     assert FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     assert out.value
@@ -211,7 +211,7 @@ def exported(array: object) -> int:
 
 
 class Exported:
-    """Hold a tensor that the exchange table exported, as a consumer written in C does."""
+    """Own a tensor that DLPack's C exchange table exported; the drop calls its deleter, as a consumer in C does."""
 
     def __init__(self, array: object) -> None:
         self.pointer = exported(array)
@@ -221,14 +221,14 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that the exchange table exports without ownership; it must not be used after the array's end."""
+    """Return a tensor that DLPack's C exchange table lends; it must not be used after the array is freed."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out
 
 
 def work_stream(kind: int, number: int) -> int:
-    """Return the stream that the exchange table reports for a device."""
+    """Return the number of the stream that DLPack's C exchange table reports for a device."""
     out = ctypes.c_void_p(1)
     assert WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out)) == 0
     return out.value or 0

@@ -71,7 +71,7 @@ def added(former: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     return report | sums | {"seed": former["seed"]}
 
 
-# These entries of a report are added up when a run is continued.
+# Values of a report that are added to the values of the earlier report when a run is continued.
 TOTALS = ("programs", "operations", "finalisers", "refusals", "seconds", "processor_seconds")
 
 

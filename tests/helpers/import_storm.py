@@ -4,7 +4,7 @@
     python tests/helpers/import_storm.py --imports 200
 
 The test suite makes few imports; run this command on a machine with a GPU to make more. The exit status is the number
-of failed imports. Interop regression A5 is that the collector visits an uninitialized object during the import.
+of failed imports. An import failed in the past because the collector visited an uninitialized object of PyGPU.
 """
 
 from __future__ import annotations

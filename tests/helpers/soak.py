@@ -65,7 +65,7 @@ class Family:
 
 @dataclass(eq=False)
 class Held:
-    """Hold an array and its NumPy counterpart."""
+    """Hold an array and its NumPy counterpart, which receives the same operations."""
 
     number: int
     array: PyGPU.GPUArray
@@ -81,7 +81,7 @@ class Held:
 
 
 class Soak:
-    """Hold the live arrays of one run, and the record of its operations."""
+    """Run random operations; hold the live arrays of this run and the record of its operations."""
 
     def __init__(self, seed: int, pairs: int = soak_operations.arithmetic.FEW) -> None:
         self.seed = seed

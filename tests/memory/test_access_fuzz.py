@@ -241,7 +241,7 @@ class RandomAccesses:
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
 def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: None) -> None:
-    """Check that no access crashes or reaches beyond its block (interop regressions A12, B3, B4)."""
+    """Check that no access crashes or reaches beyond its block."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
     accesses = RandomAccesses(seed)

@@ -244,7 +244,7 @@ def test_memory_limit_applies_to_memory_of_allocator() -> None:
 def test_host_memory_is_counted_and_limited_like_device_memory() -> None:
     """Count and limit host memory.
 
-    Interop regression B7: on the CPU the same program counted nothing, and a limit was not supported.
+    Earlier defect: on the CPU the same program counted nothing, and a limit was not supported.
     """
     gc.collect()
     before = PyGPU.memory_statistics("cpu")

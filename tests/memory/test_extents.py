@@ -39,7 +39,7 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any) -> None:
     """Limit an array over the memory of another array to the block of that memory.
 
-    Interop regression A12: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
+    Earlier defect: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
     """
     a = PyGPU.zeros(4)
     with pytest.raises(ValueError, match=r"8388608 bytes are needed.*has 32.*block of 32 bytes"):
@@ -53,7 +53,7 @@ def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any)
 
 
 def test_array_at_offset_address_cannot_exceed_end_of_block() -> None:
-    """Check an offset address against the block (interop regression A12)."""
+    """Check an offset address against the block."""
     a = PyGPU.zeros(4)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 16).fill(1)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 8, strides=(-8,)).fill(2)
@@ -66,7 +66,7 @@ def test_array_at_offset_address_cannot_exceed_end_of_block() -> None:
 def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, late: None) -> None:
     """Order the uses of memory that two arrays share.
 
-    Interop regression A12: a read did not wait for a fill on another stream, and returned 0 instead of 7.
+    Earlier defect: a read did not wait for a fill on another stream, and returned 0 instead of 7.
     """
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     for number in range(10):
@@ -88,7 +88,7 @@ def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, lat
 def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
     """Make copies by address wait for earlier work on the array at that address.
 
-    Interop regression A12: `cudaMemcpyAsync` and `memcpy_*` with the address of an array ignored the array's uses.
+    Earlier defect: `cudaMemcpyAsync` and `memcpy_*` with the address of an array ignored the array's uses.
     """
     first, second = (PyGPU.Stream(non_blocking=True) for _ in range(2))
     a, host = PyGPU.zeros(1000), PyGPU.empty_pinned(1000)
@@ -114,7 +114,7 @@ def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
 def test_second_array_over_imported_readonly_memory_is_readonly(refer: Any) -> None:
     """Keep imported read-only memory read-only.
 
-    Interop regression A12: an array over the `gpudata` of a read-only array modified a `bytes` object.
+    Earlier defect: an array over the `gpudata` of a read-only array modified a `bytes` object.
     """
     text = b"immutable"
     a = PyGPU.asarray(np.frombuffer(text, "u1"))
@@ -151,7 +151,7 @@ def own(nbytes: int) -> PyGPU.GPUArray:
 
 
 def test_recursive_allocator_raises_recursion_error() -> None:
-    """Reject an allocator that calls itself; it used to overflow the stack (related to interop regression A12)."""
+    """Reject an allocator that calls itself; it used to overflow the stack."""
     with (
         pytest.raises(RecursionError, match="using_allocator"),
         PyGPU.using_allocator(lambda nbytes: PyGPU.empty(8, "u1")),
@@ -172,7 +172,7 @@ class Told:
 def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
     """Reject memory of an allocator that is smaller than the request.
 
-    Interop regression A12: arrays in memory of such allocators wrote beyond it.
+    Earlier defect: arrays in memory of such allocators wrote beyond it.
     """
     gc.collect()  # This releases objects that other tests left.
     before = PyGPU.memory_statistics()["bytes"]
@@ -185,7 +185,7 @@ def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
 
 
 def test_size_reported_by_memory_object_limits_array() -> None:
-    """Limit an array to the size that its memory object reports (interop regression A12)."""
+    """Limit an array to the size that its memory object reports."""
     for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
@@ -194,7 +194,7 @@ def test_size_reported_by_memory_object_limits_array() -> None:
 def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
     """Keep pool memory alive while an array uses its address.
 
-    Interop regression A12: an array over the address of pool memory owns a reference to that memory.
+    An array over the address of pool memory owns a reference to that memory.
     """
     pool = tools.DeviceMemoryPool()
     memory = pool.allocate(800)
@@ -211,7 +211,7 @@ def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
 
 
 def test_dlpack_consumer_keeps_pool_memory_of_array_alive() -> None:
-    """Keep pool memory alive with the array, also for a consumer by DLPack (interop regression A12)."""
+    """Keep pool memory alive with the array, also for a consumer by DLPack."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
     a.fill(1)
@@ -253,7 +253,7 @@ KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pi
 def test_raw_access_beyond_registered_block_returns_error(make: Any, nbytes: int) -> None:
     """Reject an access beyond a known block.
 
-    Interop regression B3: on the CPU the process crashed, or no error was raised.
+    Earlier defect: on the CPU the process crashed, or no error was raised.
     """
     address, free, _ = make(nbytes)
     host = np.zeros(nbytes + 1, "u1")
@@ -276,7 +276,7 @@ def test_raw_access_beyond_registered_block_returns_error(make: Any, nbytes: int
 def test_use_of_freed_memory_raises_error(make: Any, nbytes: int) -> None:
     """Reject the use of freed memory.
 
-    Interop regression B3: on the CPU the process crashed, or no error was raised.
+    Earlier defect: on the CPU the process crashed, or no error was raised.
     """
     address, free, _ = make(nbytes)
     host = np.zeros(16, "u1")
@@ -291,7 +291,7 @@ def test_use_of_freed_memory_raises_error(make: Any, nbytes: int) -> None:
 
 @cpu_only
 def test_every_entry_point_rejects_freed_memory() -> None:
-    """Reject freed memory at every entry point, also for an array whose address has escaped (interop regression B3)."""
+    """Reject freed memory at every entry point, also for an array whose address has escaped."""
     a = PyGPU.zeros(100)
     address = a.ptr
     del a
@@ -310,7 +310,7 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
 def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> None:
-    """Keep memory that the user frees explicitly while an array refers to it (interop regression B3)."""
+    """Keep memory that the user frees explicitly while an array refers to it."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)
@@ -321,7 +321,7 @@ def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> Non
 
 @cpu_only
 def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
-    """Accept memory that the C library has reused for another owner (interop regression B3)."""
+    """Accept memory that the C library has reused for another owner."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):
             _, free, _ = allocated(nbytes)
@@ -335,8 +335,8 @@ def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
 def test_freed_block_records_are_bounded_and_released() -> None:
     """Bound the records of freed blocks.
 
-    Interop regression B3: to recognize freed addresses, PyGPU keeps the freed blocks. This costs little memory and can
-    be disabled; `trim_memory` releases the blocks.
+    To recognize freed addresses, PyGPU keeps the freed blocks. This costs little memory and can be disabled;
+    `trim_memory` releases the blocks.
     """
     for _ in range(2000):
         _, free, _ = allocated(50_000)
@@ -350,7 +350,7 @@ def test_freed_block_records_are_bounded_and_released() -> None:
 def test_host_rejects_copy_of_unreachable_memory() -> None:
     """Reject a copy that the host cannot execute.
 
-    The test is related to interop regression B3: for copy kind 0 the host accessed a device address.
+    An earlier version had this defect: for copy kind 0 the host accessed a device address.
     """
     a, host = PyGPU.zeros(8, "u1"), np.ones(8, "u1")
     assert PyGPU.cudaMemcpy(a.ptr, host, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE

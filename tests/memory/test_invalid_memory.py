@@ -26,7 +26,7 @@ OBJECTS = [
 def test_every_function_rejects_memory_of_python_objects(ary: np.ndarray) -> None:
     """Reject arrays of Python objects.
 
-    Interop regression B2: `cudaMemcpy` wrote into an ndarray of objects.
+    Earlier defect: `cudaMemcpy` wrote into an ndarray of objects.
     """
     a = PyGPU.zeros(ary.nbytes, "u1")
     before, counts = ary.copy(), [sys.getrefcount(item) for item in ary.ravel()]
@@ -81,7 +81,7 @@ NO_ADDRESSES = {
 def test_driver_functions_reject_array_value_as_address(value: Any) -> None:
     """Reject an array value in place of an address.
 
-    Interop regression B4: `memcpy_dtod(m, np.ma.array([1.0]), 8)` used the value of the array as an address.
+    Earlier defect: `memcpy_dtod(m, np.ma.array([1.0]), 8)` used the value of the array as an address.
     """
     a = PyGPU.zeros(2)
     for use in (
@@ -102,7 +102,7 @@ def test_driver_functions_reject_array_value_as_address(value: Any) -> None:
 
 @gpu_only
 def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
-    """Use the extent and the read-only flag of the interface too (interop regression B4)."""
+    """Use the extent and the read-only flag of the interface too."""
 
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray, readonly: bool) -> None:
@@ -129,7 +129,7 @@ def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
 def test_pools_reject_impossible_bins_and_sizes_immediately(pool: Any) -> None:
     """Reject impossible bins and sizes before any computation with them.
 
-    Interop regression B5: `alloc_size(2**40)` computed a number of 2**36 bits.
+    Earlier defect: `alloc_size(2**40)` computed a number of 2**36 bits.
     """
     for bin in (1024, 2**31, 2**40, 2**200, -1):
         with pytest.raises(ValueError, match="no bin"):
@@ -144,7 +144,7 @@ def test_pools_reject_impossible_bins_and_sizes_immediately(pool: Any) -> None:
 
 
 def test_every_bin_size_matches_pycuda() -> None:
-    """Compute bin sizes by PyCUDA's algorithm in 64 bits (interop regression B5)."""
+    """Compute bin sizes by PyCUDA's algorithm in 64 bits."""
     for bin in range(1024):
         exponent, mantissa = bin >> 4, bin & 15
         shift = exponent - 4

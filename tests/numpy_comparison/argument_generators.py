@@ -1,7 +1,7 @@
 """Generate arguments from the names of parameters.
 
-A parameter is an array (`ARRAYS`) or has a list of values (`VALUES`). An entry for one function, as in `insert.obj`,
-precedes the entry for the name.
+A parameter is an array (`ARRAYS`) or has a list of values (`VALUES`). The keys are names of parameters. A key with the
+name of a function, such as `insert.obj`, applies to this function instead of the key `obj`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ ARRAYS = dict.fromkeys(GENERAL, "general") | {
     "bincount.x": "counts",
     "polydiv.u": "general",
 }
-"""The arrays, and the style of their values."""
+"""Parameters that are arrays, each with the style of the values that are generated for it."""
 
 DEFINITE = {"linalg"}
 """The modules whose arrays are positive definite matrices."""
 
 
 class Values(NamedTuple):
-    """Values of a parameter: NumPy accepts the first ones in some call and rejects the last ones in most."""
+    """Values of a parameter: NumPy accepts the first list in at least one call each, and mostly rejects the second."""
 
     accepted: list[Any]
     rejected: list[Any]
@@ -370,7 +370,7 @@ IGNORED = {
     "signature": "docs/arithmetic.md: not supported",
     "subok": "results of PyGPU have the class of the array",
 }
-"""Parameters without generated arguments, and what tests them."""
+"""Parameters without generated arguments, each with the reason or with the tests that cover it."""
 
 
 def lookup(function: str, parameter: str) -> Any:

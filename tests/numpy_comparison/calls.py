@@ -39,7 +39,7 @@ SPECIAL = ["float64", "float32", "float16", "int64", "int8", "uint8", "complex12
 NUMBERS = [2, 1.5, True, 2j, np.float32(0.5), np.int8(3), -1, 300]
 WRONG = [None, "abc", [1, 2]]
 MANY_ARRAYS_REQUIRED = {"where": {"x", "y"}}
-"""Arrays that are optional by the signature, and required by each other."""
+"""Parameters by function: arrays that are optional in the signature, but must be passed together."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,14 +64,14 @@ class Call:
         return next(_operands([value for _, value in self.arguments]), Operand((2, 3), "float64"))
 
     def filled(self) -> Call:
-        """Return the call with the shapes and dtypes of all arrays."""
+        """Return the call with explicit shapes and dtypes for arrays that copy those of the first array."""
         first = self.first()
         first = first.filled(Operand((2, 3), "float64"))
         arguments = tuple((name, _filled(value, first)) for name, value in self.arguments)
         return dataclasses.replace(self, arguments=arguments)
 
     def build(self, package: Any, without: str | None = None) -> tuple[list[Any], dict[str, Any]]:
-        """Build the arguments for a package, without one parameter."""
+        """Build the positional and keyword arguments for NumPy or PyGPU, except the argument of parameter `without`."""
         positional: list[Any] = []
         named: dict[str, Any] = {}
         for name, value in self.arguments:

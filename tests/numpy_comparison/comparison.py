@@ -73,7 +73,7 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A difference between PyGPU and NumPy: its kind, and what both gave."""
+    """A difference between PyGPU and NumPy in one call: its kind, and the outcome of each."""
 
     call: Call
     kind: str
@@ -105,7 +105,7 @@ def _is_of_objects(part: Any) -> bool:
 
 
 def on_host(value: Any) -> Any:
-    """Return a result with its arrays in host memory."""
+    """Return a result with copies of its arrays in host memory."""
     if isinstance(value, PyGPU.GPUArray):
         return value.get()
     if isinstance(value, io.BytesIO):

@@ -1,4 +1,4 @@
-"""Entries of the tables of differences, and the names that their conditions use."""
+"""Entries of the tables of known differences from NumPy, and the names that conditions of entries use."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ BUILTINS = {one.__name__: one for one in (complex, isinstance, len, list, max, s
 
 
 class Entry(NamedTuple):
-    """A difference: names of functions or a pattern such as `fft.*`, a condition, PyGPU's behaviour, the reason.
+    """A known difference from NumPy: functions, a condition, PyGPU's behaviour, and the reason.
 
-    The condition is a Python expression. Its names are the parameters of the function, and the keys of `names`.
+    `functions` are names, or a pattern such as `fft.*`. The condition is a Python expression. Its names are the
+    parameters of the function, and the keys that the function `names` returns.
     """
 
     functions: str
@@ -44,7 +45,7 @@ class Entry(NamedTuple):
         return any(fnmatch.fnmatchcase(function, pattern) for pattern in self.functions.split())
 
     def matches(self, difference: Difference) -> bool:
-        """Test whether the entry describes a difference."""
+        """Test whether this entry applies to a difference that was found."""
         if not self.has(difference.call.function):
             return False
         context = Names(names(difference))

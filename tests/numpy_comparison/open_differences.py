@@ -1,4 +1,4 @@
-"""List the differences from NumPy that are defects. Mending a defect deletes its paragraph, or the function there."""
+"""List the differences from NumPy that are defects of PyGPU. Remove a difference from the list when it is corrected."""
 
 from __future__ import annotations
 

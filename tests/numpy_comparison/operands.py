@@ -1,4 +1,4 @@
-"""Describe arguments of a call, and build each of them for NumPy and for PyGPU."""
+"""Describe the arguments of a call, and build each argument for NumPy or for PyGPU (the parameter `package`)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Out:
     kind: str = "exact"
 
     def build(self, package: Any, result: Any) -> Any:
-        """Build the array, or one for each array of a tuple."""
+        """Build the array for a result, or one array for each result of a tuple."""
         if isinstance(result, tuple):
             return tuple(self.build(package, part) for part in result)
         host = np.asarray(result)

@@ -24,8 +24,8 @@ from .open_differences import OPEN
 
 PARTS = 4
 ON_GPU = 2
-"""The calls of a part that `make test` runs on a simulated GPU, which needs a tenth of a second to compile each kernel;
-`make test-all` runs all.
+"""Number of calls per function and part that `make test` runs on a simulated GPU, which needs a tenth of a second to
+compile each kernel. `make test-all` runs all calls.
 """
 EXCERPT = 20
 
@@ -104,7 +104,7 @@ def differs_as_listed(pair: Pair, call: Call, entry: Entry) -> bool:
 
 
 @pytest.mark.enough_on("cpu")
-def test_entries_have_functions_condition_behaviour_and_reason() -> None:
+def test_listed_differences_have_all_fields_and_kept_ones_a_reason() -> None:
     assert all(entry.functions and entry.condition and entry.does for entry in (*KEPT, *OPEN))
     assert all(entry.reason for entry in KEPT)
     assert parse("sum\n    if kind == 'values'\n      or kind == 'dtype'\n    does a\n    because b") == [

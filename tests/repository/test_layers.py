@@ -84,8 +84,8 @@ def test_imports_run_one_way() -> None:
 
 
 def test_only_capture_module_permits_host_memory_in_copies() -> None:
-    # Code that allows a copy to use host memory must first query whether its stream is captured (interop regression
-    # A1).
+    # Code that allows a copy to use host memory must first query whether its stream is captured. A captured copy would
+    # read pageable memory at each launch of the graph, when the memory may have another content.
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}

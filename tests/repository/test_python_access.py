@@ -1,4 +1,7 @@
-"""Test that each function that attaches to the interpreter first checks that its thread launches no batch."""
+"""Test that each Rust function that attaches to the Python interpreter first requires a `PythonAccess`.
+
+`PythonAccess` is not available on a thread that is launching deferred operations. Python code must not run there.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 ATTACHES = re.compile(r"\bPython::(?:attach|try_attach|with_gil)\(|\bPyGILState_Ensure\(\)\s*\}")
 FUNCTION = re.compile(r"^ *(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", re.MULTILINE)
-# Functions whose callers make the check: the constructor of the GIL guard, and a function that `release_object` calls.
+# Functions whose callers require a `PythonAccess`: the constructor of the GIL guard, and a helper of `release_object`.
 BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "release_with_gil")}
 
 

@@ -40,19 +40,19 @@ def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
     assert modules <= set(pages)
 
 
-def test_functions_that_shadow_builtins_have_entries(pages: dict[str, str]) -> None:
+def test_functions_named_like_builtins_are_on_api_pages(pages: dict[str, str]) -> None:
     for name in ("sum", "min", "max", "any", "all"):
         assert f".. autofunction:: PyGPU.{name}(a, /, axis=None" in pages["pygpu-reductions"]
     assert ".. autofunction:: PyGPU.abs(x1, /" in pages["pygpu-functions-of-each-element"]
 
 
-def test_class_entry_includes_members_of_base_without_entry(pages: dict[str, str]) -> None:
+def test_class_on_api_page_lists_members_of_undocumented_base(pages: dict[str, str]) -> None:
     for page, name in (("random", "Generator"), ("compiler", "SourceModule")):
         _, found, rest = pages[page].partition(f".. autoclass:: PyGPU.{page}.{name}\n")
         assert found
         assert "   :inherited-members: object\n" in rest.split(".. auto")[0]
 
 
-def test_constant_entry_has_name_and_module(pages: dict[str, str]) -> None:
+def test_constant_on_api_page_has_name_and_module(pages: dict[str, str]) -> None:
     page = pages["pygpu-cuda-streams-and-events"]
     assert ".. py:data:: cudaStreamDefault\n   :module: PyGPU\n" in page

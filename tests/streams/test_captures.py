@@ -108,7 +108,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 @pytest.mark.parametrize("name", DOORS)
 def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
-    # Interop regression A1: a captured copy read pageable memory at each launch, when the memory had another content.
+    # Earlier defect: a captured copy read pageable memory at each launch, when the memory had another content.
     bench = Bench()
     PyGPU.synchronize()
     bench.stream.begin_capture()
@@ -220,7 +220,7 @@ np.testing.assert_array_equal(a.get(), expected)
 
 @pytest.mark.starts_processes
 def test_capture_without_compiler_accepts_fill_but_no_scattered_copy() -> None:
-    # Interop regression A1: the capture contained the copies of the fallback, which moves elements through the host.
+    # Earlier defect: the capture contained the copies of the fallback, which moves elements through the host.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

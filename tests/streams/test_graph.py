@@ -1,4 +1,4 @@
-"""Test that captured work runs at each launch and not during the capture, on every backend (interop regression B7)."""
+"""Test that captured work runs at each launch and not during the capture, on every backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test the arguments `order`, `copy` and `out` of methods that return the elements in another order."""
+"""Test the arguments `order`, `copy` and `out` of the methods `ravel`, `flatten`, `reshape` and `get`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_reshape_copies_as_requested():
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_get_returns_ndarray_in_order(layout, order):
+def test_get_returns_ndarray_in_requested_memory_order(layout, order):
     array = LAYOUTS[layout](PyGPU.to_gpu(HOST))
     host = np.asarray(LAYOUTS[layout](HOST))
     found = array.get(order=order)
@@ -61,7 +61,7 @@ def test_get_returns_ndarray_in_order(layout, order):
         assert found.strides == host.copy(order).strides
 
 
-def test_get_fills_out():
+def test_get_writes_into_out_array_and_rejects_unknown_order():
     array, out = PyGPU.arange(3), np.empty(3, "int64")
     assert array.get(out=out) is out
     assert out.tolist() == [0, 1, 2]

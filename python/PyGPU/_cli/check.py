@@ -53,7 +53,10 @@ class Finding(NamedTuple):
 
 
 def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
-    """List the configurations in which the program is run; the first two configurations are equal."""
+    """List the configurations in which the program is run.
+
+    The first two configurations are equal, so that values that vary from run to run, such as times, can be ignored.
+    """
     base_settings = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
     # Line information does not slow a run; a message about a failed run contains the line.
     base_settings["PYGPU_CPU_OPTIONS"] = "-g1"
@@ -144,7 +147,10 @@ def failure(result: RunResult, folder: Path) -> str | None:
 
 
 def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
-    """Find the first output line that differs in a run of another start order, but not in two runs of equal order."""
+    """Find the first output line that is equal in `first` and `second`, but differs in the run `reordered`.
+
+    `first` and `second` are the outputs of two runs with the same start order of blocks and threads.
+    """
     if len(first) == len(second) != len(reordered):
         return f"it prints {len(reordered)} lines, not {len(first)}"
     for number, (expected, repeated, actual) in enumerate(zip(first, second, reordered, strict=False), 1):

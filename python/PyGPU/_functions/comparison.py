@@ -377,7 +377,10 @@ def _check_dtypes(first: np.dtype[Any], second: np.dtype[Any]) -> None:
 
 
 def _items_equal(first: _core.GPUArray, second: _core.GPUArray, ndim: int) -> _core.GPUArray:
-    """Compare items; combine the results along the axes after the first `ndim` axes, which are axes of subarrays."""
+    """Compare items, and reduce the results to `ndim` axes by a logical and.
+
+    A field that is a subarray, or is compared byte by byte, adds axes after the first `ndim` axes.
+    """
     if first.dtype.names is not None:
         ndim_of_fields = max(first.ndim, second.ndim)
         parts = [

@@ -86,7 +86,7 @@ unsafe fn move_bytes(target: Address, source: Address, bytes: usize) {
     }
 }
 
-/// Copies a box, row by row in the order of addresses.
+/// Copies a 3-D region, row by row in the order of addresses.
 ///
 /// # Safety
 /// Both boxes are valid.

@@ -18,13 +18,14 @@ struct EventRecord {
     capture: Option<u64>,
 }
 
-/// Point that an event marks.
+/// Where an event was recorded.
 pub enum EventMark {
-    /// Nothing, because the event was never recorded.
+    /// Nowhere: the event was never recorded.
     None,
-    /// A point outside of captures. All work before it is complete.
+    /// Outside of captures. All work before the event is complete, because every operation of the CPU backend is
+    /// complete when its call returns.
     Outside,
-    /// A point of the capture with this id.
+    /// In the capture with this id.
     Captured(u64),
 }
 
@@ -104,7 +105,7 @@ impl EventTable {
         Ok((seconds * 1e3) as f32)
     }
 
-    /// Locks the table. Every change is a single step, so a panic under the lock leaves the table consistent.
+    /// Locks the table of events. Every change is a single step, so a panic under the lock leaves the table consistent.
     fn lock(&self) -> ForkSafeGuard<EventRecords> {
         TABLE.lock()
     }

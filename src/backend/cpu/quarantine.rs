@@ -42,7 +42,7 @@ static TABLE: ForkSafeMutex<Quarantine> = ForkSafeMutex::new(Quarantine {
     large: QuarantineQueue { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
 });
 
-/// Filter that avoids the lookup in the table: one bit per group of addresses, which is set when one of them escapes.
+/// Filter that avoids most lookups in `TABLE`: one bit per group of addresses, which is set when one of them escapes.
 /// Freeing a block whose bit is clear costs one load.
 static NOTED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
@@ -52,10 +52,11 @@ fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
     (&NOTED[(number >> 6) % NOTED.len()], 1 << (number % 64))
 }
 
-/// Whether any block has ever been in quarantine. Until then address queries skip the table.
+/// Whether any block has ever been in quarantine. Until then address queries do not search `TABLE`.
 static IS_ANY: AtomicBool = AtomicBool::new(false);
 
-/// Locks the table for a few instructions. Memory is returned to the C library after the lock is released.
+/// Locks `TABLE`. The caller holds the lock for a few instructions only, and returns memory to the C library after it
+/// has released the lock.
 fn table() -> ForkSafeGuard<Quarantine> {
     TABLE.lock()
 }
@@ -88,7 +89,7 @@ pub(super) unsafe fn withhold(address: Address, bytes: usize) -> bool {
     word.load(Ordering::Relaxed) & bit != 0 && unsafe { withhold_escaped(address, bytes) }
 }
 
-/// Puts a freed block into quarantine if the table contains its address.
+/// Puts a freed block into quarantine if its address is recorded as escaped.
 ///
 /// # Safety
 /// As for [`withhold`].

@@ -175,7 +175,7 @@ fn planes(sides: &PitchedBox, direction: Direction) -> CUDA_MEMCPY3D {
 /// Source or target of a 3-D copy: memory, or a CUDA array.
 pub(super) struct Side {
     pub(super) kind: CUmemorytype,
-    /// Position at which the box begins: along a row in bytes, then rows, then planes.
+    /// Position at which the copied region begins: along a row in bytes, then rows, then planes.
     pub(super) at: [usize; 3],
     pub(super) address: Address,
     pub(super) array: CUarray,

@@ -64,7 +64,7 @@ impl VendorCopies for Hip {
         }
     }
 
-    /// Copies a box. Uses the older of the runtime's two functions, because the structure of hipDrvMemcpy3DAsync
+    /// Copies a 3-D region. Uses the older of the runtime's two functions, because the structure of hipDrvMemcpy3DAsync
     /// changed with HIP 6.
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
         // SAFETY: the caller guarantees that all planes are valid until the copy is complete.

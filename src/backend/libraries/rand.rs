@@ -41,8 +41,8 @@ pub enum SobolTable {
 }
 
 impl SobolTable {
-    /// Returns the table with this number: the vendors' number of a set of direction vectors, or the bit width of the
-    /// scramble constants.
+    /// Returns the Sobol table with this number: the vendors' number of a set of direction vectors, or the bit width of
+    /// the scramble constants.
     pub fn numbered(number: c_int) -> Option<Self> {
         Some(match number {
             101 | 102 => Self::Vectors32(number),

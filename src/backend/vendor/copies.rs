@@ -1,4 +1,4 @@
-//! Copies and fills in stream order, for both vendors.
+//! Copies and fills in stream order, for CUDA and HIP.
 
 use super::current_context::CurrentDeviceGuard;
 use super::driver::Driver;
@@ -38,7 +38,7 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     /// # Safety
     /// See [`Copies::copy_pitched`].
     unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
-    /// Copies a box of several planes.
+    /// Copies a 3-D region of several planes.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`].
@@ -133,7 +133,7 @@ impl<V: VendorCopies> Driver<V> {
     /// # Safety
     /// See [`Copies::copy_pitched`]; the device is current.
     unsafe fn start(&self, plan: PitchedCopyKind, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: every part lies within the box, which the caller guarantees to be valid.
+        // SAFETY: every part lies within the copied region, which the caller guarantees to be valid.
         unsafe {
             match plan {
                 PitchedCopyKind::Nothing | PitchedCopyKind::Line(_) => SUCCESS,
@@ -239,7 +239,8 @@ impl<V: VendorCopies> Copies for Driver<V> {
         };
         let operation = match plan {
             PitchedCopyKind::Nothing => return Ok(()),
-            // SAFETY: the box is one contiguous range of this many bytes, which the caller guarantees to be valid.
+            // SAFETY: the copied region is one contiguous range of this many bytes, which the caller guarantees to be
+            // valid.
             PitchedCopyKind::Line(bytes) => unsafe {
                 return self.copy(device, direction, target.address, source.address, bytes, stream);
             },

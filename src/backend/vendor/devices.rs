@@ -1,4 +1,4 @@
-//! Device properties, and the current device of a thread, for both vendors.
+//! Device properties, and the current device of a thread, for CUDA and HIP.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -34,7 +34,7 @@ pub struct DeviceAttributes<T> {
     pub cooperative_launch: T,
 }
 
-/// Vendor-specific part of devices.
+/// Vendor-specific part of devices, which CUDA and HIP implement differently.
 pub trait VendorDevices: VendorContexts {
     const ATTRIBUTES: DeviceAttributes<Self::DeviceAttribute>;
     /// Returns the name of an attribute for messages.

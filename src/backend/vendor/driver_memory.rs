@@ -1,4 +1,4 @@
-//! Pitched and managed memory, memory and events shared with other processes, and address queries, for both vendors.
+//! Pitched and managed memory, memory and events shared with other processes, and address queries, for CUDA and HIP.
 
 use std::ffi::{c_int, c_uint};
 

@@ -1,4 +1,4 @@
-//! Events, for both vendors.
+//! Events, for CUDA and HIP.
 
 use std::ffi::c_uint;
 
@@ -13,7 +13,7 @@ pub const BLOCKING_SYNC: c_uint = 1;
 pub const DISABLE_TIMING: c_uint = 2;
 pub const INTERPROCESS: c_uint = 4;
 
-/// Vendor-specific part of events.
+/// Vendor-specific part of events, which CUDA and HIP implement differently.
 pub trait VendorEvents: VendorContexts {
     /// Implements [`Events::record_event_of_device`].
     ///

@@ -1,4 +1,4 @@
-//! Captures and graphs, for both vendors.
+//! Captures and graphs, for CUDA and HIP.
 
 use super::current_context::{CurrentDeviceGuard, VendorContexts};
 use super::driver::Driver;
@@ -12,7 +12,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// Vendor-specific part of conditions in graphs.
+/// Vendor-specific part of conditions in graphs, which CUDA and HIP implement differently.
 pub trait VendorConditions: VendorContexts {
     /// Returns the driver's value of a capture mode.
     fn mode_of(mode: CaptureMode) -> Self::CaptureMode;
@@ -57,7 +57,7 @@ pub trait VendorConditions: VendorContexts {
     }
 }
 
-/// Vendor-specific part of graphs.
+/// Vendor-specific part of graphs, which CUDA and HIP implement differently.
 pub trait VendorGraphs: VendorConditions {
     /// Name of the driver's function that updates a graph as a whole.
     const UPDATE: &str;

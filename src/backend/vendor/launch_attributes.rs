@@ -102,7 +102,7 @@ impl List {
     }
 }
 
-/// Vendor-specific part of launches with attributes.
+/// Vendor-specific part of launches with attributes, which CUDA and HIP implement differently.
 pub trait VendorLaunches: VendorPrograms {
     /// Returns whether the driver accepts the cache carveout as an attribute of a launch; otherwise it is a setting of
     /// the kernel.

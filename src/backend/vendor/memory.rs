@@ -1,4 +1,4 @@
-//! Device memory and pinned host memory, for both vendors: pools, blocks, and address queries.
+//! Device memory and pinned host memory, for CUDA and HIP: pools, blocks, and address queries.
 
 use std::ffi::{c_int, c_uint};
 
@@ -27,7 +27,7 @@ pub struct PoolAttributes<T> {
     pub used_peak: T,
 }
 
-/// Vendor-specific part of memory.
+/// Vendor-specific part of memory, which CUDA and HIP implement differently.
 pub trait VendorMemory: VendorDevices {
     const POOL_ATTRIBUTES: PoolAttributes<Self::PoolAttribute>;
     /// Returns the name of an attribute for messages.

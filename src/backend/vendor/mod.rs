@@ -7,7 +7,7 @@
 //! - each trait of the backend has a file with its implementation for a [`Driver`]. If the vendors differ in more than
 //!   names, the file has a trait for the vendor-specific part (`VendorEvents`). The file of the same name in `cuda` and
 //!   `hip` implements it;
-//! - `textures` and `launch_attributes` have the structures that are equal for both vendors;
+//! - `textures` and `launch_attributes` have the structures that are equal in CUDA and HIP;
 //! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens and identifies libraries;
 //!   `fork_guard` and `exit_guard` block calls of a driver that no longer works.
 //!

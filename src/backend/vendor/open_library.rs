@@ -14,7 +14,7 @@ use crate::error_codes::SUCCESS;
 use crate::open_result::OpenResult;
 use pygpu_base::settings::Settings;
 
-/// Vendor-specific part of opening a library.
+/// Vendor-specific part of opening a library, which CUDA and HIP implement differently.
 pub trait VendorOpening: VendorDevices + Default {
     /// Names of the driver library, in search order.
     const CANDIDATES: &'static [&'static str];
@@ -36,7 +36,7 @@ pub trait VendorOpening: VendorDevices + Default {
     fn no_version(path: &str, code: u32) -> String {
         format!("{} of {path} failed with code {code}", Self::VERSION)
     }
-    /// Looks up the vendor's own functions.
+    /// Looks up the functions that only this vendor's library has.
     ///
     /// # Errors
     /// The names of the missing functions.

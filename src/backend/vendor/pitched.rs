@@ -1,11 +1,13 @@
-//! Selects the driver's copies for a box of rows and planes. Contains arithmetic only, and no driver calls.
+//! Selects the driver calls for a pitched copy. Such a copy moves a box: a 3-D region of memory that consists of planes
+//! of rows, possibly with gaps between rows and between planes. This file only computes, and calls no driver.
 
 use crate::{Address, Extent, Pitched};
 
-/// The driver's copies that together move a box.
+/// The driver calls that copy a 3-D region. Several calls are necessary if one call of the driver cannot
+/// express the distances between rows or planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PitchedCopyKind {
-    /// No copy, because the box is empty.
+    /// No copy, because the region is empty.
     Nothing,
     /// One contiguous range of this many bytes.
     Line(usize),
@@ -21,7 +23,7 @@ pub enum PitchedCopyKind {
     EachRow(PitchedBox),
 }
 
-/// The size of a box, with its source and target.
+/// The size of a 3-D region, and its addresses and pitches in the source and in the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PitchedBox {
     pub target: Pitched,
@@ -36,7 +38,7 @@ impl PitchedBox {
         (begin(&self.target), begin(&self.source))
     }
 
-    /// Returns one plane as a separate box.
+    /// Returns one plane as a separate region.
     pub fn plane(&self, plane: usize) -> Self {
         let (target, source) = self.row(plane, 0);
         Self {
@@ -50,15 +52,15 @@ impl PitchedBox {
         condition(&self.target) && condition(&self.source)
     }
 
-    /// Returns the box with its planes as rows of `width` bytes.
+    /// Returns a single plane, each row of which consists of the first `width` bytes of a plane of this region.
     fn planes_as_rows(&self, width: usize) -> Self {
         let side = |side: &Pitched| Pitched { row_pitch: side.plane_pitch, ..*side };
         let extent = Extent { width, height: self.extent.depth, depth: 1 };
         Self { target: side(&self.target), source: side(&self.source), extent }
     }
 
-    /// Returns a box of the same bytes with fewer dimensions, if rows or planes are contiguous; `None` if a length
-    /// overflows.
+    /// Returns a region of the same bytes with fewer dimensions, if rows or planes are contiguous; otherwise the region
+    /// itself. `None` if a length overflows.
     fn collapsed(self) -> Option<Self> {
         let Extent { width, height, depth } = self.extent;
         if depth == 1 {
@@ -89,7 +91,7 @@ impl PitchedBox {
     }
 }
 
-/// Returns the copies that move the box; `None` if the box does not fit the address space.
+/// Returns the driver calls that copy the 3-D region of size `extent`; `None` if the region exceeds the address space.
 pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) -> Option<PitchedCopyKind> {
     let sides = PitchedBox { target, source, extent };
     if extent.width == 0 || extent.height == 0 || extent.depth == 0 {

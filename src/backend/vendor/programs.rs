@@ -1,4 +1,4 @@
-//! Loaded modules, their kernels and globals, and launches, for both vendors.
+//! Loaded modules, their kernels and globals, and launches, for CUDA and HIP.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::path::PathBuf;

@@ -209,7 +209,7 @@ impl<'a> Program<'a> {
         Ok(bytes)
     }
 
-    /// Returns, for each expression, its name in the image.
+    /// Returns the mangled name, in the compiled image, of the kernel that each name expression denotes.
     pub fn lowered(&self, expressions: &[String]) -> Result<Vec<String>> {
         expressions.iter().map(|expression| self.lowered_name(expression)).collect()
     }

@@ -1,4 +1,4 @@
-//! Streams, for both vendors.
+//! Streams, for CUDA and HIP.
 
 use std::ffi::{c_uint, c_void};
 
@@ -16,7 +16,7 @@ pub const NON_BLOCKING: c_uint = 1;
 /// device.
 const LAST_SPECIAL: usize = 2;
 
-/// Vendor-specific part of streams.
+/// Vendor-specific part of streams, which CUDA and HIP implement differently.
 pub trait VendorStreams: VendorDevices {
     /// Implements [`Streams::stream_device`] for a driver without a function that returns a stream's device. The stream
     /// is not a default stream.

@@ -1,4 +1,4 @@
-//! List of the functions that both vendors' libraries have under different names and with the same parameters.
+//! List of the functions that CUDA and HIP have under different names and with the same parameters.
 //!
 //! The list names a vendor's types as `V::Stream`. In the library `V` is the vendor, which defines the types in
 //! [`Types`]. In the tests `V` is a module with the types of a vendor's header, so that a list that differs from the

@@ -34,7 +34,7 @@ const OF_THE_PROCESSOR: [&str; 0] = [];
 const NOTHING: [&str; 7] =
     ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
 
-/// Name of the scheduler's object file.
+/// Name of the object file of the thread scheduler, which runs the threads of a block.
 pub const SCHEDULER: &str = "runtime.o";
 
 /// Compiler arguments for compiling the scheduler.

@@ -1,5 +1,5 @@
-//! Parts that are compiled once for each compiler and its options, and cached on disk for all processes: the headers, a
-//! GCC precompiled header of the main header, and the scheduler.
+//! Parts of every kernel that are compiled once for each compiler and its options, and cached on disk for all
+//! processes: the headers, a GCC precompiled header of the main header, and the object file of the thread scheduler.
 //!
 //! Reading headers takes most of a kernel's compilation time; a precompiled header halves that time. Failures of this
 //! cache are never reported. Without a cache folder, or with one that other users can write, every compilation reads
@@ -99,7 +99,7 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     })
 }
 
-/// Whether the precompiled header and the scheduler exist for one compiler and its options.
+/// Whether the precompiled header and the compiled thread scheduler exist for one compiler and its options.
 pub enum PreparedHeader {
     /// The folder is complete, and the files from which it was built are unchanged.
     Ready(PathBuf),
@@ -109,7 +109,8 @@ pub enum PreparedHeader {
     Useless,
 }
 
-/// Finds the precompiled header and the scheduler for a compiler and options.
+/// Looks up the cached folder with the precompiled header and the compiled thread scheduler. Each combination of a
+/// compiler and its options has its own folder, because both parts depend on the options.
 pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
     let Some(folder) = place(compiler, options) else { return PreparedHeader::Useless };
     match read(&folder) {

@@ -28,7 +28,7 @@ const THREADS_ON_CPU: u32 = 16;
 
 /// A reduction of an array along some axes.
 pub struct AxisReduction<'a> {
-    /// The reduction function's entry in the table.
+    /// The reduction function's entry in the table of reductions.
     pub row: &'static ReductionEntry,
     /// The element type in which the reduction is computed.
     pub computed: ScalarType,

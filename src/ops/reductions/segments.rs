@@ -28,7 +28,7 @@ static COMPILED: KernelFamily = KernelFamily::of_library(26);
 
 /// A reduction of segments of an axis. All arrays are contiguous in C order.
 pub struct SegmentReduction<'a> {
-    /// The reduction function's entry in the table.
+    /// The reduction function's entry in the table of reductions.
     pub row: &'static ReductionEntry,
     /// The element type in which the reduction is computed.
     pub computed: ScalarType,

@@ -26,7 +26,7 @@ const COMPLEX: &[ScalarType] = &[Complex64, Complex128];
 /// A group that rejects bool operands, for functions that NumPy does not define for bools.
 const NO_BOOL: UfuncGroup = with(BOOL, Output::Refused, "");
 
-/// C functions that the expressions of the table use.
+/// C functions that the expressions of the entries use.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
 const PARTS: &str = include_str!("parts.h");
 const SPECIAL: &str = include_str!("special.h");
@@ -112,7 +112,7 @@ pub enum HostEvaluation {
     Kernel,
 }
 
-/// One elementwise function of the table.
+/// Entry of the table: one elementwise function.
 #[derive(Debug)]
 pub struct UfuncEntry {
     /// The function's name in NumPy.

@@ -331,7 +331,7 @@ impl GpuArray {
         Some(cold_fields.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the locked host mirror for a change.
+    /// Returns the locked host mirror, so that the caller can replace it.
     pub(crate) fn host_mut(&self) -> MutexGuard<'_, HostMirror> {
         self.cold_fields().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -348,8 +348,8 @@ impl Drop for GpuArray {
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
-                // Nearly every base of a view has other references. The base then survives, and pyo3 need not request
-                // the GIL.
+                // Other references keep the base alive, as for nearly every view. Only the count of references is
+                // decremented, without pyo3's check whether the thread holds the GIL, because it does.
                 false => Reference::new(base).release(&py),
             }
         }

@@ -38,7 +38,7 @@ pub(crate) struct ColdFields<A> {
     pub(super) host: Mutex<HostMirror>,
     /// The memory as a Python object, which the user passed or which was created on first use.
     gpudata: OnceLock<Py<PyAny>>,
-    /// The arguments of `__new__`, until `__init__` determines the array's value.
+    /// The arguments of `__new__`, until `__init__` has compared them with its own arguments.
     new_call: Mutex<Option<CallIdentity>>,
     /// The current value of the array: an element of `values`, or null for the value that the array was created with.
     current: AtomicPtr<A>,
@@ -95,12 +95,13 @@ impl<A> ColdFields<A> {
         unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Records the arguments of `__new__`, because `__init__` may receive other arguments.
+    /// Records the arguments of `__new__`. `__init__` compares its own arguments with them, and creates the array again
+    /// if they differ.
     pub(crate) fn expect_init(&self, call: CallIdentity) {
         *self.new_call.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 
-    /// Takes the recorded arguments of `__new__`.
+    /// Takes the arguments that [`Self::expect_init`] recorded; `None` if `__init__` has taken them already.
     pub(crate) fn take_expected_call(&self) -> Option<CallIdentity> {
         self.new_call.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -160,8 +161,9 @@ impl<A> ColdFields<A> {
         if let Some(memory) = self.gpudata.get() {
             visit.call(memory)?;
         }
-        // The collector holds the GIL, and no thread runs Python code under this lock. If another thread holds the
-        // lock, the array is in use, and the collector cannot free the array.
+        // A field is skipped while another thread holds the field's lock. This is harmless: that thread uses the array
+        // and therefore has a reference to it, so the collector cannot free the array. The lock is rarely held here,
+        // because the collector holds the GIL and no thread runs Python code under the lock.
         if let Ok(host) = self.host.try_lock()
             && let Some(host) = host.referent()
         {

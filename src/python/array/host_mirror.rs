@@ -1,4 +1,4 @@
-//! Host mirror of an array.
+//! Host mirror of an array: an ndarray that belongs to the array, and that later transfers to the host reuse.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
@@ -6,7 +6,7 @@ use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 use crate::ffi::objects::references;
 use crate::runtime::result_cache::CacheSlot;
 
-/// Host mirror of an array.
+/// The ndarray that belongs to an array, if there is one.
 #[derive(Default)]
 pub(crate) enum HostMirror {
     #[default]

@@ -13,7 +13,7 @@ pub(crate) struct MemoryOwner {
     pub(crate) object: SendPyObject,
     /// Whether the memory was allocated for the array itself, by a custom allocator or by the pool.
     pub(crate) is_arrays: bool,
-    /// The allocator that also allocates the results of operations on the array.
+    /// The allocator that also allocates the results of operations on the array, as in PyCUDA.
     pub(crate) allocator: Option<InheritedAllocator>,
 }
 
@@ -24,7 +24,7 @@ impl MemoryOwner {
     }
 }
 
-/// An allocator that results of operations inherit from an array.
+/// An allocator that the results of operations inherit from their operand, as in PyCUDA.
 pub(crate) struct InheritedAllocator {
     object: SendPyObject,
     /// Creates an allocator from the object. This is a function pointer, because the function is defined in a higher

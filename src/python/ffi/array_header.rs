@@ -1,4 +1,4 @@
-//! The C function table that the header `pygpu/array_view.h` uses.
+//! The C function table through which code that includes the header `pygpu/array_view.h` calls PyGPU.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use pygpu_base::ffi_guard::catch_panic;
 
-/// Name of the capsule that contains the table.
+/// Name of the capsule that contains a [`CHeaderTable`].
 pub(crate) const NAME: &CStr = c"pygpu_c_api";
 
 /// The struct `pygpu_c_api` of the header. New fields are only added at the end, with a new version number.
@@ -17,7 +17,8 @@ pub(crate) struct CHeaderTable {
     is_readonly: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
 
-/// Implementations of the table's functions.
+/// Rust functions that implement the C functions of [`CHeaderTable`]. A trait is used because the implementation needs
+/// the array class, and this module does not depend on the array class.
 pub(crate) trait ArrayHeader {
     /// Returns whether an object must not be written; true for objects other than arrays.
     fn is_readonly(object: &Bound<'_, PyAny>) -> bool;

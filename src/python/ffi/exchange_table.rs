@@ -16,10 +16,11 @@ use pygpu_interop::dlpack::ffi::{
 };
 use pygpu_interop::dlpack::import::{ImportedTensor, allocate_like};
 
-/// Name of the capsule that contains a table.
+/// Name of the capsule that contains an exchange table.
 pub(crate) const NAME: &CStr = c"dlpack_exchange_api";
 
-/// Implementations of the table's functions. Python code may pass objects of other types than arrays.
+/// Rust functions that implement the C functions of DLPack's exchange table ([`OwnExchangeTable`]). Callers may pass
+/// objects of other types than arrays.
 pub(crate) trait Exchange {
     /// Exports the tensor of an object; the consumer owns the tensor.
     ///

@@ -61,7 +61,7 @@ fn order_current_stream(py: Python<'_>, array: &Array) -> PyResult<()> {
     Ok(py.without_gil(|| allocation.order_before(array.exported_access(), &current))?)
 }
 
-/// PyGPU's implementation of the table for `GPUArray` objects.
+/// Implementation of DLPack's exchange table for `GPUArray` objects.
 struct ArrayExchange;
 
 impl Exchange for ArrayExchange {

@@ -174,7 +174,8 @@ impl ShapeChange<'_, '_> {
         self.grid.is_some() || self.block.is_some() || self.shared.is_some()
     }
 
-    /// Rejects a change of the launch shape unless the node is a kernel that receives launch arguments.
+    /// Rejects `grid`, `block` and `shared` if `is_kernel` is false: for a node that is no kernel, and for an operation
+    /// that a Python function enqueues, because this function chooses the launch shape itself.
     fn check_kernel(&self, is_kernel: bool) -> PyResult<()> {
         if is_kernel || !self.has_any() {
             return Ok(());

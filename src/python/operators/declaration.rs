@@ -1,13 +1,13 @@
-//! Macros that declare methods of `GPUArray` and module functions in short entries.
+//! Macros that declare methods of `GPUArray` and module functions in a few lines each.
 //!
-//! A parameter list is written once, with its documentation, for all functions that share it. An entry of a function
-//! adds its name, summary, examples and implementation. The resulting `__doc__` is the same as if each function were
-//! defined without macros.
+//! A parameter list is written once, with its documentation, for all functions that share it. The declaration of a
+//! function adds its name, summary, examples and implementation. The resulting `__doc__` is the same as if each
+//! function were defined without macros.
 
-/// Defines one method of `GPUArray` (entry form `method`) or one module function (entry form `function`).
+/// Defines one method of `GPUArray` (first word `method`) or one module function (first word `function`).
 ///
-/// The defined function calls the Rust function `run` with three kinds of arguments: the entry's leading arguments
-/// `first`, the array, and `options`. The expression `options` is computed from the values of the entry's parameters.
+/// The defined function calls the Rust function `run` with the constant arguments `first` of the declaration, then the
+/// array, then `options`, an expression that is computed from the values of the declared parameters.
 macro_rules! entry {
     (method $name:ident {$($documentation:tt)*} ($($signature:tt)*) [$($text:tt)*] ($($parameter:ident: $type:ty),*)
      $result:ty, $run:path, [$($first:expr),*], $options:expr) => {

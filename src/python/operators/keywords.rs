@@ -26,7 +26,7 @@ pub(crate) enum ResultOrder {
 /// Keyword arguments of a ufunc call.
 #[derive(Default)]
 pub(crate) struct UfuncKeywords<'py> {
-    /// Output arrays that the caller passed, one entry per result.
+    /// Output arrays that the caller passed: one for each result, `None` if the caller passed none.
     pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
     /// Boolean mask of the elements that are written.
     pub(crate) mask: Option<Bound<'py, GpuArray>>,

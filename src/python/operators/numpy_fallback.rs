@@ -103,7 +103,7 @@ pub(super) fn check_exponents(py: Python<'_>, kind: ScalarType, exponents: &Ufun
     }
 }
 
-/// Returns the NumPy ufunc with the name of an entry in PyGPU's function table.
+/// Returns NumPy's ufunc with the same name as a function in PyGPU's table of ufuncs.
 fn ufunc<'py>(py: Python<'py>, entry: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
     let find = |name: &str| ndarray::numpy(py)?.getattr(name);

@@ -66,8 +66,8 @@ macro_rules! parameter {
 }
 pub(super) use parameter;
 
-/// Declares one reduction through [`entry`]. A family, such as `number` or `truth`, is a group of reductions with the
-/// same parameters.
+/// Declares one reduction through [`entry`]. The first word, such as `number` or `truth`, selects the parameter list of
+/// the reduction; several reductions share a parameter list.
 macro_rules! reduction_entry {
     (number $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes dtype out keepdims initial mask]
@@ -162,9 +162,14 @@ macro_rules! reduction_entry {
 }
 pub(super) use reduction_entry;
 
-/// Declares reductions. An entry consists of a summary, the family of its parameters, the form (`method` or
-/// `function`), the name, the Rust function that computes the reduction, the name of the reduction's table entry, and
-/// examples.
+/// Declares reductions. Each declaration consists of these parts in order:
+///
+/// 1. a summary;
+/// 2. the name of the parameter list, such as `number` or `truth`: see `reduction_entry`;
+/// 3. the form (`method` or `function`), and the name in Python;
+/// 4. the Rust function that computes the reduction;
+/// 5. the name by which `find_reduction` finds the reduction in the table of reductions;
+/// 6. examples.
 macro_rules! reductions {
     ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $entry:literal { $(#[$example:meta])* })*) => {
         $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [find_reduction($entry)?] })*

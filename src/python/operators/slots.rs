@@ -155,7 +155,7 @@ fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound
     }
 }
 
-/// Looks up the table entry of a function by its name, at compile time.
+/// Looks up a function in the table of ufuncs by its name, at compile time.
 macro_rules! table_entry {
     ($name:literal) => {
         const { ufunc::builtin_row($name) }

@@ -1,4 +1,5 @@
-//! The class `Ufunc`: a function of the table as a callable object.
+//! The class `Ufunc`: a callable object for each elementwise function, such as `PyGPU.add`. The table of ufuncs
+//! (`pygpu_ops::ufunc`) defines the functions.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,8 +18,8 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
 use pygpu_ops::ufunc::{self, UfuncEntry};
 
-/// Examples, one line per function in the order of the table: the formula if the function has one, a call, and its
-/// result.
+/// Examples, one line per function in the order of the table of ufuncs: the formula if the function has one, a call,
+/// and its result.
 const EXAMPLES: &str = include_str!("examples.txt");
 
 /// An elementwise function, like NumPy's ufuncs.

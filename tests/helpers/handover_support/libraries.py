@@ -33,7 +33,7 @@ TICKS = 400_000  # Number of clock cycles for which the kernel runs: a few tenth
 
 
 class Library:
-    """Represent a library that can hold the memory of a baton."""
+    """Represent a library that can own the baton, i.e. the memory that `handovers.py` passes between libraries."""
 
     name = ""
     on_device = True
@@ -48,11 +48,11 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the stream on which the holder works the current stream of its library."""
+        """Make the stream of the library that owns the baton the current stream of that library."""
         yield
 
     def stream(self, choices: Random) -> Any:
-        """Return the stream on which a new holder works."""
+        """Return the stream on which the library works after it has received the baton."""
         return None
 
     def finish(self, baton: Baton) -> None:

@@ -19,7 +19,7 @@ from handover_support.libraries import Baton, CoreView, CudaCore, CuPy, Host, Ja
 
 
 class Tensor:
-    """Produce a tensor by DLPack only, by a capsule that already exists."""
+    """Export a tensor by DLPack only; the export returns a capsule that already exists."""
 
     def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
         self.capsule, self.device = capsule, device
@@ -33,7 +33,7 @@ class Tensor:
 
 
 class Shown:
-    """Produce an array by an array interface only."""
+    """Export an array by one attribute of the array interface only, such as `__cuda_array_interface__`."""
 
     def __init__(self, of: Any, name: str) -> None:
         self.of = of
@@ -55,7 +55,7 @@ def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
 
 
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Return the holder as a producer whose deleter releases the GIL, nested in a few levels of capsules."""
+    """Return a DLPack producer of the holder's memory whose deleter releases the GIL, wrapped one to three times."""
     library = hostile_peer.library()
     # The stream -1 is not used here: the data must be ready for the consumer on the default stream that both libraries
     # use.
@@ -67,7 +67,7 @@ def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export a tensor by the exchange table of the holder's type, without a wait, and wrap it by the hostile peer."""
+    """Export a tensor by DLPack's C exchange table without a wait, and wrap the tensor by the hostile peer."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))

@@ -36,7 +36,10 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
 
 
 def _bool_step(distances: Any) -> np.float64:
-    """Return the spacing of bool coordinates, whose differences are exclusive ors; NumPy requires equal spacings."""
+    """Return the spacing of bool coordinates, which must be equally spaced, as in NumPy.
+
+    NumPy computes the differences of bools as exclusive ors.
+    """
     spacings = np.diff(distances.get() if isinstance(distances, _core.GPUArray) else np.asarray(distances))
     if not (spacings == spacings[0]).all():
         raise TypeError(f"gradient: the coordinates of shape {np.shape(distances)} are bool, and unevenly spaced")

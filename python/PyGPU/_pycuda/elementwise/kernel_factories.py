@@ -1,7 +1,7 @@
 """PyCUDA's ``get_*_kernel`` functions, which create the kernel of an operation for given dtypes, once per device.
 
 The results are prepared functions whose arguments are addresses and numbers, like those of `get_elwise_kernel`.
-Programs launch the functions directly. The docstrings list the arguments in their order.
+Programs launch the functions directly. The docstrings list the arguments in their order; `n` is the number of elements.
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ def get_axpbyz_kernel(
 
 @_cached
 def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
-    """Create a kernel of (``a, x, b, z, n``) for ``z = a * x + b``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = a * x + b``.
+
+    The kernel's arguments are ``a, x, b, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
 
 
@@ -122,7 +125,10 @@ def get_binary_op_kernel(
     x_is_scalar: bool = False,
     y_is_scalar: bool = False,
 ) -> Function:
-    """Create a kernel of (``x, y, z, n``) for ``z = x operator y``; arguments as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = x operator y``.
+
+    The kernel's arguments are ``x, y, z, n``. Parameters as for `get_axpbyz_kernel`.
+    """
     x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
     return get_elwise_kernel(
         _declare(x=dtype_x, y=dtype_y, z=dtype_z),
@@ -133,22 +139,27 @@ def get_binary_op_kernel(
 
 @_cached
 def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Function:
-    """Create a kernel of (``x, a, y, n``) for ``y = x operator a``, where `a` is a number.
+    """Create a kernel that computes ``y = x operator a``, where `a` is a number.
 
-    Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, a, y, n``. Types as for `get_axpbyz_kernel`.
     """
     return get_elwise_kernel(_declare(x=dtype_x, a=[dtype_a], y=dtype_y), f"y[i] = x[i] {operator} a", "scalar_op")
 
 
 @_cached
 def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
-    """Create a kernel of (``x, y, z, n``) for ``z = y / x``, `y` being a number; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = y / x``, where `y` is a number.
+
+    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(x=dtype_x, y=[dtype_z], z=dtype_z), "z[i] = y / x[i]", "divide_r")
 
 
 @_cached
 def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) -> Function:
-    """Create a kernel of (``y, z, n``) for ``z = function(y)``.
+    """Create a kernel that computes ``z = function(y)``.
+
+    The kernel's arguments are ``y, z, n``.
 
     Parameters
     ----------
@@ -182,25 +193,28 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
 
 @_cached
 def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Create a kernel of (``x, y, z, n``) for ``z = function(x, y)``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = function(x, y)``.
+
+    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     arguments = _declare(x=dtype_x, y=dtype_y, z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{func}_kernel")
 
 
 @_cached
 def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Create a kernel of (``x, y, z, n``) for ``z = function(x, y)``, where `y` is a number.
+    """Create a kernel that computes ``z = function(x, y)``, where `y` is a number.
 
-    Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
     """
     arguments = _declare(x=dtype_x, y=[dtype_y], z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{func}_kernel")
 
 
 def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
-    """Create a kernel of (``x, y, z, n``) for ``z = min(x, y)`` or ``max``, which ignores NaN.
+    """Create a kernel that computes ``z = min(x, y)`` or ``max``, which ignores NaN.
 
-    Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
     """
     kinds = [np.dtype(dtype).kind for dtype in (dtype_x, dtype_y, dtype_z)]
     name = f"f{func}" if "f" in kinds else func
@@ -210,18 +224,18 @@ def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any
 
 @_cached
 def get_pow_kernel(dtype: Any) -> Function:
-    """Create a kernel of (``value, y, z, n``) for ``z = y ** value``, where `value` is a number.
+    """Create a kernel that computes ``z = y ** value``, where `value` is a number.
 
-    Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``value, y, z, n``. Types as for `get_axpbyz_kernel`.
     """
     return get_elwise_kernel(_declare(value=[dtype], y=dtype, z=dtype), "z[i] = pow(y[i], value)", "pow_method")
 
 
 @_cached
 def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool) -> Function:
-    """Create a kernel of (``x, y, z, n``) for ``z = x ** y``; one of `x` and `y` may be a number.
+    """Create a kernel that computes ``z = x ** y``; one of `x` and `y` may be a number.
 
-    Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
     """
     if not (is_base_array or is_exp_array):
         raise ValueError("get_pow_array_kernel: base and exponent are both numbers")
@@ -232,69 +246,102 @@ def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array
 
 @_cached
 def get_fmod_kernel() -> Function:
-    """Create a kernel of (``arg, mod, z, n``) for ``z = fmod(arg, mod)`` in float32."""
+    """Create a kernel that computes ``z = fmod(arg, mod)`` in float32.
+
+    The kernel's arguments are ``arg, mod, z, n``.
+    """
     return get_elwise_kernel("float *arg, float *mod, float *z", "z[i] = fmod(arg[i], mod[i])", "fmod_kernel")
 
 
 @_cached
 def get_modf_kernel() -> Function:
-    """Create a kernel of (``x, intpart, fracpart, n``) for the integer and fractional part in float32."""
+    """Create a kernel that splits `x` into its integer and fractional parts in float32.
+
+    The kernel's arguments are ``x, intpart, fracpart, n``.
+    """
     operation = "float whole; fracpart[i] = modf(x[i], &whole); intpart[i] = whole"
     return get_elwise_kernel("float *x, float *intpart, float *fracpart", operation, "modf_kernel")
 
 
 @_cached
 def get_frexp_kernel() -> Function:
-    """Create a kernel of (``x, significand, exponent, n``) for ``x = significand * 2**exponent`` in float32."""
+    """Create a kernel that splits `x` into ``significand * 2**exponent`` in float32.
+
+    The kernel's arguments are ``x, significand, exponent, n``.
+    """
     operation = "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power"
     return get_elwise_kernel("float *x, float *significand, float *exponent", operation, "frexp_kernel")
 
 
 @_cached
 def get_ldexp_kernel() -> Function:
-    """Create a kernel of (``sig, expt, z, n``) for ``z = sig * 2**expt`` in float32."""
+    """Create a kernel that computes ``z = sig * 2**expt`` in float32.
+
+    The kernel's arguments are ``sig, expt, z, n``.
+    """
     return get_elwise_kernel("float *sig, float *expt, float *z", "z[i] = ldexp(sig[i], (int)expt[i])", "ldexp_kernel")
 
 
 @_cached
 def get_fill_kernel(dtype: Any) -> Function:
-    """Create a kernel of (``a, z, n``) for ``z = a``, where `a` is a number; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = a``, where `a` is a number.
+
+    The kernel's arguments are ``a, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(a=[dtype], z=dtype), "z[i] = a", "fill")
 
 
 @_cached
 def get_arange_kernel(dtype: Any) -> Function:
-    """Create a kernel of (``z, start, step, n``) for ``z = start + i * step``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = start + i * step``.
+
+    The kernel's arguments are ``z, start, step, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
 
 
 @_cached
 def get_reverse_kernel(dtype: Any) -> Function:
-    """Create a kernel of (``y, z, n``) for ``z = y[::-1]``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = y[::-1]``.
+
+    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
 
 
 @_cached
 def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
-    """Create a kernel of (``dest, src, n``) for ``dest = src``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``dest = src``.
+
+    The kernel's arguments are ``dest, src, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
 
 
 @_cached
 def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Create a kernel of (``y, z, n``) for ``z = real(y)``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = real(y)``.
+
+    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
 
 
 @_cached
 def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Create a kernel of (``y, z, n``) for ``z = imag(y)``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = imag(y)``.
+
+    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
 
 
 @_cached
 def get_conj_kernel(dtype: Any, conj_dtype: Any) -> Function:
-    """Create a kernel of (``y, z, n``) for ``z = conj(y)``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``z = conj(y)``.
+
+    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
 
 
@@ -305,42 +352,46 @@ def _select_kernel(condition: str, crit_dtype: Any, dtype: Any) -> Function:
 
 @_cached
 def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Create a kernel of (``crit, then_, else_, result, n``) for ``result = crit > 0 ? then_ : else_``.
+    """Create a kernel that computes ``result = crit > 0 ? then_ : else_``.
 
-    Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``crit, then_, else_, result, n``. Types as for `get_axpbyz_kernel`.
     """
     return _select_kernel("crit[i] > 0", crit_dtype, dtype)
 
 
 @_cached
 def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Create a kernel of (``crit, then_, else_, result, n``) for ``result = crit != 0 ? then_ : else_``.
+    """Create a kernel that computes ``result = crit != 0 ? then_ : else_``.
 
-    Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``crit, then_, else_, result, n``. Types as for `get_axpbyz_kernel`.
     """
     return _select_kernel("crit[i] != 0", crit_dtype, dtype)
 
 
 @_cached
 def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
-    """Create a kernel of (``x, out, n``) for ``out = x == 0``; types as for `get_axpbyz_kernel`."""
+    """Create a kernel that computes ``out = x == 0``.
+
+    The kernel's arguments are ``x, out, n``. Types as for `get_axpbyz_kernel`.
+    """
     return get_elwise_kernel(_declare(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
 
 
 @_cached
 def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
-    """Create the kernel of ``dest[index] = src`` for several arrays, of ``index, dest0, ..., src0, ..., n``.
+    """Create a kernel that computes ``dest[index] = src`` for one or more pairs of arrays.
 
     Parameters
     ----------
     dtype, idx_dtype : data-type
         Types of the arrays and of the index.
     vec_count : int, optional
-        Number of arrays written and read.
+        Number of pairs of `dest` and `src`.
 
     Returns
     -------
     driver.Function
+        Kernel with the arguments ``index, dest0, dest1, ..., src0, src1, ..., n``, where `n` is the length of `index`.
 
     Examples
     --------

@@ -40,7 +40,9 @@ def _kernel_and_textures(
 def get_linear_combination_kernel(
     summand_descriptors: Sequence[tuple[bool, Any, Any]], dtype_z: Any
 ) -> tuple[Function, list[TextureReference]]:
-    """Create a kernel of (``a0, x0, a1, x1, ..., z, n``) for ``z = a0 * x0 + a1 * x1 + ...``.
+    """Create a kernel that computes ``z = a0 * x0 + a1 * x1 + ...``.
+
+    The kernel's arguments are ``a0, x0, a1, x1, ..., z, n``; `n` is the number of elements.
 
     Parameters
     ----------
@@ -84,7 +86,9 @@ def get_linear_combination_kernel(
 
 @_cached
 def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Function, list[TextureReference]]:
-    """Create a kernel of (``idx, dest0, dest1, ..., n``) for ``dest = source[idx]``.
+    """Create a kernel that computes ``dest = source[idx]`` for one or more pairs of arrays.
+
+    The kernel's arguments are ``idx, dest0, dest1, ..., n``; `n` is the length of `idx`.
 
     Parameters
     ----------
@@ -121,7 +125,11 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Fun
 def get_take_put_kernel(
     dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
 ) -> tuple[Function, list[TextureReference]]:
-    """Create a kernel for ``dest[dest_idx] = source[src_idx + offset]``; parameters as for `get_take_kernel`."""
+    """Create a kernel that computes ``dest[dest_idx] = source[src_idx + offset]`` for one or more pairs of arrays.
+
+    The kernel's arguments are the two index arrays, ``dest0, dest1, ...``, with `with_offsets` also
+    ``offset0, offset1, ...``, and the number of indices. Parameters as for `get_take_kernel`.
+    """
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "gmem_dest_idx"), VectorArg(idx_dtype, "gmem_src_idx")]
     arguments += [VectorArg(dtype, f"dest{number}") for number in range(vec_count)]
     arguments += [ScalarArg(idx_dtype, f"offset{number}") for number in range(vec_count if with_offsets else 0)]

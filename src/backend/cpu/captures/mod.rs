@@ -22,7 +22,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Active captures, and the graphs of captures that have ended.
 pub struct Captures {
-    /// Number of streams that are capturing. While the number is 0, no call takes the lock of the table.
+    /// Number of streams that are capturing. While the number is 0, no call takes the lock of `table`.
     streams: AtomicUsize,
     table: &'static ForkSafeMutex<CaptureRegistry>,
 }
@@ -30,7 +30,7 @@ pub struct Captures {
 /// The table of captures and graphs of the process. Only tests create other tables.
 pub static TABLE: ForkSafeMutex<CaptureRegistry> = ForkSafeMutex::new(CaptureRegistry::new());
 
-/// Contents of the table, which are protected by the table's lock.
+/// All captures and graphs of the process. The lock of [`TABLE`] protects them.
 pub struct CaptureRegistry {
     last: usize,
     /// The id of the capture in which each capturing stream takes part.

@@ -21,7 +21,7 @@ const FAMILY: u16 = 17;
 
 /// A scan of an array along an axis.
 pub struct AxisScan<'a> {
-    /// The reduction function's entry in the table. Its state must be a single number.
+    /// The reduction function's entry in the table of reductions. The state of the reduction must be a single number.
     pub row: &'static ReductionEntry,
     /// The element type in which the scan is computed.
     pub computed: ScalarType,

@@ -1,5 +1,6 @@
-//! The class `References`: file-scope textures and surfaces of a module. Each texture or surface is a variable of the
-//! module that contains the driver's handle of the object bound to the variable.
+//! The class `References`: textures and surfaces that a module's source declares at file scope. Each of them is a
+//! variable of the module. The variable contains the driver's handle of the texture or surface object that is bound to
+//! it.
 //!
 //! Before a launch, the launch's stream writes the handles of new bindings into the variables. The stream first waits
 //! for kernels that still read the previous handles. The launch records uses of the variables, and of the memory of the
@@ -26,7 +27,7 @@ use pygpu_layout::{self as layout, Layout};
 use pygpu_memory::texture::KernelObject;
 use pygpu_memory::{Access, Allocation, capture};
 
-/// The variable of a texture or surface, and the object that is bound to it.
+/// The module variable that represents a texture or surface, and the object that is bound to it.
 struct TextureBinding {
     name: String,
     variable: Array,
@@ -55,9 +56,11 @@ pub(crate) struct TextureReferences {
     bindings: Mutex<Vec<Arc<TextureBinding>>>,
     /// Whether any object was ever bound.
     is_used: AtomicBool,
-    /// Whether a launch was captured into a graph. Each launch of this graph may write a variable.
+    /// Whether a kernel launch was captured into a graph. The captured work includes writes of handles into the
+    /// variables, so each launch of the graph may replace newer handles. From then on every kernel launch writes all
+    /// handles again.
     is_captured: AtomicBool,
-    /// Functions to call before the next launch.
+    /// Python functions to call once, before the next kernel launch.
     callbacks: Mutex<Vec<Py<PyAny>>>,
 }
 
@@ -72,7 +75,8 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a variable as an array of one number, whose uses are tracked in its own block.
+/// Returns the module variable of a texture or surface as an array of one number, the handle. The array has its own
+/// block, which tracks the uses of the variable.
 fn variable(module: &Module, name: &str) -> Result<Array> {
     const BYTES: usize = size_of::<u64>();
     let (address, _) = module.global(name)?;
@@ -138,8 +142,10 @@ impl TextureReferences {
         }
     }
 
-    /// Return the size of a variable: 8 bytes for a texture of floats and for a surface, 16 for a texture of integers, 24 for
-    /// integers read as floats.
+    /// Return the size in bytes of the module variable that represents a texture or surface.
+    ///
+    /// The size encodes the type: 8 for a surface and for a texture of floats, 16 for a texture of integers, 24 for a
+    /// texture of integers that are read as floats.
     ///
     /// Parameters
     /// ----------
@@ -155,12 +161,12 @@ impl TextureReferences {
         Ok(py.without_gil(|| module.global(name))?.1)
     }
 
-    /// Bind a texture or a surface to a variable; the next launch writes its handle.
+    /// Bind an object to the module variable of a texture or surface; the next launch writes the object's handle.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     Name of the variable.
+    ///     Name of the texture or surface in the module's source.
     /// value : Texture or Surface
     ///     The object to bind. The object and its memory are kept alive.
     #[pyo3(signature = (name: "str", value: "Texture | Surface") -> "None")]

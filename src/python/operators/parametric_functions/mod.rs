@@ -18,7 +18,8 @@ use crate::py_once::intern;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
 
-/// Returns the table entry of a NumPy ufunc for which PyGPU has a function instead of a `Ufunc` object, i.e. `clip`.
+/// Returns the entry (in the table of ufuncs) of a NumPy ufunc for which PyGPU has a function instead of a `Ufunc`
+/// object, i.e. `clip`.
 pub(super) fn entry_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
     (name == "clip").then_some(&table::CLIP)
 }
