@@ -60,20 +60,20 @@ names: .venv/.created ## Write the index and the stubs of public names from thei
 
 # The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
-	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)
+	+@MAKE="$(MAKE)" bash tools/at_once.sh $(TESTS)
 
 # Make begins a part whose prerequisites are missing after all others; so these are made before, the longest first.
 ci: .venv/.group-build ## `make check` and `make test` in one run, with no pause between their parts
 	-+@$(MAKE) --no-print-directory --keep-going -j3 .venv/.extension-dev .tools/.cargo-deny-$(CARGO_DENY_VERSION) \
 	    build/simulated/.ready .venv/.group-check .venv/.group-docs .venv/.group-test build/amd/.ready
-	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS) $(CHECKS)
+	+@MAKE="$(MAKE)" bash tools/at_once.sh $(TESTS) $(CHECKS)
 
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
 	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
 	@TEST_ALL=1 PYGPU_FUSION=off $(MAKE) --no-print-directory test SAMPLE= TESTS=".on-cuda .on-hip"
 
 check: .venv/.created ## Formatting, lints, spelling, types, stubs, licences, the site
-	+@MAKE="$(MAKE)" tools/at_once.sh $(CHECKS)
+	+@MAKE="$(MAKE)" bash tools/at_once.sh $(CHECKS)
 
 # What a part prints goes into build/parts and, at its end, to the screen: tools/at_once.sh.
 log = build/parts/$(@:.%=%)
@@ -106,7 +106,7 @@ PYTEST := $(BIN)/python -m pytest
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/streams/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* bash tests/streams/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
 .eager-on-cuda: export PYGPU_FUSION := off
@@ -132,10 +132,10 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 # Cargo lets one command at a time use a folder of objects. A part that shares one comes after the build that uses it, instead
 # of waiting for the lock in the place of another part.
 .lint-rust: .venv/.extension-dev
-	@tools/all_of.sh "$(CARGO) fmt --all --check" "$(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
+	@bash tools/all_of.sh "$(CARGO) fmt --all --check" "$(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
 
 .lint-others: .tools/.cargo-deny-$(CARGO_DENY_VERSION) build/simulated/.ready
-	@tools/all_of.sh \
+	@bash tools/all_of.sh \
 	    "$(CARGO) fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml" \
 	    "$(CARGO) clippy --locked --all-targets $(SIMULATED) -- -D warnings" \
 	    "$(CARGO) fmt --check --manifest-path tests/hazard_model/Cargo.toml" \
@@ -143,7 +143,7 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
 .lint-python: .venv/.extension-dev .venv/.group-check
-	@tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
+	@bash tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
 	    "$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so" \
 	    "$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core" $(part)
 
@@ -160,7 +160,7 @@ links: .venv/.extension-dev .venv/.group-docs ## Ask every address that the docu
 	$(SITE) -D plot_gallery=0 --builder linkcheck docs build/links
 
 array-api: .venv/.extension-dev .venv/.group-test .venv/.group-array-api ## Run array-api-tests of the folder ARRAY_API_TESTS against PyGPU
-	tests/array_api/run.sh $(CURDIR)/$(BIN)/python "$(ARRAY_API_TESTS)" $(ARRAY_API_EXAMPLES) $(PYTEST_ARGS)
+	bash tests/array_api/run.sh $(CURDIR)/$(BIN)/python "$(ARRAY_API_TESTS)" $(ARRAY_API_EXAMPLES) $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. They need a release build of their own, so that the
 # development build in .venv stays. INSTRUCTIONS=--update takes the counts as the new baseline.
@@ -170,7 +170,7 @@ instructions: $(if $(VALGRIND),build/release-package/.made) ## Count the instruc
 	echo "instruction counts are skipped: valgrind is not installed")
 
 fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group-test .venv/.group-fuzz ## Let each fuzzer look for FUZZ_SECONDS (needs Rust's nightly toolchain)
-	tests/fuzz/run.sh $(BIN)/python $(FUZZ_SECONDS)
+	bash tests/fuzz/run.sh $(BIN)/python $(FUZZ_SECONDS)
 
 # Runs a soak on backends: its name, its operations, the backends. Simulated drivers report races, leaks and the like.
 soak_on = mkdir -p $(RESULTS); for backend in $(3); do $(SIMULATED_GPU) PYGPU_BACKEND=$$backend $(BIN)/python tests/helpers/$(1).py \
@@ -218,7 +218,7 @@ distclean: clean ## Also remove .venv and .tools
 # The files below stand for what they name, so that a second run has nothing to do.
 build/simulated/.ready: $(RUST_SOURCES) $(shell find tests/simulated_driver -type f 2>/dev/null)
 	$(CARGO) build --quiet --locked $(SIMULATED)
-	tests/simulated_driver/install.sh build/simulated/target/debug build/simulated
+	bash tests/simulated_driver/install.sh build/simulated/target/debug build/simulated
 	touch $@
 
 .venv/.created:
@@ -252,8 +252,8 @@ build/amd/.ready: tests/fetch_amd_runtime.sh
 build/fortran/.ready: tests/fetch_gfortran.sh
 build/torch/.ready: tests/fetch_torch.sh .venv/.created
 build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_packages.sh
-	$(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
+	bash $(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
 
 .tools/.cargo-%:
-	CARGO="$(CARGO)" tools/cargo_tool.sh $(subst -, ,$*)
+	CARGO="$(CARGO)" bash tools/cargo_tool.sh $(subst -, ,$*)
 	mkdir -p .tools && touch $@

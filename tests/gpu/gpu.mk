@@ -3,7 +3,7 @@
 
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 ON_CUDA = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
-ON_HIP = $(GPU_PYTHONPATH) PYTHON="$(PYTHON)" tests/gpu/hip_on_cuda/environment.sh
+ON_HIP = $(GPU_PYTHONPATH) PYTHON="$(PYTHON)" bash tests/gpu/hip_on_cuda/environment.sh
 
 .PHONY: gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package
 
@@ -22,7 +22,7 @@ gpu-test-hip: .gpu-package ## The same on the HIP backend, whose calls a test li
 	$(call gpu_tests,$(ON_HIP),gpu-tests-hip)
 
 gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
-	$(ON_CUDA) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh
+	$(ON_CUDA) PYTHON=$(PYTHON) RESULTS=$(RESULTS) bash tests/gpu/run_sanitizer.sh
 
 gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON has, into RESULTS (BENCH_ARGS=--quick)
 	$(call benches,$(ON_CUDA) $(PYTHON),import_time)

@@ -72,6 +72,6 @@ def test_commit_subject_is_rejected_if_style_forbids_it(tmp_path: Path, subject:
     message.write_text(
         f"{subject}\n\nA body of any length, which is not checked by anything, however long its lines may be.\n"
     )
-    result = subprocess.run([ROOT / "tools/commit_msg.sh", message], capture_output=True, text=True)
+    result = subprocess.run(["sh", ROOT / "tools/commit_msg.sh", message], capture_output=True, text=True)
     assert (result.returncode == 0) is is_accepted
     assert (result.stderr == "") is is_accepted

@@ -52,6 +52,21 @@ def in_use(driver: simulated.Driver) -> dict[str, int]:
     return {"bytes": statistics["bytes"], "count": statistics["count"], **made}
 
 
+ERRORS_OF_OTHER_THREADS: list[BaseException] = []
+"""Errors that `synchronize` raised in another thread, possibly those of failed releases."""
+
+
+def has_failed_to_release() -> bool:
+    """Wait for the device, and return whether a wait has raised the error of a block whose release failed."""
+    try:
+        PyGPU.synchronize()
+    except REFUSED:
+        return True
+    has_failed = bool(ERRORS_OF_OTHER_THREADS)
+    ERRORS_OF_OTHER_THREADS.clear()
+    return has_failed
+
+
 def assert_names_deferred_operation(error: BaseException) -> None:
     assert "deferred operation" in str(error)
 
@@ -182,6 +197,8 @@ def check_each_call(
                 assert is_told == (failed > 0) or run.has_stopped, f"{call} {nth}"
                 most = max(most, failed)
                 run.end()
+                if has_failed_to_release():
+                    before = {}  # The block is leaked, because its memory must not be reused.
                 now = in_use(driver)
                 before = before or now
                 assert now == before, f"{call} {nth}"
@@ -207,8 +224,11 @@ def flush_in_another_thread() -> None:
 
     # This flush must not raise errors of operations that another thread deferred. An error of one of its own driver
     # calls, such as `synchronize`, may be raised and is suppressed.
-    with ThreadPoolExecutor(1) as pool, contextlib.suppress(*REFUSED):
-        pool.submit(launch).result()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            pool.submit(launch).result()
+        except REFUSED as error:
+            ERRORS_OF_OTHER_THREADS.append(error)
 
 
 def wait_for_helper() -> None:
