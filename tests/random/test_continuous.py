@@ -138,3 +138,33 @@ def test_extreme_parameters_give_finite_or_limiting_numbers() -> None:
     tiny = draw("beta", 1e-3, 1e-3)
     assert np.isfinite(tiny).all()
     assert abs(tiny.mean() - 0.5) < 0.02
+
+
+def test_exponential_and_normal_numbers_are_functions_of_raw_numbers() -> None:
+    raw = PyGPU.random.default_rng(3).random_raw(COUNT - 1).get()
+    units = ((raw >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+    drawn = PyGPU.random.default_rng(3).standard_exponential(COUNT - 1).get()
+    np.testing.assert_array_max_ulp(drawn, -np.log(units), 4)
+    radii, words = np.sqrt(-2 * np.log(units[::2])), raw[1::2]
+    angles = (words << np.uint64(2)).view(np.int64) * (math.pi / 4 * 2.0**-63)
+    radii = np.where(words >> np.uint64(63), -radii, radii)
+    is_exchanged = (words >> np.uint64(62)) & np.uint64(1) == 1
+    pairs = np.where(is_exchanged, [np.sin(angles), np.cos(angles)], [np.cos(angles), np.sin(angles)]) * radii
+    np.testing.assert_array_max_ulp(PyGPU.random.default_rng(3).standard_normal(COUNT - 1).get(), pairs.T.ravel(), 6)
+
+
+def test_float32_numbers_are_functions_of_halves_of_raw_numbers() -> None:
+    halves = PyGPU.random.default_rng(3).random_raw(COUNT // 2).get().view(np.uint32)
+    units = (halves + 0.5) * 2.0**-32
+    drawn = PyGPU.random.default_rng(3).standard_exponential(halves.size, "float32").get()
+    np.testing.assert_allclose(drawn, -np.log(units), rtol=1e-6)
+    radii = np.sqrt(-2 * np.log1p(-units[::2]))
+    drawn = PyGPU.random.default_rng(3).standard_normal(halves.size, "float32").get().reshape(-1, 2)
+    np.testing.assert_allclose(np.hypot(*drawn.T.astype(np.float64)), radii, rtol=1e-6)
+
+
+def test_exponential_function_of_samplers_is_accurate() -> None:
+    exponents = np.linspace(-708, 709, COUNT)
+    drawn = PyGPU.random.default_rng(3).lognormal(exponents, 0.0).get()
+    np.testing.assert_array_max_ulp(drawn, np.exp(exponents), 2)
+    assert PyGPU.random.default_rng(3).lognormal([710.0, -746.0], 0.0).tolist() == [math.inf, 0.0]
