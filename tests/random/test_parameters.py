@@ -191,3 +191,17 @@ def test_captured_samplers_draw_next_numbers_at_each_launch() -> None:
         graph.launch(stream)
         np.testing.assert_array_equal(result.get(), other.standard_gamma(shapes).get())
     assert rng.random() == other.random()
+
+
+def test_captured_calls_accept_device_arrays_without_waiting() -> None:
+    rng, other = (PyGPU.random.default_rng(6) for _ in range(2))
+    low, high = PyGPU.to_gpu(np.array([1, 5])), PyGPU.to_gpu(np.array([4, 50]))
+    stream = PyGPU.Stream()
+    with stream:
+        stream.begin_capture()
+        results = rng.integers(low, high), rng.normal(low, 2.0)
+        graph = stream.end_capture()
+    for _ in range(2):
+        graph.launch(stream)
+        for result, wanted in zip(results, (other.integers(low, high), other.normal(low, 2.0)), strict=True):
+            np.testing.assert_array_equal(result.get(), wanted.get())

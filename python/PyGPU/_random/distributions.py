@@ -13,6 +13,9 @@ from PyGPU._random.multivariate import Multivariate
 from PyGPU._random.parameters import as_float64, check, is_scalar, prepared, shape_of_size
 
 
+_NUMBERS = (int, float)
+
+
 class Distributions(Continuous, Discrete, Multivariate):
     """Methods of a generator that draw from a distribution."""
 
@@ -29,8 +32,6 @@ class Distributions(Continuous, Discrete, Multivariate):
     def _standard(
         self, name: str, distribution: str, size: Any, dtype: Any, out: _core.GPUArray | None
     ) -> _core.GPUArray:
-        if dtype is not np.float64:
-            check(name, dtype=dtype)
         if out is None:
             return self._source.create(size, dtype, distribution)
         target = self._check_out(out, size, dtype)
@@ -42,13 +43,16 @@ class Distributions(Continuous, Discrete, Multivariate):
     ) -> _core.GPUArray:
         """Draw from a distribution with location and scale, which may be arrays."""
         location, width = scale
+        if type(location) in _NUMBERS and type(width) in _NUMBERS and 0 < width < np.inf:
+            # These parameters are valid for each of the distributions.
+            return self._source.create(size, np.float64, distribution, scale=(float(location), float(width)))
         shape, _ = prepared(name, checked, size, self.device) if _any_array(checked) else (size, check(name, *checked))
         if is_scalar(location) and is_scalar(width):
             return self._source.create(shape, np.float64, distribution, scale=(float(location), float(width)))
         drawn = self._source.create(shape, np.float64, distribution)
         for parameter, function in ((width, _core.multiply), (location, _core.add)):
-            values = as_float64(parameter)
-            if not isinstance(values, _core.GPUArray):
+            values = float(parameter) if is_scalar(parameter) else as_float64(parameter)
+            if isinstance(values, np.ndarray):
                 values = _core.asarray(values, device=self.device)
             function(drawn, values, out=drawn)
         return drawn
@@ -158,6 +162,8 @@ class Distributions(Continuous, Discrete, Multivariate):
         >>> bool((PyGPU.random.default_rng(1).uniform(-1, 1, 9) < 1).all())
         True
         """
+        if type(low) in _NUMBERS and type(high) in _NUMBERS:
+            return self._scaled("uniform", "uniform", size, (low, high), (float(low), float(high) - float(low)))
         bounds = [as_float64(bound) for bound in (low, high)]
         with np.errstate(all="ignore"):
             width = bounds[1] - bounds[0]

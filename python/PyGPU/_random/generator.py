@@ -165,6 +165,7 @@ class Generator(Distributions):
         >>> len(PyGPU.random.default_rng(1).bytes(10))
         10
         """
+        length = int(length)
         return bytes(self.integers(1 << 32, size=-(-length // 4), dtype=np.uint32).get().tobytes()[:length])
 
     def permutation(self, x: Any, axis: int = 0) -> _core.GPUArray:

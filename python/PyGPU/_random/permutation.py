@@ -31,6 +31,8 @@ def _on_device(rng: Generator, x: Any) -> _core.GPUArray:
 def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
     """Return the numbers below `x`, or the elements of an array, in random order."""
     if _is_count(x):
+        if not hasattr(x, "__index__"):
+            raise np.exceptions.AxisError(axis, 0)
         return _order(rng, max(operator.index(x), 0))
     array = _on_device(rng, x)
     return array.take(_order(rng, array.shape[axis]), axis)

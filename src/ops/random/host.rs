@@ -211,14 +211,35 @@ impl<'a> Numbers<'a> {
 
     /// Computes elements from the numbers from offset `first` on.
     fn read_words<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u64, Lane) -> T) {
-        let mut at = self.number + first as u64;
-        let mut words = block_of(later(self.counter, at / 4), self.keys);
-        for to in to {
-            *to = compute(words[(at % 4) as usize], (at / 4, at % 4));
-            at += 1;
-            if at.is_multiple_of(4) {
-                words = block_of(later(self.counter, at / 4), self.keys);
+        self.read_blocks::<T, 4>(self.number + first as u64, to, |block, words, lane| {
+            compute(words[lane], (block, lane as u64))
+        });
+    }
+
+    /// Computes elements from blocks of numbers with `EACH` elements, from element `at` of the first block on.
+    #[inline(always)]
+    fn read_blocks<T, const EACH: usize>(&self, at: u64, to: &mut [T], element: impl Fn(u64, &[u64; 4], usize) -> T) {
+        let (mut block, start) = (at / EACH as u64, (at % EACH as u64) as usize);
+        let words_of = |block: u64| block_of(later(self.counter, block), self.keys);
+        let (head, body) = to.split_at_mut(to.len().min((EACH - start) % EACH));
+        if !head.is_empty() {
+            let words = words_of(block);
+            for (lane, to) in head.iter_mut().enumerate() {
+                *to = element(block, &words, start + lane);
             }
+            block += 1;
+        }
+        let mut blocks = body.chunks_exact_mut(EACH);
+        for to in &mut blocks {
+            let words = words_of(block);
+            for (lane, to) in to.iter_mut().enumerate() {
+                *to = element(block, &words, lane);
+            }
+            block += 1;
+        }
+        let words = words_of(block);
+        for (lane, to) in blocks.into_remainder().iter_mut().enumerate() {
+            *to = element(block, &words, lane);
         }
     }
 
@@ -230,16 +251,10 @@ impl<'a> Numbers<'a> {
             *own = compute(half, (0, LANE_OF_HALF));
         }
         let is_later = self.half.is_some() && first > 0;
-        let mut at = self.number * 2 + first as u64 - u64::from(is_later);
-        let mut words = block_of(later(self.counter, at / 8), self.keys);
-        for to in to {
-            let half = (words[(at % 8 / 2) as usize] >> (at % 2 * 32)) as u32;
-            *to = compute(half, (at / 8, at % 8));
-            at += 1;
-            if at.is_multiple_of(8) {
-                words = block_of(later(self.counter, at / 8), self.keys);
-            }
-        }
+        let at = self.number * 2 + first as u64 - u64::from(is_later);
+        self.read_blocks::<T, 8>(at, to, |block, words, lane| {
+            compute((words[lane / 2] >> (lane % 2 * 32)) as u32, (block, lane as u64))
+        });
     }
 }
 
@@ -252,7 +267,11 @@ fn write<T: RandomElement>(
 ) -> Result<()> {
     let count = target.layout().size() as usize;
     let mut elements = vec![T::default(); count];
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(count / PART).max(1);
+    // The number of processors is read from files, which takes longer than a small call.
+    let threads = match count / PART {
+        0 | 1 => 1,
+        parts => thread::available_parallelism().map_or(1, usize::from).min(parts),
+    };
     let part = count.div_ceil(threads).next_multiple_of(unit).max(1);
     if threads == 1 {
         compute(0, &mut elements);

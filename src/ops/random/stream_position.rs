@@ -27,10 +27,12 @@ pub(super) fn block_of(counter: [u64; 4], keys: &[u64; KEYS]) -> [u64; 4] {
         let product = u128::from(factor) * u128::from(word);
         (product as u64, (product >> 64) as u64)
     };
-    keys.chunks_exact(2).fold(counter, |[a, b, c, d], key| {
+    let [mut a, mut b, mut c, mut d] = counter;
+    for round in 0..ROUNDS {
         let ((low, high), (other_low, other_high)) = (product(FACTORS[0], a), product(FACTORS[1], c));
-        [other_high ^ b ^ key[0], other_low, high ^ d ^ key[1], low]
-    })
+        (a, b, c, d) = (other_high ^ b ^ keys[2 * round], other_low, high ^ d ^ keys[2 * round + 1], low);
+    }
+    [a, b, c, d]
 }
 
 /// How much of the random sequence a call uses.
