@@ -64,7 +64,7 @@ class RandomState:
         return f"RandomState(Philox) on {self.device}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RandomState, (self._generator.bit_generator,)
+        return type(self), (self._generator.bit_generator,)
 
     def seed(self, seed: Any = None) -> None:
         """Begin the stream of another seed.
