@@ -12,7 +12,6 @@ from PyGPU._random.discrete import Discrete
 from PyGPU._random.multivariate import Multivariate
 from PyGPU._random.parameters import as_float64, check, is_scalar, prepared, shape_of_size
 
-
 _NUMBERS = (int, float)
 
 
