@@ -24,7 +24,8 @@ def integers(source: Source, low: Any, high: Any, size: Any, dtype: Any, endpoin
     minimum, maximum = int(low), int(high) - (not endpoint)
     if size is not None and 0 in shape_of_size(size):
         return _core.empty(size, kind, device=source.device)
-    _check(minimum, maximum, limits, kind, endpoint)
+    if not limits[0] <= minimum <= maximum <= limits[1]:
+        _check(minimum, maximum, limits, kind, endpoint)
     base, range_size = minimum & _WORD, maximum - minimum + 1
     if range_size == 1:
         return _core.full(() if size is None else size, minimum, kind, device=source.device)

@@ -109,6 +109,9 @@ def prepared(
     tuple
         Shape of the result, and the parameters for `Source.sample`.
     """
+    if all(is_scalar(argument) for argument in arguments):
+        check(name, *arguments)
+        return shape_of_size(size), tuple(float(argument) for argument in arguments)
     _check_all(name, arguments, device)
     shape = result_shape(size, *(np.shape(argument) for argument in arguments))
     return shape, tuple(spread(argument, shape, device) for argument in arguments)
