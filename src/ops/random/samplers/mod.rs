@@ -60,6 +60,9 @@ macro_rules! enumeration {
         }
 
         impl Sampler {
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$variant),*];
+
             /// Returns the sampler with the name of a function.
             pub fn named(name: &str) -> Option<Self> {
                 match name {
@@ -268,4 +271,30 @@ dispatched! {
     fn normals32(numbers: &[u32], scale: [f32; 2], elements: &mut [f32]);
     fn exponentials(numbers: &[u64], scale: f64, elements: &mut [f64]);
     fn exponentials32(numbers: &[u32], scale: f32, elements: &mut [f32]);
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    #![allow(missing_docs)]
+    use super::super::stream_position::keys;
+    use super::*;
+
+    #[test]
+    fn samplers_have_the_same_bits_with_and_without_fma() {
+        if !std::arch::is_x86_feature_detected!("fma") {
+            return;
+        }
+        let keys = keys([36, 63]);
+        for values in [[0.3, 0.4, 0.0], [9.0, 0.7, 4.0], [60.0, 0.25, 50.0], [3000.0, 900.0, 1200.0]] {
+            for &sampler in Sampler::ALL {
+                let counter = [u64::MAX - 9, 5, 0, 1];
+                let task = Sampling { sampler, keys: &keys, counter, number: 3, values, arrays: [None; 3] };
+                let (mut one, mut other) = ([0; 300], [0; 300]);
+                plain::sample(&task, 7, &mut one);
+                // SAFETY: the processor has the feature that the function is compiled for.
+                unsafe { fused::sample(&task, 7, &mut other) };
+                assert_eq!(one, other, "{sampler:?} {values:?}");
+            }
+        }
+    }
 }
