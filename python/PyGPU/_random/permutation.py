@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import PyGPU
 from PyGPU import _core
+from PyGPU._functions.selection import take_along_axis
 
 if TYPE_CHECKING:
     from PyGPU._random.generator import Generator
@@ -60,7 +60,7 @@ def permuted(rng: Generator, x: Any, axis: int | None, out: _core.GPUArray | Non
         if not -array.ndim <= axis < array.ndim:
             raise np.exceptions.AxisError(axis, array.ndim)
         order = rng.random_raw(array.shape).argsort(axis, stable=True)
-        result = PyGPU.take_along_axis(array, order, axis)
+        result = take_along_axis(array, order, axis)
     if out is None:
         return result
     out[...] = result
