@@ -55,8 +55,9 @@ help: ## Show this list
 demo: .venv/.extension-quick ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-names: .venv/.created ## Write the index and the stubs of public names from their declarations
+names: .venv/.created ## Write the index and the stubs of public names from their declarations, and random kernels
 	$(BIN)/python tools/names.py
+	$(BIN)/python tools/random_kernels.py
 
 # The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP

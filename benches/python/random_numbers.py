@@ -2,7 +2,8 @@
 
     python benches/python/random_numbers.py [--bytes N] [--rounds 5] [--json FILE]
 
-N bytes of each kind are drawn into existing memory, 1 GiB by default; integers of PyGPU and CuPy allocate an array.
+N bytes of each kind are drawn into existing memory, 1 GiB by default; calls that return integers, and torch's of
+gamma-distributed numbers, allocate an array.
 Times of large arrays are measured between two events over 20 calls. The time of a small array is measured on the host
 until the call returns.
 """
@@ -22,6 +23,7 @@ def of_torch(library: Library, count: int) -> Calls:
     torch = library.module
     single = torch.empty(count, dtype=torch.float32, device="cuda")
     double, whole = single.view(torch.float64), single.view(torch.int32)
+    shapes, means, trials, chances = (torch.full_like(double, value) for value in (2.0, 50.0, 100.0, 0.3))
     return {
         "uniform float32": (single.uniform_, 4 * count),
         "uniform float64": (double.uniform_, 4 * count),
@@ -29,6 +31,9 @@ def of_torch(library: Library, count: int) -> Calls:
         "normal float64": (double.normal_, 4 * count),
         "exponential float32": (single.exponential_, 4 * count),
         "integers below 1000": (lambda: whole.random_(0, 1000), 4 * count),
+        "gamma of shape 2, float64": (lambda: torch._standard_gamma(shapes), 4 * count),
+        "poisson of mean 50": (lambda: torch.poisson(means), 4 * count),
+        "binomial of 100, 0.3": (lambda: torch.binomial(trials, chances), 4 * count),
     }
 
 
@@ -48,6 +53,9 @@ def large(library: Library, count: int) -> Calls:
         "normal float64": lambda: rng.standard_normal(out=double),
         "exponential float32": lambda: rng.standard_exponential(dtype="float32", out=single),
         "integers below 1000": lambda: rng.integers(0, 1000, count, dtype="int32"),
+        "gamma of shape 2, float64": lambda: rng.standard_gamma(2.0, out=double),
+        "poisson of mean 50": lambda: rng.poisson(50.0, count // 2),
+        "binomial of 100, 0.3": lambda: rng.binomial(100, 0.3, count // 2),
     }
     if library.name == "PyGPU":
         odd = single[1:-3]

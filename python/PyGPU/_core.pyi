@@ -1132,6 +1132,7 @@ class _RandomPlace:
     def __new__(cls, device: Device, key: Sequence[int], numbers: Sequence[int]) -> Self: ...
     def read(self) -> tuple[list[int], list[int]]: ...
     def write(self, key: Sequence[int], numbers: Sequence[int]) -> None: ...
+    def replace(self, old: Sequence[int], numbers: Sequence[int]) -> bool: ...
     def leave(self) -> tuple[list[int], list[int]]: ...
     def made(
         self, size: ShapeLike, dtype: Any, distribution: str, bounds: tuple[int, int, int], scale: tuple[float, float]
@@ -1142,7 +1143,14 @@ class _RandomPlace:
         distribution: str,
         bounds: tuple[int, int, int],
         scale: tuple[float, float],
-        means: GPUArray | None,
+        there: GPUArray | None,
+    ) -> bool: ...
+    def sample(
+        self,
+        target: GPUArray,
+        sampler: str,
+        values: tuple[float, float, float],
+        arrays: tuple[GPUArray | None, GPUArray | None, GPUArray | None],
         there: GPUArray | None,
     ) -> bool: ...
 

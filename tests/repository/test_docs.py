@@ -9,6 +9,8 @@ import functools
 import importlib.util
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -251,6 +253,16 @@ def test_function_table_matches_script_output() -> None:
 def test_numpy_name_table_matches_script_output() -> None:
     page = (ROOT / "docs" / "array_api.md").read_text(encoding="utf-8")
     assert page == script("make_functions").page(), "run: python docs/make_functions.py"
+
+
+def test_random_name_table_matches_script_output() -> None:
+    page = (ROOT / "docs" / "random.md").read_text(encoding="utf-8")
+    assert page == script("make_random").page(), "run: python docs/make_random.py"
+
+
+def test_random_kernels_match_script_output() -> None:
+    done = subprocess.run([sys.executable, ROOT / "tools/random_kernels.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_reference_has_every_public_name_once() -> None:

@@ -1,4 +1,4 @@
-"""Methods of a generator for floating-point distributions and counts."""
+"""Methods of a generator for uniform, normal, exponential and gamma-distributed numbers."""
 
 from __future__ import annotations
 
@@ -7,26 +7,16 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random.draws import Source
+from PyGPU._random.continuous import Continuous
+from PyGPU._random.discrete import Discrete
+from PyGPU._random.multivariate import Multivariate
+from PyGPU._random.parameters import as_float64, check, is_scalar, prepared, shape_of_size
+
+_NUMBERS = (int, float)
 
 
-def is_scalar(argument: Any) -> bool:
-    """Test whether the argument is a single number instead of an array."""
-    return type(argument) in (int, float) or (not isinstance(argument, _core.GPUArray) and np.ndim(argument) == 0)
-
-
-class Distributions:
+class Distributions(Continuous, Discrete, Multivariate):
     """Methods of a generator that draw from a distribution."""
-
-    _source: Source
-
-    @property
-    def device(self) -> _core.Device:
-        """Device of new arrays."""
-        return self._source.device
-
-    def _wrap(self, values: Any) -> _core.GPUArray:
-        return _core.asarray(np.asarray(values), device=self.device, copy=False)
 
     @staticmethod
     def _check_out(out: Any, size: Any, dtype: Any) -> _core.GPUArray:
@@ -34,45 +24,36 @@ class Distributions:
             raise TypeError(f"out is no GPUArray but a {type(out).__name__}")
         if out.dtype != dtype:
             raise TypeError(f"Supplied output array has the wrong type. Expected {np.dtype(dtype)}, got {out.dtype}")
-        if size is not None and out.shape != np.broadcast_shapes(size):
+        if size is not None and out.shape != shape_of_size(size):
             raise ValueError("size must match out.shape when used together")
         return out
 
     def _standard(
-        self,
-        name: str,
-        distribution: str,
-        size: Any,
-        dtype: Any,
-        out: _core.GPUArray | None,
+        self, name: str, distribution: str, size: Any, dtype: Any, out: _core.GPUArray | None
     ) -> _core.GPUArray:
-        host_generator = self._source.numpy_generator()
         if out is None:
-            return (
-                self._source.create(size, dtype, distribution)
-                if host_generator is None
-                else self._wrap(getattr(host_generator, name)(size, dtype))
-            )
+            return self._source.create(size, dtype, distribution)
         target = self._check_out(out, size, dtype)
-        if host_generator is None:
-            self._source.draw(target, distribution)
-        else:
-            target[...] = getattr(host_generator, name)(target.shape, dtype)
+        self._source.draw(target, distribution)
         return target
 
-    def _scaled(self, name: str, distribution: str, size: Any, parameters: tuple[Any, Any]) -> _core.GPUArray:
+    def _scaled(
+        self, name: str, distribution: str, size: Any, checked: tuple[Any, ...], scale: tuple[Any, Any]
+    ) -> _core.GPUArray:
         """Draw from a distribution with location and scale, which may be arrays."""
-        location, width = parameters
-        if is_scalar(location) and is_scalar(width):
+        location, width = scale
+        if type(location) in _NUMBERS and type(width) in _NUMBERS and 0 < width < np.inf:
+            # These parameters are valid for each of the distributions.
             return self._source.create(size, np.float64, distribution, scale=(float(location), float(width)))
-        arrays = [
-            parameter if isinstance(parameter, _core.GPUArray) else _core.asarray(parameter, device=self.device)
-            for parameter in parameters
-        ]
-        shape = np.broadcast_shapes(arrays[0].shape, arrays[1].shape) if size is None else size
+        shape, _ = prepared(name, checked, size, self.device) if _any_array(checked) else (size, check(name, *checked))
+        if is_scalar(location) and is_scalar(width):
+            return self._source.create(shape, np.float64, distribution, scale=(float(location), float(width)))
         drawn = self._source.create(shape, np.float64, distribution)
-        drawn *= arrays[1]
-        drawn += arrays[0]
+        for parameter, function in ((width, _core.multiply), (location, _core.add)):
+            values = float(parameter) if is_scalar(parameter) else as_float64(parameter)
+            if isinstance(values, np.ndarray):
+                values = _core.asarray(values, device=self.device)
+            function(drawn, values, out=drawn)
         return drawn
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None) -> _core.GPUArray:
@@ -139,6 +120,32 @@ class Distributions:
             raise ValueError(f"method is 'zig' or 'inv', not {method!r}")
         return self._standard("standard_exponential", "exponential", size, dtype, out)
 
+    def standard_gamma(
+        self, shape: Any, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None
+    ) -> _core.GPUArray:
+        """Draw from the gamma distribution with scale 1.
+
+        Parameters
+        ----------
+        shape : number or array_like
+            Shape of the distribution, 0 or more.
+        size, dtype, out : optional
+            As in `random`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).standard_gamma([0.5, 2.0], dtype="float32").shape
+        (2,)
+        """
+        check("standard_gamma", 1.0, dtype=dtype)
+        if out is not None:
+            size = self._check_out(out, size, dtype).shape
+        result_shape, parameters = prepared("standard_gamma", (shape,), size, self.device)
+        result = _core.empty(result_shape, dtype, device=self.device) if out is None else out
+        self._source.sample(result, "standard_gamma", *parameters)
+        return result
+
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw uniform numbers from `low` (inclusive) to `high` (exclusive).
 
@@ -154,12 +161,12 @@ class Distributions:
         >>> bool((PyGPU.random.default_rng(1).uniform(-1, 1, 9) < 1).all())
         True
         """
-        if (numpy_result := self._by_numpy("uniform", (low, high), size)) is not None:
-            return numpy_result
-        if is_scalar(low) and is_scalar(high) and not np.isfinite(float(high) - float(low)):
-            raise OverflowError("high - low range exceeds valid bounds")
-        width = high - low if is_scalar(low) == is_scalar(high) else np.subtract(high, low)
-        return self._scaled("uniform", "uniform", size, (low, width))
+        if type(low) in _NUMBERS and type(high) in _NUMBERS:
+            return self._scaled("uniform", "uniform", size, (low, high), (float(low), float(high) - float(low)))
+        bounds = [as_float64(bound) for bound in (low, high)]
+        with np.errstate(all="ignore"):
+            width = bounds[1] - bounds[0]
+        return self._scaled("uniform", "uniform", size, (low, high), (bounds[0], width))
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw normally distributed numbers.
@@ -177,35 +184,7 @@ class Distributions:
         >>> PyGPU.random.default_rng(1).normal(10, 2, size=(2, 2)).shape
         (2, 2)
         """
-        if (numpy_result := self._by_numpy("normal", (loc, scale), size)) is not None:
-            return numpy_result
-        if is_scalar(scale) and scale < 0:
-            raise ValueError("scale < 0")
-        return self._scaled("normal", "normal", size, (loc, scale))
-
-    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> _core.GPUArray:
-        """Draw log-normally distributed numbers.
-
-        Parameters
-        ----------
-        mean, sigma : number or array_like, optional
-            Mean and standard deviation of the logarithm.
-        size : int or tuple of ints, optional
-            The shape; by default that of `mean` and `sigma`.
-
-        Examples
-        --------
-        >>> import PyGPU
-        >>> bool((PyGPU.random.default_rng(1).lognormal(0, 1, 9) > 0).all())
-        True
-        """
-        if (numpy_result := self._by_numpy("lognormal", (mean, sigma), size)) is not None:
-            return numpy_result
-        if is_scalar(sigma) and sigma < 0:
-            raise ValueError("sigma < 0")
-        drawn = self._scaled("normal", "normal", size, (mean, sigma))
-        _core.exp(drawn, out=drawn)
-        return drawn
+        return self._scaled("normal", "normal", size, (loc, scale), (loc, scale))
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw exponentially distributed numbers.
@@ -223,45 +202,8 @@ class Distributions:
         >>> PyGPU.random.default_rng(1).exponential(2.0, 5).size
         5
         """
-        if (numpy_result := self._by_numpy("exponential", (scale,), size)) is not None:
-            return numpy_result
-        if is_scalar(scale) and scale < 0:
-            raise ValueError("scale < 0")
-        return self._scaled("exponential", "exponential", size, (0.0, scale))
+        return self._scaled("exponential", "exponential", size, (scale,), (0.0, scale))
 
-    def poisson(self, lam: Any = 1.0, size: Any = None) -> _core.GPUArray:
-        """Draw Poisson-distributed counts with mean `lam`: 64-bit integers.
 
-        Parameters
-        ----------
-        lam : number or array_like, optional
-            The mean.
-        size : int or tuple of ints, optional
-            The shape; by default that of `lam`.
-
-        Examples
-        --------
-        >>> import PyGPU
-        >>> PyGPU.random.default_rng(1).poisson(3.5, 5).dtype
-        dtype('int64')
-        """
-        if (numpy_result := self._by_numpy("poisson", (lam,), size)) is not None:
-            return numpy_result
-        if is_scalar(lam):
-            if not lam >= 0:
-                raise ValueError("lam < 0 or lam is NaN")
-            return self._source.create(size, np.int64, "poisson", scale=(float(lam), 0.0))
-        lam_array = lam if isinstance(lam, _core.GPUArray) else _core.asarray(lam, device=self.device)
-        means = _core.empty(lam_array.shape if size is None else size, np.float64, device=self.device)
-        means[...] = lam_array
-        self._source.draw(means, "poisson", means=means)
-        return means.astype(np.int64)
-
-    def _by_numpy(self, name: str, parameters: tuple[Any, ...], size: Any) -> _core.GPUArray | None:
-        host_generator = self._source.numpy_generator()
-        if host_generator is None:
-            return None
-        host_parameters = [
-            parameter.get() if isinstance(parameter, _core.GPUArray) else parameter for parameter in parameters
-        ]
-        return self._wrap(getattr(host_generator, name)(*host_parameters, size))
+def _any_array(arguments: tuple[Any, ...]) -> bool:
+    return not all(is_scalar(argument) for argument in arguments)

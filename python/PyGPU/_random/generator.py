@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random import permutation, unsupported
-from PyGPU._random.distributions import Distributions, is_scalar
+from PyGPU._random import permutation
+from PyGPU._random.distributions import Distributions
 from PyGPU._random.draws import Source
+from PyGPU._random.integers import integers
 from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["Generator", "default_rng"]
-
-
-@functools.cache
-def _limits(kind: np.dtype[Any]) -> tuple[int, int]:
-    """Return the minimum and maximum of an integer or bool dtype."""
-    if kind.kind not in "biu":
-        raise TypeError(f"Unsupported dtype {kind!r} for integers")
-    return (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
 
 
 class Generator(Distributions):
@@ -39,8 +30,9 @@ class Generator(Distributions):
     -----
     For the same Philox, `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits
     return the same bits as NumPy. `integers` does so unless a draw is rejected, which never happens for a range that
-    is a power of two. Other methods return numbers of the same distribution. On a CPU, NumPy draws all numbers. A
-    generator may be used by several threads and in captures: each launch of the graph draws further numbers.
+    is a power of two. Other methods return numbers of the same distribution. The numbers do not depend on the backend.
+    A generator may be used by several threads and in captures: each launch of the graph draws further numbers.
+    Parameters that are device arrays are checked by their extrema, for which the host waits, except in a capture.
 
     Examples
     --------
@@ -60,11 +52,11 @@ class Generator(Distributions):
     @property
     def state(self) -> dict[str, Any]:
         """Position in the stream in NumPy's format, which `numpy.random.Philox` accepts and returns."""
-        return self._source.state()
+        return self._source.position().state()
 
     @state.setter
     def state(self, state: Any) -> None:
-        self._source.set_state(state)
+        self._source.set_position(StreamPosition.from_state(state))
 
     @property
     def bit_generator(self) -> np.random.Philox:
@@ -79,11 +71,6 @@ class Generator(Distributions):
 
     def __repr__(self) -> str:
         return f"Generator(Philox) on {self.device}"
-
-    if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any attribute
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(unsupported.generator_attribute_error(name), name=name, obj=self)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Create generators whose streams are independent of this one and of each other, as in NumPy.
@@ -120,9 +107,7 @@ class Generator(Distributions):
         >>> bool(rng.random(5)[4] == other.advance(1).random())
         True
         """
-        advanced = self.bit_generator
-        advanced.advance(delta)
-        self.state = advanced.state
+        self._source.update(lambda position: position.advance_blocks(delta))
         return self
 
     def integers(
@@ -132,8 +117,9 @@ class Generator(Distributions):
 
         Parameters
         ----------
-        low, high : int
-            Bounds of the range; if `high` is omitted, the range is from 0 to `low`. Arrays are accepted on a CPU only.
+        low, high : int or array_like of ints
+            Bounds of the range; if `high` is omitted, the range is from 0 to `low`. The host reads bounds that are
+            device arrays, except in a capture.
         size : int or tuple of ints, optional
             Shape; defaults to a result without axes.
         dtype : data-type, optional
@@ -147,32 +133,7 @@ class Generator(Distributions):
         >>> bool((PyGPU.random.default_rng(1).integers(6, size=9) < 6).all())
         True
         """
-        if (host_generator := self._source.numpy_generator()) is not None:
-            draw: Any = host_generator.integers
-            bounds = [bound.get() if isinstance(bound, _core.GPUArray) else bound for bound in (low, high)]
-            return self._wrap(draw(*bounds, size, dtype, endpoint))
-        kind = np.dtype(dtype)
-        limits = _limits(kind)
-        if high is None:
-            low, high = 0, low
-        if not (is_scalar(low) and is_scalar(high)):
-            raise TypeError(
-                "integers(): bounds that are arrays are taken on a CPU only; draw with random() and multiply"
-            )
-        minimum, maximum = operator.index(low), operator.index(high) - (not endpoint)
-        if minimum < limits[0]:
-            raise ValueError(f"low is out of bounds for {kind}")
-        if maximum > limits[1]:
-            raise ValueError(f"high is out of bounds for {kind}")
-        if minimum > maximum:
-            raise ValueError("low > high" if endpoint else "low >= high")
-        base, range_size = minimum & (1 << 64) - 1, maximum - minimum + 1
-        if range_size == 1:
-            return _core.full(() if size is None else size, minimum, kind, device=self.device)
-        if range_size == 1 << 64:
-            return self._source.create(size, kind, "raw", (0, 0, base))
-        rejected_count = (1 << (32 if range_size <= 1 << 32 else 64)) % range_size
-        return self._source.create(size, kind, "bounded", (range_size, rejected_count, base))
+        return integers(self._source, low, high, size, dtype, endpoint)
 
     def random_raw(self, size: Any = None) -> _core.GPUArray:
         """Draw the raw 64-bit numbers of the stream: those of `numpy.random.Philox.random_raw`.
@@ -188,8 +149,6 @@ class Generator(Distributions):
         >>> PyGPU.random.default_rng(1).random_raw(2).dtype
         dtype('uint64')
         """
-        if (host_generator := self._source.numpy_generator()) is not None:
-            return self._wrap(np.asarray(host_generator.bit_generator.random_raw(size), np.uint64))
         return self._source.create(size, np.uint64, "raw")
 
     def bytes(self, length: int) -> bytes:
@@ -206,8 +165,7 @@ class Generator(Distributions):
         >>> len(PyGPU.random.default_rng(1).bytes(10))
         10
         """
-        if (host_generator := self._source.numpy_generator()) is not None:
-            return host_generator.bytes(length)
+        length = int(length)
         return bytes(self.integers(1 << 32, size=-(-length // 4), dtype=np.uint32).get().tobytes()[:length])
 
     def permutation(self, x: Any, axis: int = 0) -> _core.GPUArray:
@@ -225,6 +183,25 @@ class Generator(Distributions):
         [0, 1, 2, 3]
         """
         return permutation.permutation(self, x, axis)
+
+    def permuted(self, x: Any, *, axis: int | None = None, out: _core.GPUArray | None = None) -> _core.GPUArray:
+        """Permute the elements along an axis, each row or column on its own.
+
+        Parameters
+        ----------
+        x : array_like
+        axis : int, optional
+            Axis along which elements move; all elements move anywhere by default.
+        out : GPUArray, optional
+            Output array, which may be `x`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).permuted([[1, 2], [3, 4]], axis=1).sum(1).tolist()
+        [3, 7]
+        """
+        return permutation.permuted(self, x, axis, out)
 
     def shuffle(self, x: _core.GPUArray, axis: int = 0) -> None:
         """Shuffle the elements of an array along an axis in place.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.selection import take_along_axis
 
 if TYPE_CHECKING:
     from PyGPU._random.generator import Generator
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def _order(rng: Generator, count: int) -> _core.GPUArray:
     """Sort the numbers from 0 to `count - 1` by random keys; the probability of equal keys is negligible."""
-    return rng.random_raw(count).argsort()
+    return rng.random_raw(count).argsort(stable=True)
 
 
 def _is_count(x: Any) -> bool:
@@ -29,10 +30,10 @@ def _on_device(rng: Generator, x: Any) -> _core.GPUArray:
 
 def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
     """Return the numbers below `x`, or the elements of an array, in random order."""
-    if (host_generator := rng._source.numpy_generator()) is not None:
-        return rng._wrap(host_generator.permutation(x.get() if isinstance(x, _core.GPUArray) else x, axis))
     if _is_count(x):
-        return _order(rng, operator.index(x))
+        if not hasattr(x, "__index__"):
+            raise np.exceptions.AxisError(axis, 0)
+        return _order(rng, max(operator.index(x), 0))
     array = _on_device(rng, x)
     return array.take(_order(rng, array.shape[axis]), axis)
 
@@ -46,12 +47,31 @@ def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
     x[...] = permutation(rng, x, axis)
 
 
+def permuted(rng: Generator, x: Any, axis: int | None, out: _core.GPUArray | None) -> _core.GPUArray:
+    """Return an array whose elements are permuted along an axis, each row or column on its own."""
+    if _is_count(x):
+        raise TypeError(f"permuted() permutes an array, and {x!r} has no axes")
+    array = _on_device(rng, x)
+    if out is not None and np.shape(out) != array.shape:
+        raise ValueError(f"out must have the same shape as x, {array.shape}, and is {out!r}")
+    if axis is None:
+        result = array.reshape(-1).take(_order(rng, array.size)).reshape(array.shape)
+    else:
+        if not -array.ndim <= axis < array.ndim:
+            raise np.exceptions.AxisError(axis, array.ndim)
+        order = rng.random_raw(array.shape).argsort(axis, stable=True)
+        result = take_along_axis(array, order, axis)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
 def choice(rng: Generator, a: Any, size: Any, replace: bool, p: Any, axis: int, shuffle: bool) -> _core.GPUArray:
     """Draw a sample of numbers or elements."""
-    if (host_generator := rng._source.numpy_generator()) is not None:
-        host_arguments = [argument.get() if isinstance(argument, _core.GPUArray) else argument for argument in (a, p)]
-        return rng._wrap(host_generator.choice(host_arguments[0], size, replace, host_arguments[1], axis, shuffle))
     array = None if _is_count(a) else _on_device(rng, a)
+    if array is None and not hasattr(a, "__index__"):
+        raise ValueError(f"a must be a sequence or an integer, not {type(a)}")
     population = operator.index(a) if array is None else array.shape[axis]
     count = 1 if size is None else math.prod(np.broadcast_shapes(size))
     if population <= 0 and count:
@@ -106,5 +126,5 @@ def _without_replacement(
         # the shortest times are the sample (Efraimidis and Spirakis).
         with np.errstate(divide="ignore"):
             mean_times = _core.asarray(1 / probabilities, device=rng.device)
-        order = (rng.standard_exponential(population) * mean_times).argsort()
+        order = (rng.standard_exponential(population) * mean_times).argsort(stable=True)
     return order[:count].reshape(() if size is None else size)

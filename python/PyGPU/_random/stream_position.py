@@ -84,3 +84,11 @@ class StreamPosition:
     def advance(self, count: int) -> None:
         """Advance by `count` 64-bit numbers."""
         self.number = (self.number + count) % (4 * _COUNTERS)
+
+    def advance_blocks(self, count: int) -> None:
+        """Advance by `count` blocks of four numbers, and drop the rest of the current block, as NumPy's `advance`."""
+        philox: Any = np.random.Philox(0)
+        philox.state = self.state()
+        philox.advance(count)
+        advanced = StreamPosition.from_state(philox.state)
+        self.number, self.half = advanced.number, advanced.half

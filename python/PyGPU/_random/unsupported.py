@@ -1,23 +1,20 @@
-"""Error messages for missing names of `numpy.random`."""
+"""Names of `numpy.random` that `PyGPU.random` takes from NumPy or does not provide."""
+
+from typing import Any
 
 import numpy as np
 
 __all__: list[str] = []
 
+NUMPYS = ("BitGenerator", "Philox", "SeedSequence")
+"""Classes of NumPy that seed a generator."""
 
-def module_attribute_error(name: str) -> str:
-    """Explain why `PyGPU.random` lacks a function."""
+
+def attribute(name: str) -> Any:
+    """Return a class of NumPy, or explain why `PyGPU.random` lacks a name."""
+    if name in NUMPYS:
+        return getattr(np.random, name)
     message = f"module 'PyGPU.random' has no attribute {name!r}"
-    if name == "seed":
-        return f"{message}: a seed is given to a generator, rng = PyGPU.random.default_rng(seed)"
-    if name in dir(np.random) and name.islower():
-        return f"{message}: numbers are drawn by a generator, rng = PyGPU.random.default_rng(seed)"
-    return message
-
-
-def generator_attribute_error(name: str) -> str:
-    """Explain why a generator lacks a method."""
-    message = f"'Generator' object has no attribute {name!r}"
-    if not name.startswith("_") and name in dir(np.random.Generator):
-        return f"{message}: draw them by NumPy, PyGPU.to_gpu(numpy.random.default_rng(seed).{name}(...))"
-    return message
+    if name in np.random.__all__:
+        message += ": its generators are over numpy.random.Philox, rng = PyGPU.random.default_rng(seed)"
+    raise AttributeError(message)

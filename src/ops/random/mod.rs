@@ -4,7 +4,12 @@
 //! Element `i` is computed from the number at stream position `i`, so that results depend neither on the launch shape
 //! nor on the device. The caller passes the stream position ([`PositionSource::Here`]), or an array in device memory
 //! that contains the position ([`PositionSource::There`]). A captured launch reads this array each time it runs.
+//!
+//! On the CPU backend the [`host`] computes the same elements, except in captures.
 
+mod host;
+mod sample;
+mod samplers;
 mod stream_position;
 
 use crate::elementwise_kernel::{self, at_once};
@@ -18,11 +23,15 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, KernelSource, launch};
 use pygpu_layout::{Dims, MemoryOrder};
-use pygpu_memory::{Access, BlockUse};
+use pygpu_memory::{Access, BlockUse, capture};
 
+pub use sample::{SampleFill, sample};
+pub use samplers::Sampler;
 pub use stream_position::{Amount, NUMBERS, StreamPosition, block};
 
-const TEXT: &str = include_str!("philox.cu");
+const PHILOX: &str = include_str!("philox.cu");
+const FILL: &str = include_str!("fill.cu");
+const ADVANCE_TEXT: &str = include_str!("advance.cu");
 const ADVANCE: &str = "pygpu_random_advance";
 
 /// The compiled kernels of this module.
@@ -60,8 +69,6 @@ pub enum Distribution {
     Normal,
     /// Exponential with mean 1.
     Exponential,
-    /// Poisson-distributed counts, with the given mean or means.
-    Poisson,
 }
 
 impl Distribution {
@@ -73,7 +80,6 @@ impl Distribution {
             "uniform" => Self::Uniform,
             "normal" => Self::Normal,
             "exponential" => Self::Exponential,
-            "poisson" => Self::Poisson,
             _ => return None,
         })
     }
@@ -85,7 +91,6 @@ impl Distribution {
             Self::Uniform => "pygpu_random_uniform",
             Self::Normal => "pygpu_random_normal",
             Self::Exponential => "pygpu_random_exponential",
-            Self::Poisson => "pygpu_random_poisson",
         }
     }
 
@@ -99,14 +104,16 @@ impl Distribution {
             Self::Raw => (matches!(dtype.kind(), ScalarType::UInt64 | ScalarType::Int64), "int64 and uint64"),
             Self::Bounded => (is_whole || dtype.kind() == ScalarType::Bool, "integers and bool"),
             Self::Uniform | Self::Normal | Self::Exponential => (is_float, "float32 and float64"),
-            Self::Poisson => (is_float || is_whole, "integers, float32 and float64"),
         };
         if is_made {
             return Ok(());
         }
-        let name = dtype.name();
-        Err(Error::type_error(format!("Unsupported dtype {name} for {self:?} random numbers, which are {of}")))
+        Err(unsupported(dtype, &format!("{self:?}"), of))
     }
+}
+
+fn unsupported(dtype: DType, of: &str, supported: &str) -> Error {
+    Error::type_error(format!("Unsupported dtype {} for {of} random numbers, which are {supported}", dtype.name()))
 }
 
 /// Where the launch takes the stream position from.
@@ -129,10 +136,8 @@ pub struct RandomFill<'a> {
     /// For bounded integers: the number of possible values, the threshold below which a product is rejected, and the
     /// smallest value.
     pub bounds: [u64; 3],
-    /// Offset and factor that are applied to each element. For Poisson counts, the first number is the mean.
+    /// Offset and factor that are applied to each element.
     pub scale: [f64; 2],
-    /// For Poisson counts: one mean per element, in C order and of the target's type.
-    pub means: Option<&'a Array>,
 }
 
 impl RandomFill<'_> {
@@ -141,7 +146,7 @@ impl RandomFill<'_> {
         match self.distribution {
             Distribution::Bounded => self.bounds[0] <= 1 << 32,
             Distribution::Uniform | Distribution::Normal | Distribution::Exponential => kind == ScalarType::Float32,
-            Distribution::Raw | Distribution::Poisson => false,
+            Distribution::Raw => false,
         }
     }
 
@@ -174,13 +179,26 @@ pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()
     if target.layout().size() == 0 {
         return Ok(());
     }
+    if let (PositionSource::Here(position), true) = (task.place, is_drawn_by_host(stream)?) {
+        return host::fill(target, task, position, stream);
+    }
+    on_dense(target, stream, |target| fill(target, task, stream))
+}
+
+/// Whether the host computes elements: on the CPU backend, except in a capture, whose launches draw new numbers.
+fn is_drawn_by_host(stream: &Stream) -> Result<bool> {
+    Ok(stream.device().is_cpu() && !capture::is_capturing(stream)?)
+}
+
+/// Fills contiguous memory, and copies it into the target if that is neither contiguous nor aligned.
+fn on_dense(target: &Array, stream: &Stream, fill: impl FnOnce(&Array) -> Result<()>) -> Result<()> {
     let is_aligned = target.address().is_multiple_of(target.dtype().itemsize());
     if target.layout().is_c_contiguous() && is_aligned {
-        return fill(target, task, stream);
+        return fill(target);
     }
     let shape: Dims = target.layout().shape().collect();
     let dense = Array::empty(&shape, target.dtype(), MemoryOrder::C, stream.clone())?;
-    fill(&dense, task, stream)?;
+    fill(&dense)?;
     copy::between(target, &dense, stream)
 }
 
@@ -191,23 +209,7 @@ fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     let function = compiled(task, kind, threads, stream)?;
     let count = target.layout().size() as u64;
     let each = if task.halves(kind) { 8 } else { 4 };
-    let mut uses: Vec<BlockUse<'_>> = vec![(target.allocation(), Access::Write)];
-    let (kept, here) = match task.place {
-        PositionSource::Here(position) => (0, position.numbers()),
-        PositionSource::There(array) => {
-            uses.push((array.allocation(), Access::Read));
-            (array.address() as u64, [0; NUMBERS])
-        }
-    };
-    // The array of means may be the target itself, whose use is then already recorded.
-    uses.extend(
-        task.means.filter(|means| means.address() != target.address()).map(|means| (means.allocation(), Access::Read)),
-    );
-    let mut arguments = Arguments::new();
-    arguments.push_word(target.address() as u64);
-    arguments.push_word(count);
-    arguments.push_word(kept);
-    push_structure(&mut arguments, here);
+    let (mut arguments, uses) = first_arguments(target, &task.place);
     let mut told = [0; stream_position::KEYS + 6];
     let [a, b] = task.scale.map(f64::to_bits);
     let [a32, b32] = task.scale.map(|one| u64::from((one as f32).to_bits()));
@@ -215,13 +217,30 @@ fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     told[..stream_position::KEYS].copy_from_slice(&stream_position::keys(task.key));
     told[stream_position::KEYS..].copy_from_slice(&[range, threshold, base, a, b, b32 << 32 | a32]);
     push_structure(&mut arguments, told);
-    arguments.push_word(task.means.map_or(0, |means| means.address() as u64));
     let blocks = (count + each).div_ceil(each * u64::from(threads));
     let blocks = blocks.clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
     // SAFETY: these are the kernel's declared parameters; the kernel writes the contiguous elements of the target, and
-    // reads one position and one mean per element.
+    // reads one position.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
+}
+
+/// Returns the arguments that the kernels have in common: the memory, the count of elements and the position.
+fn first_arguments<'a>(target: &'a Array, place: &PositionSource<'a>) -> (Arguments, Vec<BlockUse<'a>>) {
+    let mut uses: Vec<BlockUse<'a>> = vec![(target.allocation(), Access::Write)];
+    let (kept, here) = match place {
+        PositionSource::Here(position) => (0, position.numbers()),
+        PositionSource::There(array) => {
+            uses.push((array.allocation(), Access::Read));
+            (array.address() as u64, [0; NUMBERS])
+        }
+    };
+    let mut arguments = Arguments::new();
+    arguments.push_word(target.address() as u64);
+    arguments.push_word(target.layout().size() as u64);
+    arguments.push_word(kept);
+    push_structure(&mut arguments, here);
+    (arguments, uses)
 }
 
 fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) {
@@ -236,7 +255,7 @@ fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stre
         let own = task.distribution as u8;
         let definitions = format!(
             "#define PYGPU_RAW 0\n#define PYGPU_BOUNDED 1\n#define PYGPU_UNIFORM 2\n#define PYGPU_NORMAL 3\n\
-             #define PYGPU_EXPONENTIAL 4\n#define PYGPU_POISSON 5\n#define PYGPU_KIND {own}\n#define PYGPU_HALVES {}\n\
+             #define PYGPU_EXPONENTIAL 4\n#define PYGPU_KIND {own}\n#define PYGPU_HALVES {}\n\
              #define PYGPU_SHARES {}\n#define PYGPU_THREADS {threads}\n#define PYGPU_NAME {name}\n#define PYGPU_BYTES {}\n\
              typedef {} pygpu_out;\n",
             u8::from(halves),
@@ -244,13 +263,14 @@ fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stre
             DType::new(kind).itemsize(),
             stored_as(kind),
         );
-        source(name, &definitions)
+        source(name, &definitions, &[&samplers::ELEMENTARY.concat(), FILL])
     })
 }
 
 // Fused multiply-add is disabled, so that products and sums are rounded individually, as in NumPy.
-fn source(name: &str, definitions: &str) -> KernelSource {
-    elementwise_kernel::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
+fn source(name: &str, definitions: &str, texts: &[&str]) -> KernelSource {
+    let text = format!("{definitions}{PHILOX}{}", texts.concat());
+    elementwise_kernel::source(name, text, &["--fmad=false".to_owned()])
 }
 
 /// Advances a position in device memory by the amount of random numbers that a call uses.
@@ -258,8 +278,7 @@ fn source(name: &str, definitions: &str) -> KernelSource {
 /// # Errors
 /// Compiler errors; driver errors.
 pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -> Result<()> {
-    let function =
-        COMPILED.function(stream.device(), b"+", ADVANCE, || source(ADVANCE, "#define PYGPU_ADVANCE 1\n"))?;
+    let function = COMPILED.function(stream.device(), b"+", ADVANCE, || source(ADVANCE, "", &[ADVANCE_TEXT]))?;
     let mut arguments = Arguments::new();
     arguments.push_word(place.address() as u64);
     push_structure(&mut arguments, stream_position::keys(key));

@@ -17,14 +17,22 @@ pub fn keys(key: [u64; 2]) -> [u64; KEYS] {
 
 /// Returns the block of four random numbers for a counter.
 pub fn block(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
+    block_of(counter, &keys(key))
+}
+
+/// Returns the block of four random numbers for a counter and the keys of all rounds.
+#[inline]
+pub(super) fn block_of(counter: [u64; 4], keys: &[u64; KEYS]) -> [u64; 4] {
     let product = |factor: u64, word: u64| {
         let product = u128::from(factor) * u128::from(word);
         (product as u64, (product >> 64) as u64)
     };
-    keys(key).chunks_exact(2).fold(counter, |[a, b, c, d], key| {
+    let [mut a, mut b, mut c, mut d] = counter;
+    for round in 0..ROUNDS {
         let ((low, high), (other_low, other_high)) = (product(FACTORS[0], a), product(FACTORS[1], c));
-        [other_high ^ b ^ key[0], other_low, high ^ d ^ key[1], low]
-    })
+        (a, b, c, d) = (other_high ^ b ^ keys[2 * round], other_low, high ^ d ^ keys[2 * round + 1], low);
+    }
+    [a, b, c, d]
 }
 
 /// How much of the random sequence a call uses.
@@ -59,6 +67,16 @@ impl StreamPosition {
         [a, b, c, d, self.number, u64::from(self.half.is_some()), self.half.unwrap_or(0).into(), 0]
     }
 
+    /// Returns the counter of the current block, and the index of the next number in that block.
+    pub(super) fn start(&self) -> ([u64; 4], u64) {
+        (self.counter, self.number)
+    }
+
+    /// Returns the unused half of the previous number.
+    pub(super) fn half(&self) -> Option<u32> {
+        self.half
+    }
+
     /// Advances the position by the amount of random numbers that a call uses.
     pub fn pass(&mut self, amount: &Amount, key: [u64; 2]) {
         if !amount.halves {
@@ -85,7 +103,8 @@ impl StreamPosition {
 }
 
 /// Returns the counter that is `blocks` blocks later.
-fn later(counter: [u64; 4], blocks: u64) -> [u64; 4] {
+#[inline]
+pub(super) fn later(counter: [u64; 4], blocks: u64) -> [u64; 4] {
     let mut carried = blocks;
     counter.map(|word| {
         let (sum, carries) = word.overflowing_add(carried);

@@ -16,11 +16,13 @@ use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend as backend;
 use pygpu_backend::libraries::{self, Rand, SearchPaths, SobolTable};
+use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::capture;
-use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill, StreamPosition};
+use pygpu_ops::random::StreamPosition;
+use pygpu_ops::random::{self, Amount, Distribution, NUMBERS, PositionSource, RandomFill, SampleFill, Sampler};
 
 /// Position of a generator in its random stream, which the host counts.
 ///
@@ -61,6 +63,17 @@ impl PyStreamPosition {
         (host_position.key, host_position.position) = (key, StreamPosition::read(numbers));
     }
 
+    /// Set the counters of the position if they are still `old`; return whether they were.
+    #[pyo3(signature = (old: "Sequence[int]", numbers: "Sequence[int]") -> "bool")]
+    fn replace(&self, old: [u64; NUMBERS], numbers: [u64; NUMBERS]) -> bool {
+        let mut host_position = self.locked();
+        let is_current = host_position.position.numbers() == old;
+        if is_current {
+            host_position.position = StreamPosition::read(numbers);
+        }
+        is_current
+    }
+
     /// Return the position like `read`, and stop counting on the host.
     #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn leave(&self) -> ([u64; 2], [u64; NUMBERS]) {
@@ -96,10 +109,10 @@ impl PyStreamPosition {
                 return Ok(None);
             }
             let target = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())?;
-            self.draw_at_host_position(&target, DrawRequest { distribution, bounds, scale, means: None }, &stream)
+            self.draw_at_host_position(&target, Request::Fill { distribution, bounds, scale }, &stream)
                 .map(|is_drawn| is_drawn.then_some(target))
         });
-        let drawn: pygpu_base::error::Result<Option<Array>> = drawn;
+        let drawn: Result<Option<Array>> = drawn;
         drawn?.map(|array| new_exact(py, GpuArray::from_array(array))).transpose()
     }
 
@@ -110,7 +123,7 @@ impl PyStreamPosition {
     /// moved there.
     #[pyo3(signature = (
         target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
-        means: "GPUArray | None", there: "GPUArray | None"
+        there: "GPUArray | None"
     ) -> "bool")]
     fn draw(
         &self,
@@ -118,45 +131,73 @@ impl PyStreamPosition {
         distribution: &str,
         bounds: [u64; 3],
         scale: [f64; 2],
-        means: Option<&BoundArray<'_>>,
         there: Option<&BoundArray<'_>>,
     ) -> PyResult<bool> {
         let py = target.py();
         let target_array = target.get().array(py)?;
-        if target_array.device() != self.device {
-            let text = format!("the array is on {} and the generator on {}", target_array.device(), self.device);
-            return Err(PyValueError::new_err(text));
-        }
-        let means = means.map(|means| means.get().array(py)).transpose()?;
-        check_means(target_array, means)?;
         let there = there.map(|there| there.get().array(py)).transpose()?;
-        check_location(target_array, there)?;
-        let request = DrawRequest { distribution: distribution_named(distribution)?, bounds, scale, means };
-        let is_drawn: pygpu_base::error::Result<bool> = py.without_gil(|| {
-            let stream = stream::current(self.device);
-            match there {
-                Some(there) => self.draw_at_device_position(target_array, request, there, &stream),
-                None if capture::is_capturing(&stream)? => Ok(false),
-                None => self.draw_at_host_position(target_array, request, &stream),
-            }
-        });
-        Ok(is_drawn?)
+        self.check(target_array, there)?;
+        let request = Request::Fill { distribution: distribution_named(distribution)?, bounds, scale };
+        Ok(py.without_gil(|| self.draw_from(target_array, request, there))?)
+    }
+
+    /// Write the elements of a sampler into an array like `draw`.
+    ///
+    /// A parameter is one of three numbers, or an array of float64 values in C order with one value per element.
+    #[pyo3(signature = (
+        target: "GPUArray", sampler: "str", values: "tuple[float, float, float]",
+        arrays: "tuple[GPUArray | None, GPUArray | None, GPUArray | None]", there: "GPUArray | None"
+    ) -> "bool")]
+    fn sample(
+        &self,
+        target: &BoundArray<'_>,
+        sampler: &str,
+        values: [f64; 3],
+        arrays: (Option<BoundArray<'_>>, Option<BoundArray<'_>>, Option<BoundArray<'_>>),
+        there: Option<&BoundArray<'_>>,
+    ) -> PyResult<bool> {
+        let py = target.py();
+        let target_array = target.get().array(py)?;
+        let there = there.map(|there| there.get().array(py)).transpose()?;
+        self.check(target_array, there)?;
+        let Some(sampler) = Sampler::named(sampler) else {
+            return Err(PyValueError::new_err(format!("there is no sampler {sampler:?}")));
+        };
+        let (a, b, c) = &arrays;
+        let arrays = [parameter(a, py)?, parameter(b, py)?, parameter(c, py)?];
+        let request = Request::Sample { sampler, values, arrays };
+        Ok(py.without_gil(|| self.draw_from(target_array, request, there))?)
     }
 }
 
 /// Parameters of the random elements to draw.
 #[derive(Clone, Copy)]
-struct DrawRequest<'a> {
-    distribution: Distribution,
-    bounds: [u64; 3],
-    scale: [f64; 2],
-    means: Option<&'a Array>,
+enum Request<'a> {
+    Fill { distribution: Distribution, bounds: [u64; 3], scale: [f64; 2] },
+    Sample { sampler: Sampler, values: [f64; 3], arrays: [Option<&'a Array>; 3] },
 }
 
-impl<'a> DrawRequest<'a> {
-    fn fill(self, key: [u64; 2], source: PositionSource<'a>) -> RandomFill<'a> {
-        let Self { distribution, bounds, scale, means } = self;
-        RandomFill { distribution, key, place: source, bounds, scale, means }
+impl<'a> Request<'a> {
+    /// Returns how much of the sequence the elements of an array use.
+    fn amount(self, target: &Array, key: [u64; 2], place: PositionSource<'a>) -> Amount {
+        let size = target.layout().size() as u64;
+        match self {
+            Self::Fill { distribution, bounds, scale } => {
+                RandomFill { distribution, key, place, bounds, scale }.amount(target.dtype().kind(), size)
+            }
+            Self::Sample { .. } => SampleFill::amount(size),
+        }
+    }
+
+    fn draw(self, target: &Array, key: [u64; 2], place: PositionSource<'a>, stream: &Stream) -> Result<()> {
+        match self {
+            Self::Fill { distribution, bounds, scale } => {
+                random::draw(target, &RandomFill { distribution, key, place, bounds, scale }, stream)
+            }
+            Self::Sample { sampler, values, arrays } => {
+                random::sample(target, &SampleFill { sampler, key, place, values, arrays }, stream)
+            }
+        }
     }
 }
 
@@ -165,40 +206,54 @@ impl PyStreamPosition {
         self.host_position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn check(&self, target: &Array, there: Option<&Array>) -> PyResult<()> {
+        if target.device() != self.device {
+            let text = format!("the array is on {} and the generator on {}", target.device(), self.device);
+            return Err(PyValueError::new_err(text));
+        }
+        check_location(target, there)
+    }
+
+    fn draw_from(&self, target: &Array, request: Request<'_>, there: Option<&Array>) -> Result<bool> {
+        let stream = stream::current(self.device);
+        match there {
+            Some(there) => self.draw_at_device_position(target, request, there, &stream),
+            None if capture::is_capturing(&stream)? => Ok(false),
+            None => self.draw_at_host_position(target, request, &stream),
+        }
+    }
+
     /// Writes random elements from the position that the host counts. First advances the position, so that no other
     /// thread draws the same part of the random stream. The lock on the position is released before the launch.
-    fn draw_at_host_position(
-        &self,
-        target: &Array,
-        request: DrawRequest<'_>,
-        stream: &Stream,
-    ) -> pygpu_base::error::Result<bool> {
-        let fill = {
+    fn draw_at_host_position(&self, target: &Array, request: Request<'_>, stream: &Stream) -> Result<bool> {
+        let (key, place) = {
             let mut host_position = self.locked();
             if host_position.is_on_device {
                 return Ok(false);
             }
-            let key = host_position.key;
-            let fill = request.fill(key, PositionSource::Here(host_position.position));
-            host_position.position.pass(&fill.amount(target.dtype().kind(), target.layout().size() as u64), key);
-            fill
+            let (key, place) = (host_position.key, PositionSource::Here(host_position.position));
+            host_position.position.pass(&request.amount(target, key, place), key);
+            (key, place)
         };
-        random::draw(target, &fill, stream).map(|()| true)
+        request.draw(target, key, place, stream).map(|()| true)
     }
 
     fn draw_at_device_position(
         &self,
         target: &Array,
-        request: DrawRequest<'_>,
+        request: Request<'_>,
         device_position: &Array,
         stream: &Stream,
-    ) -> pygpu_base::error::Result<bool> {
+    ) -> Result<bool> {
         let key = self.locked().key;
-        let fill = request.fill(key, PositionSource::There(device_position));
-        random::draw(target, &fill, stream)?;
-        let amount = fill.amount(target.dtype().kind(), target.layout().size() as u64);
-        random::advance(device_position, key, &amount, stream).map(|()| true)
+        let place = PositionSource::There(device_position);
+        request.draw(target, key, place, stream)?;
+        random::advance(device_position, key, &request.amount(target, key, place), stream).map(|()| true)
     }
+}
+
+fn parameter<'a>(array: &'a Option<BoundArray<'_>>, py: Python<'_>) -> PyResult<Option<&'a Array>> {
+    array.as_ref().map(|array| array.get().array(py)).transpose()
 }
 
 fn distribution_named(distribution: &str) -> PyResult<Distribution> {
@@ -215,17 +270,6 @@ fn check_location(target: &Array, position: Option<&Array>) -> PyResult<()> {
     }
 }
 
-fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
-    let Some(means) = means else { return Ok(()) };
-    let matches = means.dtype() == target.dtype()
-        && means.device() == target.device()
-        && means.layout().size() == target.layout().size();
-    match matches && means.layout().is_c_contiguous() {
-        true => Ok(()),
-        false => Err(PyTypeError::new_err("the means have the type, the size and the device of the array, in C order")),
-    }
-}
-
 /// Return the four random numbers that the generator Philox computes from a counter and a key.
 #[pyfunction]
 #[pyo3(signature = (counter: "Sequence[int]", key: "Sequence[int]") -> "list[int]")]
@@ -234,7 +278,7 @@ fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
 }
 
 /// Opens the vendor's random number library, or returns the library if it is already open.
-fn library(search_paths: &SearchPaths) -> pygpu_base::error::Result<&'static Rand> {
+fn library(search_paths: &SearchPaths) -> Result<&'static Rand> {
     let backend = backend::default_backend()?;
     libraries::rand(backend.kind(), backend.driver_version(), search_paths)
 }

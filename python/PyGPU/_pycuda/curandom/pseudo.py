@@ -53,22 +53,13 @@ class PseudoRandom(Base):
         seeds.fill_uniform(self._source, data, bits=self.generator_bits, excludes_zero=True)
 
     def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
-        if (host_generator := self._source.numpy_generator()) is not None:
-            data[...] = mean + stddev * host_generator.standard_normal(data.shape, data.dtype)
-        else:
-            self._source.draw(data, "normal", scale=(mean, stddev))
+        self._source.draw(data, "normal", scale=(mean, stddev))
 
     def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
-        if (host_generator := self._source.numpy_generator()) is not None:
-            data[...] = host_generator.poisson(data.get() if mean is None else mean, data.shape).astype(data.dtype)
-        elif mean is not None:
-            self._source.draw(data, "poisson", scale=(mean, 0.0))
-        elif data.flags.c_contiguous:
-            self._source.draw(data, "poisson", means=data)
-        else:
-            dense = data.copy("C")
-            self._source.draw(dense, "poisson", means=dense)
-            data[...] = dense
+        means = data.astype(np.float64) if mean is None else float(mean)
+        if isinstance(means, _core.GPUArray) and not means.flags.c_contiguous:
+            means = means.copy("C")
+        self._source.sample(data, "poisson", means)
 
     def _skip(self, numbers: int) -> None:
         self._source.skip(numbers)

@@ -40,13 +40,7 @@ def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, excludes_ze
     kind = data.dtype
     check_type(uniform_types(bits), data, f"uniform numbers of {bits} bits")
     start, width = (1.0, -1.0) if excludes_zero else (0.0, 1.0)
-    if (host_generator := source.numpy_generator()) is not None:
-        if kind.kind == "f":
-            data[...] = start + kind.type(width) * host_generator.random(data.shape, kind)
-        else:
-            limits = np.iinfo(kind)
-            data[...] = host_generator.integers(limits.min, limits.max, data.shape, kind, endpoint=True)
-    elif kind.kind == "f":
+    if kind.kind == "f":
         source.draw(data, "uniform", scale=(start, width))
     elif kind.itemsize == 8:
         source.draw(data, "raw")

@@ -1,0 +1,58 @@
+"""Write to docs/random.md which names `PyGPU.random` has, and how their numbers relate to NumPy's.
+
+Run as ``python docs/make_random.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that the page
+matches this script's output.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import PyGPU
+
+PAGE = Path(__file__).parent / "random.md"
+BEGIN, END = "<!-- written by docs/make_random.py -->\n", "<!-- end -->\n"
+
+# Methods with NumPy's bits; the page describes the exceptions.
+SAME_BITS = {"bytes", "integers", "random", "uniform"}
+
+
+def names(numpys: object, ours: object) -> set[str]:
+    """Return the public names that a class or module of NumPy and its counterpart have."""
+    found = {name for name in dir(numpys) if not name.startswith("_")}
+    lacking = {name for name in found if not hasattr(ours, name)} - {"bit_generator", "mtrand", "test"}
+    if lacking - {"MT19937", "PCG64", "PCG64DXSM", "SFC64", "get_bit_generator", "set_bit_generator"}:
+        raise LookupError(f"PyGPU.random lacks {sorted(lacking)}")
+    return {name for name in found if hasattr(ours, name)}
+
+
+def listed(found: set[str]) -> str:
+    """Return the names in backquotes, sorted."""
+    return " ".join(f"`{name}`" for name in sorted(found))
+
+
+def table() -> str:
+    """Return the table of names."""
+    methods = names(np.random.Generator, PyGPU.random.Generator) - {"bit_generator", "spawn"}
+    own = {name for name in dir(PyGPU.random.Generator) if not name.startswith("_")} - methods
+    functions = names(np.random, PyGPU.random) & set(PyGPU.random.__all__)
+    entries = (
+        ("`Generator`: NumPy's bits", methods & SAME_BITS | {"random_raw"}),
+        ("`Generator`: NumPy's distributions, other numbers", methods - SAME_BITS),
+        ("`Generator`: position and device", own - {"random_raw"}),
+        ("older functions, also methods of `RandomState`", functions - {"Generator", "RandomState", "default_rng"}),
+        ("NumPy's own classes", {"BitGenerator", "Philox", "SeedSequence"}),
+    )
+    lines = [f"| {title} | {listed(found)} |\n" for title, found in entries]
+    return "| | |\n|---|---|\n" + "".join(lines)
+
+
+def page() -> str:
+    """Return the text of the page with the table of this version."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    _, after = rest.split(END)
+    return before + BEGIN + table() + END + after
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,131 @@
+"""Parameters of distributions: checks by NumPy, broadcasting, and their form for the native module."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._random.draws import Parameter
+
+_numpy_generator = np.random.Generator(np.random.Philox(0))
+
+_PAIRWISE = ("triangular", "hypergeometric")
+"""Distributions for which NumPy compares parameters of the same element."""
+
+
+def is_scalar(argument: Any) -> bool:
+    """Test whether the argument is a single number instead of an array."""
+    return type(argument) in (int, float) or (not isinstance(argument, _core.GPUArray) and np.ndim(argument) == 0)
+
+
+def check(name: str, *arguments: Any, size: Any = 0, **keywords: Any) -> Any:
+    """Raise NumPy's error for the arguments of a method of its generator, which draws no numbers for a size of 0."""
+    return getattr(_numpy_generator, name)(*arguments, size=size, **keywords)
+
+
+def shape_of_size(size: Any) -> tuple[int, ...]:
+    """Return the shape that a parameter `size` means."""
+    if size is None:
+        return ()
+    try:
+        shape: tuple[int, ...] = (operator.index(size),)
+    except TypeError:
+        shape = tuple(operator.index(length) for length in size)
+    if any(length < 0 for length in shape):
+        raise ValueError("negative dimensions are not allowed")
+    return shape
+
+
+def is_capturing(device: _core.Device) -> bool:
+    """Test whether the current stream of a device is in a capture, in which the host cannot wait for values."""
+    return _core.current_stream(device).is_capturing
+
+
+def on_host(values: Any) -> Any:
+    """Return the values of a device array on the host, for which the host waits; other arguments as they are."""
+    return values.get() if isinstance(values, _core.GPUArray) else values
+
+
+def as_float64(values: Any) -> Any:
+    """Return numbers as float64: a device array on the device, other arguments on the host."""
+    return values.astype(np.float64) if isinstance(values, _core.GPUArray) else np.asarray(values, np.float64)
+
+
+def result_shape(size: Any, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of the result for a parameter `size` and the shapes of the other parameters."""
+    shape: tuple[int, ...] = np.broadcast_shapes(*shapes)
+    if size is None:
+        return shape
+    wanted = shape_of_size(size)
+    try:
+        fits = np.broadcast_shapes(wanted, shape) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"Output size {wanted} is not compatible with broadcast dimensions of inputs {shape}.")
+    return wanted
+
+
+def _limits(values: Any) -> Any:
+    """Return the least and the greatest element; NaN if there is one."""
+    if isinstance(values, _core.GPUArray):
+        return np.array([values.min().item(), values.max().item()], values.dtype)
+    array = np.asarray(values)
+    return array if array.ndim == 0 or array.dtype.kind not in "biuf" else np.array([array.min(), array.max()])
+
+
+def _check_all(name: str, arguments: tuple[Any, ...], device: _core.Device) -> None:
+    """Check parameters. For arrays on a device the host waits for their extrema, except in a capture."""
+    if any(isinstance(argument, _core.GPUArray) for argument in arguments):
+        if is_capturing(device) or any(np.size(argument) == 0 for argument in arguments):
+            return
+        examine = on_host if name in _PAIRWISE else _limits
+        arguments = tuple(examine(argument) for argument in arguments)
+    shape = np.broadcast_shapes(*(np.shape(argument) for argument in arguments))
+    check(name, *arguments, size=(0, *shape))
+
+
+def prepared(
+    name: str, arguments: tuple[Any, ...], size: Any, device: _core.Device
+) -> tuple[tuple[int, ...], tuple[Parameter, ...]]:
+    """Check the parameters of a distribution, and broadcast them.
+
+    Parameters
+    ----------
+    name : str
+        Method of NumPy's generator.
+    arguments : tuple
+        Numbers, arrays of the host or of the device.
+    size : int or tuple of ints, optional
+        Size of the result.
+    device : Device
+        Device of the result.
+
+    Returns
+    -------
+    tuple
+        Shape of the result, and the parameters for `Source.sample`.
+    """
+    if all(is_scalar(argument) for argument in arguments):
+        check(name, *arguments)
+        return shape_of_size(size), tuple(float(argument) for argument in arguments)
+    _check_all(name, arguments, device)
+    shape = result_shape(size, *(np.shape(argument) for argument in arguments))
+    return shape, tuple(spread(argument, shape, device) for argument in arguments)
+
+
+def spread(argument: Any, shape: tuple[int, ...], device: _core.Device) -> Parameter:
+    """Return a number, or an array of float64 values of a shape on a device, in C order."""
+    if is_scalar(argument):
+        return float(argument)
+    if not isinstance(argument, _core.GPUArray):
+        host = np.ascontiguousarray(np.broadcast_to(np.asarray(argument, np.float64), shape))
+        return _core.asarray(host, device=device)
+    if argument.shape == shape and argument.dtype == np.float64 and argument.flags.c_contiguous:
+        return argument
+    array = _core.empty(shape, np.float64, device=device)
+    array[...] = argument
+    return array

@@ -1,0 +1,26 @@
+"""Base of the methods that draw by a sampler of the native module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._random.draws import Source
+from PyGPU._random.parameters import prepared
+
+
+class Sampled:
+    """Base class with the stream of a generator, and draws by a sampler."""
+
+    _source: Source
+
+    @property
+    def device(self) -> _core.Device:
+        """Device of new arrays."""
+        return self._source.device
+
+    def _sampled(self, name: str, sampler: str, arguments: tuple[Any, ...], size: Any, dtype: Any) -> _core.GPUArray:
+        shape, parameters = prepared(name, arguments, size, self.device)
+        result = _core.empty(shape, dtype, device=self.device)
+        self._source.sample(result, sampler, *parameters)
+        return result

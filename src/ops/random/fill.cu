@@ -1,0 +1,277 @@
+// Uniform, normal, exponential and bounded numbers: element i of a call is computed from number i, or from half i.
+
+// Parameters that the elements are computed with.
+struct pygpu_task {
+    pygpu_keys keys;
+    pygpu_u64 range, threshold, base;
+    double a, b;
+    float a32, b32;
+};
+
+// A block of numbers: the position of the launch, and the block's index after that position.
+struct pygpu_block {
+    const pygpu_place &place;
+    pygpu_u64 number;
+};
+
+static __device__ __forceinline__ double pygpu_unit(pygpu_u64 x) { return (double)(x >> 11) * (1.0 / 9007199254740992.0); }
+
+#if PYGPU_HALVES
+typedef unsigned pygpu_unit_type;
+#else
+typedef pygpu_u64 pygpu_unit_type;
+#endif
+
+#if PYGPU_KIND == PYGPU_BOUNDED
+// Lemire's method: the upper half of a product. Numbers that would make some results more likely than others are
+// rejected.
+#if PYGPU_HALVES
+static __device__ __forceinline__ unsigned pygpu_bounded(pygpu_u64 x, pygpu_u64 range, unsigned &low) {
+    const pygpu_u64 product = x * range;
+    low = (unsigned)product;
+    return (unsigned)(product >> 32);
+}
+#else
+static __device__ __forceinline__ pygpu_u64 pygpu_bounded(pygpu_u64 x, pygpu_u64 range, pygpu_u64 &low) {
+    pygpu_u64 high;
+    low = pygpu_product(x, range, high);
+    return high;
+}
+#endif
+
+// Returns the first result that is not rejected, from number `x` or from further numbers of the element.
+static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, const pygpu_block &block, int lane,
+                                                           const pygpu_task &task) {
+    pygpu_unit_type low;
+    pygpu_u64 found = pygpu_bounded(x, task.range, low);
+#pragma unroll 1
+    for (pygpu_u64 attempt = 0; low < (pygpu_unit_type)task.threshold; attempt++) {
+        pygpu_words words(block.place, block.number, attempt * 16 + lane, task.keys);
+        found = pygpu_bounded(words.next() >> (PYGPU_HALVES ? 32 : 0), task.range, low);
+    }
+    return (pygpu_out)(task.base + found);
+}
+#endif
+
+// Computes an element from one number, or from half of a number.
+static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, const pygpu_block &block, int lane,
+                                                          const pygpu_task &task) {
+#if PYGPU_KIND == PYGPU_RAW
+    return (pygpu_out)(task.base + x);
+#elif PYGPU_KIND == PYGPU_UNIFORM
+#if PYGPU_HALVES
+    // The factor is a power of two, so the order of the multiplications does not change the result.
+    return task.a32 + (float)(x >> 8) * (task.b32 * (1.0f / 16777216.0f));
+#else
+    return task.a + task.b * pygpu_unit(x);
+#endif
+#elif PYGPU_KIND == PYGPU_EXPONENTIAL
+#if PYGPU_HALVES
+    return task.b32 * pygpu_random::waiting_time32(x);
+#else
+    return task.b * pygpu_random::waiting_time(x);
+#endif
+#elif PYGPU_KIND == PYGPU_BOUNDED
+    return pygpu_accepted(x, block, lane, task);
+#else
+    return (pygpu_out)0;
+#endif
+}
+
+#if PYGPU_KIND == PYGPU_NORMAL
+// Computes two elements from two numbers (Box and Muller).
+static __device__ __forceinline__ void pygpu_pair(pygpu_unit_type x, pygpu_unit_type y, const pygpu_task &task, pygpu_out *to) {
+#if PYGPU_HALVES
+    const float a = task.a32, radius = task.b32 * pygpu_random::radius32(x, y);
+    const pygpu_random::Pair32 angle = pygpu_random::turn32(y);
+    to[0] = fmaf(radius, angle.cosine, a);
+    to[1] = fmaf(radius, angle.sine, a);
+#else
+    const double a = task.a, radius = task.b * pygpu_random::radius(x);
+    const pygpu_random::Pair angle = pygpu_random::turn(y);
+    to[0] = fma(radius, angle.cosine, a);
+    to[1] = fma(radius, angle.sine, a);
+#endif
+}
+#endif
+
+#define PYGPU_EACH (PYGPU_HALVES ? 8 : 4)
+// Number of 16-byte stores for the elements of a block of numbers.
+#define PYGPU_VECTORS (PYGPU_EACH * PYGPU_BYTES / 16)
+// Whether the fast loop is compiled.
+#define PYGPU_QUICK (PYGPU_VECTORS > 0)
+
+struct __align__(16) pygpu_vector {
+    unsigned part[4];
+};
+
+union pygpu_block_of_elements {
+    pygpu_out element[PYGPU_EACH];
+    pygpu_vector vector[PYGPU_VECTORS ? PYGPU_VECTORS : 1];
+};
+
+#if defined(__PYGPU_CPU__)
+#define PYGPU_TURNS 0
+#else
+#define PYGPU_TURNS (PYGPU_VECTORS > 1)
+#if defined(__HIP__)
+#define PYGPU_TURNED() __syncthreads()
+#else
+#define PYGPU_TURNED() __syncwarp()
+#endif
+#endif
+
+// Returns number `i` of a block, or half `i`.
+static __device__ __forceinline__ pygpu_unit_type pygpu_unit_of(const pygpu_u64 *c, int i) {
+#if PYGPU_HALVES
+    return (unsigned)(c[i / 2] >> i % 2 * 32);
+#else
+    return c[i];
+#endif
+}
+
+static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made, const pygpu_u64 *c, const pygpu_block &block,
+                                                  const pygpu_task &task) {
+#if PYGPU_KIND == PYGPU_NORMAL
+#pragma unroll
+    for (int i = 0; i < PYGPU_EACH; i += 2) pygpu_pair(pygpu_unit_of(c, i), pygpu_unit_of(c, i + 1), task, made.element + i);
+#elif PYGPU_KIND == PYGPU_BOUNDED
+    bool is_any_refused = false;
+#pragma unroll
+    for (int i = 0; i < PYGPU_EACH; i++) {
+        pygpu_unit_type low;
+        made.element[i] = (pygpu_out)(task.base + pygpu_bounded(pygpu_unit_of(c, i), task.range, low));
+        is_any_refused |= low < (pygpu_unit_type)task.threshold;
+    }
+    if (!is_any_refused) return;
+    // Rejections are rare, so one copy of the code serves all elements.
+#pragma unroll 1
+    for (int i = 0; i < PYGPU_EACH; i++) {
+        pygpu_unit_type x = 0;
+#pragma unroll
+        for (int j = 0; j < PYGPU_EACH; j++) x = j == i ? pygpu_unit_of(c, j) : x;
+        const pygpu_out accepted = pygpu_accepted(x, block, i, task);
+#pragma unroll
+        for (int j = 0; j < PYGPU_EACH; j++) made.element[j] = j == i ? accepted : made.element[j];
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < PYGPU_EACH; i++) made.element[i] = pygpu_element(pygpu_unit_of(c, i), block, i, task);
+#endif
+}
+
+// Adds a step to a 128-bit product.
+static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high, pygpu_u64 more_low, pygpu_u64 more_high) {
+#if defined(__CUDA_ARCH__)
+    asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+&l"(low), "+l"(high) : "l"(more_low), "l"(more_high));
+#else
+    low += more_low;
+    high += more_high + (low < more_low);
+#endif
+}
+
+// The second number is the minimum of resident thread blocks. They gain more than the registers that they leave unused.
+#if !defined(__CUDA_ARCH__)
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS)
+#elif PYGPU_KIND == PYGPU_BOUNDED || (PYGPU_KIND >= PYGPU_NORMAL && !PYGPU_HALVES)
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
+#else
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 6)
+#endif
+
+extern "C" __global__ void PYGPU_BOUNDS
+    PYGPU_NAME(pygpu_out *out, pygpu_u64 count, const pygpu_place *kept, pygpu_place place, pygpu_task task) {
+    __shared__ __align__(16) pygpu_out turned[PYGPU_THREADS * PYGPU_EACH];
+    if (kept) place = *kept;
+#if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
+    place.number += place.number % 2;
+#endif
+    // Index of the first element, counted from the beginning of the first block of numbers.
+    long long first = (long long)place.number * (PYGPU_EACH / 4);
+#if PYGPU_SHARES
+    if (place.has_half) {
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            out[0] = pygpu_element((unsigned)place.half, pygpu_block{place, 0}, 15, task);
+        first -= 1;
+    }
+    const long long least = (long long)place.has_half;
+#else
+    const long long least = 0;
+#endif
+    const pygpu_u64 blocks = (count + first + PYGPU_EACH - 1) / PYGPU_EACH;
+    const pygpu_u64 step = (pygpu_u64)gridDim.x * PYGPU_THREADS;
+    pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS;
+    pygpu_upper upper = pygpu_begin(place.counter, task.keys);
+#if PYGPU_QUICK
+    // Number of blocks for the fast loop: the upper words of the counter are equal for all of them, and the first block
+    // begins at the start of the memory, which is aligned.
+    const bool is_straight = first == 0 && least == 0 && (size_t)out % 16 == 0 && place.counter[0] + blocks >= blocks;
+    const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
+    if (start + PYGPU_THREADS <= straight) {
+        pygpu_u64 high, step_high;
+        // The first product grows by a constant from one block of a thread to the next.
+        const pygpu_u64 step_low = pygpu_product(PYGPU_FACTOR0, step, step_high);
+        pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, place.counter[0] + start + threadIdx.x, high);
+        pygpu_vector *to = (pygpu_vector *)out + start * PYGPU_VECTORS;
+        // Last address at which a whole thread block of the fast loop can begin.
+        const pygpu_vector *const end = (pygpu_vector *)out + (straight - PYGPU_THREADS) * PYGPU_VECTORS;
+#if PYGPU_TURNS
+        // Each store of 32 threads covers contiguous memory: the threads exchange their elements through shared memory,
+        // in an order in which each quarter of the threads uses different banks.
+        const unsigned lane = threadIdx.x % 32, group = (threadIdx.x - lane) * PYGPU_VECTORS;
+        const unsigned from = lane * PYGPU_VECTORS, turn = from / 8 % PYGPU_VECTORS;
+        pygpu_vector *const own_part = (pygpu_vector *)turned + group;
+        const pygpu_vector *const row = own_part + (lane ^ lane / 8 % PYGPU_VECTORS);
+        pygpu_vector *mine[PYGPU_VECTORS];
+        for (int i = 0; i < PYGPU_VECTORS; i++) mine[i] = own_part + from + (i ^ turn);
+        to += group + lane;
+        const unsigned ahead = group + lane;
+#else
+        to += threadIdx.x * PYGPU_VECTORS;
+        const unsigned ahead = threadIdx.x * PYGPU_VECTORS;
+#endif
+        const pygpu_vector *const last = end + ahead;
+#pragma unroll 1
+        do {
+            pygpu_u64 c[4];
+            pygpu_finish(c, upper, low, high, task.keys);
+            pygpu_add(low, high, step_low, step_high);
+            pygpu_block_of_elements made;
+            pygpu_make(made, c, pygpu_block{place, start + threadIdx.x}, task);
+#if PYGPU_TURNS
+#pragma unroll
+            for (int i = 0; i < PYGPU_VECTORS; i++) *mine[i] = made.vector[i];
+            PYGPU_TURNED();
+#pragma unroll
+            for (int i = 0; i < PYGPU_VECTORS; i++) to[i * 32] = row[i * 32];
+            PYGPU_TURNED();
+#else
+#pragma unroll
+            for (int i = 0; i < PYGPU_VECTORS; i++) to[i] = made.vector[i];
+#endif
+            to += step * PYGPU_VECTORS;
+            start += step;
+        } while (to <= last);
+    }
+#endif
+    for (; start < blocks; start += step) {
+        const pygpu_u64 own = start + threadIdx.x;
+        pygpu_u64 c[4], counter[4], high;
+        pygpu_later(counter, place.counter, own);
+        if (counter[0] < own) upper = pygpu_begin(counter, task.keys);
+        const pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, counter[0], high);
+        pygpu_finish(c, upper, low, high, task.keys);
+        pygpu_block_of_elements made;
+        pygpu_make(made, c, pygpu_block{place, own}, task);
+        // Shared memory moves the elements to their positions in the result, because a call may begin within a block.
+#pragma unroll
+        for (int i = 0; i < PYGPU_EACH; i++) turned[threadIdx.x * PYGPU_EACH + i] = made.element[i];
+        __syncthreads();
+#pragma unroll 1
+        for (int i = threadIdx.x; i < PYGPU_THREADS * PYGPU_EACH; i += PYGPU_THREADS) {
+            const long long at = (long long)start * PYGPU_EACH + i - first;
+            if (at >= least && at < (long long)count) out[at] = turned[i];
+        }
+        __syncthreads();
+    }
+}

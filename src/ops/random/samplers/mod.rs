@@ -1,0 +1,300 @@
+//! Samplers: functions that compute one element of a distribution from the random words that belong to it.
+//!
+//! The host runs these functions. GPUs run their translation to CUDA, which `tools/random_kernels.py` writes. Both use
+//! only operations that are exact or rounded once, so that every decision is the same on each backend.
+
+mod machine;
+
+use super::stream_position::KEYS;
+pub(super) use machine::Words;
+
+/// The texts of the operations and functions for GPUs, in the order of their use.
+pub(super) const ELEMENTARY: [&str; 3] =
+    [include_str!("machine.cu"), include_str!("mathematics.cu"), include_str!("units.cu")];
+/// The texts of the samplers for GPUs, which follow `ELEMENTARY`.
+pub(super) const SAMPLERS: [&str; 2] = [include_str!("continuous.cu"), include_str!("discrete.cu")];
+
+/// Passes the samplers to a macro: the variant, the function with its parameters, and the type of the result.
+macro_rules! with_samplers {
+    ($macro:ident) => {
+        $macro! {
+            Beta = beta(0, 1): f64;
+            Binomial = binomial(0, 1): i64;
+            BoundedInteger = bounded(0, 1): i64;
+            ChiSquare = chisquare(0): f64;
+            Exponential = exponential(): f64;
+            F = f(0, 1): f64;
+            Gamma = gamma(0, 1): f64;
+            Geometric = geometric(0): i64;
+            Gumbel = gumbel(0, 1): f64;
+            Hypergeometric = hypergeometric(0, 1, 2): i64;
+            Laplace = laplace(0, 1): f64;
+            Logistic = logistic(0, 1): f64;
+            LogNormal = lognormal(0, 1): f64;
+            LogSeries = logseries(0): i64;
+            NegativeBinomial = negative_binomial(0, 1): i64;
+            NoncentralChiSquare = noncentral_chisquare(0, 1): f64;
+            NoncentralF = noncentral_f(0, 1, 2): f64;
+            Pareto = pareto(0): f64;
+            Poisson = poisson(0): i64;
+            Power = power_distribution(0): f64;
+            Rayleigh = rayleigh(0): f64;
+            StandardCauchy = standard_cauchy(): f64;
+            StandardGamma = standard_gamma(0): f64;
+            StandardT = standard_t(0): f64;
+            Triangular = triangular(0, 1, 2): f64;
+            VonMises = vonmises(0, 1): f64;
+            Wald = wald(0, 1): f64;
+            Weibull = weibull(0): f64;
+            Zipf = zipf(0): i64;
+        }
+    };
+}
+
+macro_rules! enumeration {
+    ($($variant:ident = $function:ident($($index:literal),*): $result:ident;)*) => {
+        /// A distribution whose elements are computed one by one from up to three parameters.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Sampler {
+            $(#[doc = concat!("`", stringify!($function), "`.")] $variant,)*
+        }
+
+        impl Sampler {
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// Returns the sampler with the name of a function.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $(stringify!($function) => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the name of the function.
+            pub(super) const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => stringify!($function),)*
+                }
+            }
+
+            /// Returns the call of the function in CUDA.
+            pub(super) const fn call(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!(
+                        "pygpu_random::", stringify!($function), "(words", $(", parameters[", $index, "]",)* ")"
+                    ),)*
+                }
+            }
+
+            /// Whether the function draws often enough that its kernel calls shared functions.
+            pub(super) const fn is_long(self) -> bool {
+                use Sampler::*;
+                !matches!(
+                    self,
+                    Exponential | Geometric | Gumbel | Laplace | LogNormal | Logistic | Pareto | Power | Rayleigh
+                        | StandardCauchy | Triangular | Weibull
+                )
+            }
+
+            /// Whether the elements are integers.
+            pub(super) const fn is_whole(self) -> bool {
+                match self {
+                    $(Self::$variant => matches!(stringify!($result).as_bytes(), b"i64"),)*
+                }
+            }
+        }
+    };
+}
+
+with_samplers!(enumeration);
+
+/// Parameters of one sampler: values, or arrays with one value per element.
+pub(super) struct Sampling<'a> {
+    pub(super) sampler: Sampler,
+    pub(super) keys: &'a [u64; KEYS],
+    pub(super) counter: [u64; 4],
+    pub(super) number: u64,
+    pub(super) values: [f64; 3],
+    pub(super) arrays: [Option<&'a [f64]>; 3],
+}
+
+impl Sampling<'_> {
+    /// Returns the words and parameters of element `index`.
+    #[inline]
+    fn element(&self, index: usize) -> (Words<'_>, [f64; 3]) {
+        let words = Words::of_element(self.counter, self.number + index as u64, self.keys);
+        let parameter = |i: usize| match self.arrays[i] {
+            Some(array) => array.get(index).copied().unwrap_or(f64::NAN),
+            None => self.values[i],
+        };
+        (words, [parameter(0), parameter(1), parameter(2)])
+    }
+}
+
+/// The bits of an element: of a double, or of an integer.
+trait Bits {
+    fn into_bits(self) -> u64;
+}
+
+impl Bits for f64 {
+    #[inline]
+    fn into_bits(self) -> u64 {
+        self.to_bits()
+    }
+}
+
+impl Bits for i64 {
+    #[inline]
+    fn into_bits(self) -> u64 {
+        self as u64
+    }
+}
+
+macro_rules! entry_points {
+    ($($variant:ident = $function:ident($($index:literal),*): $result:ident;)*) => {
+        functions! {
+            /// Computes the bits of the elements from index `first` on.
+            pub(super) fn sample(task: &Sampling<'_>, first: usize, bits: &mut [u64]) {
+                for (i, bits) in bits.iter_mut().enumerate() {
+                    let (mut words, parameters) = task.element(first + i);
+                    let (words, _) = (&mut words, &parameters);
+                    *bits = match task.sampler {
+                        $(Sampler::$variant => $function(words, $(parameters[$index]),*).into_bits(),)*
+                    };
+                }
+            }
+
+            /// Turns each pair of numbers into two normal numbers with a mean and a deviation.
+            pub(super) fn normals(numbers: &[u64], [mean, deviation]: [f64; 2], elements: &mut [f64]) {
+                for (to, from) in elements.chunks_exact_mut(2).zip(numbers.chunks_exact(2)) {
+                    let (length, angle) = (deviation * radius(from[0]), turn(from[1]));
+                    to[0] = length.mul_add(angle.cosine, mean);
+                    to[1] = length.mul_add(angle.sine, mean);
+                }
+            }
+
+            /// Turns each pair of numbers into two normal numbers with a mean and a deviation.
+            pub(super) fn normals32(numbers: &[u32], [mean, deviation]: [f32; 2], elements: &mut [f32]) {
+                for (to, from) in elements.chunks_exact_mut(2).zip(numbers.chunks_exact(2)) {
+                    let (length, angle) = (deviation * radius32(from[0], from[1]), turn32(from[1]));
+                    to[0] = length.mul_add(angle.cosine, mean);
+                    to[1] = length.mul_add(angle.sine, mean);
+                }
+            }
+
+            /// Turns numbers into exponentially distributed numbers with a scale.
+            pub(super) fn exponentials(numbers: &[u64], scale: f64, elements: &mut [f64]) {
+                for (to, from) in elements.iter_mut().zip(numbers) {
+                    *to = scale * waiting_time(*from);
+                }
+            }
+
+            /// Turns numbers into exponentially distributed numbers with a scale.
+            pub(super) fn exponentials32(numbers: &[u32], scale: f32, elements: &mut [f32]) {
+                for (to, from) in elements.iter_mut().zip(numbers) {
+                    *to = scale * waiting_time32(*from);
+                }
+            }
+        }
+    };
+}
+
+/// The functions of a file, compiled for any processor.
+macro_rules! functions {
+    ($($function:item)*) => { $($function)* };
+}
+
+#[path = "."]
+#[allow(clippy::needless_return, clippy::neg_cmp_op_on_partial_ord, clippy::assign_op_pattern, reason = "also CUDA")]
+#[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
+mod plain {
+    use super::{Bits, Sampler, Sampling, machine};
+    use continuous::*;
+    use discrete::*;
+    use mathematics::*;
+    use units::*;
+
+    mod continuous;
+    mod discrete;
+    mod mathematics;
+    mod units;
+
+    with_samplers!(entry_points);
+}
+
+/// The functions of a file, compiled for processors with fused multiply-add, which is otherwise a function call.
+#[cfg(target_arch = "x86_64")]
+macro_rules! functions {
+    ($($function:item)*) => { $(#[target_feature(enable = "fma")] $function)* };
+}
+
+#[path = "."]
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::needless_return, clippy::neg_cmp_op_on_partial_ord, clippy::assign_op_pattern, reason = "also CUDA")]
+#[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
+#[allow(clippy::duplicate_mod, reason = "the same functions, for another processor")]
+mod fused {
+    use super::{Bits, Sampler, Sampling, machine};
+    use continuous::*;
+    use discrete::*;
+    use mathematics::*;
+    use units::*;
+
+    mod continuous;
+    mod discrete;
+    mod mathematics;
+    mod units;
+
+    with_samplers!(entry_points);
+}
+
+macro_rules! dispatched {
+    ($(fn $name:ident($($parameter:ident: $of:ty),*);)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "` for this processor.")]
+            pub(super) fn $name($($parameter: $of),*) {
+                #[cfg(target_arch = "x86_64")]
+                if std::arch::is_x86_feature_detected!("fma") {
+                    // SAFETY: the processor has the feature that the function is compiled for.
+                    return unsafe { fused::$name($($parameter),*) };
+                }
+                plain::$name($($parameter),*)
+            }
+        )*
+    };
+}
+
+dispatched! {
+    fn sample(task: &Sampling<'_>, first: usize, bits: &mut [u64]);
+    fn normals(numbers: &[u64], scale: [f64; 2], elements: &mut [f64]);
+    fn normals32(numbers: &[u32], scale: [f32; 2], elements: &mut [f32]);
+    fn exponentials(numbers: &[u64], scale: f64, elements: &mut [f64]);
+    fn exponentials32(numbers: &[u32], scale: f32, elements: &mut [f32]);
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    #![allow(missing_docs)]
+    use super::super::stream_position::keys;
+    use super::*;
+
+    #[test]
+    fn samplers_have_the_same_bits_with_and_without_fma() {
+        if !std::arch::is_x86_feature_detected!("fma") {
+            return;
+        }
+        let keys = keys([36, 63]);
+        for values in [[0.3, 0.4, 0.0], [9.0, 0.7, 4.0], [60.0, 0.25, 50.0], [3000.0, 900.0, 1200.0]] {
+            for &sampler in Sampler::ALL {
+                let counter = [u64::MAX - 9, 5, 0, 1];
+                let task = Sampling { sampler, keys: &keys, counter, number: 3, values, arrays: [None; 3] };
+                let (mut one, mut other) = ([0; 300], [0; 300]);
+                plain::sample(&task, 7, &mut one);
+                // SAFETY: the processor has the feature that the function is compiled for.
+                unsafe { fused::sample(&task, 7, &mut other) };
+                assert_eq!(one, other, "{sampler:?} {values:?}");
+            }
+        }
+    }
+}

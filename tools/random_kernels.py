@@ -1,0 +1,96 @@
+"""Translate the samplers of random numbers from Rust to CUDA; with ``--check`` only compare.
+
+The CPU backend runs the functions in `src/ops/random/samplers`, and GPUs run their translation to CUDA, so that both
+take the same decisions. The functions use a subset of Rust: typed variables, `if`, `while`, `loop`, `return`, and
+the operations in `machine.rs`, which `machine.cu` defines for GPUs.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent / "src/ops/random/samplers"
+SOURCES = ("mathematics.rs", "units.rs", "continuous.rs", "discrete.rs")
+
+TYPES = {
+    "f64": "double",
+    "f32": "float",
+    "i64": "i64",
+    "u64": "u64",
+    "i32": "int",
+    "u32": "unsigned",
+    "bool": "bool",
+    "Pair": "Pair",
+    "Pair32": "Pair32",
+    "&mut Words": "Words &",
+}
+SUFFIXES = {"f32": "f", "i64": "ll", "u64": "ull", "i32": "", "u32": "u"}
+
+SHARED = ("ln", "exponential_function", "ln_gamma", "normal", "standard_gamma", "poisson")
+"""Functions that long samplers call instead of including them several times."""
+
+NUMBER = re.compile(r"\b([0-9](?:[0-9a-fx_.]|(?<=e)-)*?)(?:_([fiu]\d\d))?(?![\w.])")
+SIGNATURE = re.compile(r"(?:pub\(super\) )?fn (\w+)\(([^)]*)\) -> (\w+) \{")
+
+
+def head(match: re.Match[str]) -> str:
+    """Return the head of a function, without the brace."""
+    name, parameters, result = match.groups()
+    types = [parameter.split(": ", 1) for parameter in re.split(r",\s*", parameters.strip().rstrip(",")) if parameter]
+    listed = ", ".join(f"{TYPES[kind.strip()]} {name.strip()}" for name, kind in types)
+    kind = "PYGPU_SHARED" if name in SHARED else "PYGPU_FUNCTION"
+    return f"{kind} {TYPES[result]} {name}({listed})"
+
+
+def translated(text: str) -> tuple[list[str], str]:
+    """Return the heads of the functions of a file, and their translation."""
+    text = re.sub(r"^\s*//.*\n", "", text, flags=re.M)
+    text = re.sub(r"^(?:use .*;|functions! \{|\})\n", "", text, flags=re.M)
+    text = re.sub(r"^    ", "", text, flags=re.M)
+    text = NUMBER.sub(lambda match: match[1].replace("_", "") + SUFFIXES.get(match[2], ""), text)
+    text = re.sub(r"^const (\w+): f32 = (.*);", r"constexpr float \1 = \2f;", text, flags=re.M)
+    text = re.sub(r"^const (\w+): f64 = (.*);", r"constexpr double \1 = \2;", text, flags=re.M)
+    text = re.sub(r"\b(signed|unsigned)\(", r"\1_(", text)
+    text = re.sub(r"\b(?:super::)?\w+::(?=\w+\()", "", text)
+    heads = [head(match) for match in SIGNATURE.finditer(text)]
+    text = SIGNATURE.sub(lambda match: head(match) + " {", text)
+    text = re.sub(r"\blet mut (\w+): (\w+) =", lambda m: f"{TYPES[m[2]]} {m[1]} =", text)
+    text = re.sub(r"\blet (\w+): (\w+) =", lambda m: f"const {TYPES[m[2]]} {m[1]} =", text)
+    text = re.sub(r"\b(if|while) ([^{;]*?) \{", r"\1 (\2) {", text)
+    text = re.sub(r"\bloop \{", "for (;;) {", text)
+    return heads, text.strip()
+
+
+def translation(name: str) -> str:
+    """Return the translation of a file."""
+    heads, text = translated((FOLDER / name).read_text())
+    first = f"// Written by tools/random_kernels.py from {name}."
+    return "\n".join([first, "namespace pygpu_random {", *(f"{line};" for line in heads), text, "}"]) + "\n"
+
+
+def main() -> int:
+    """Write the translations, or report those that are outdated."""
+    outdated = [name for name in SOURCES if not current(name)]
+    if "--check" not in sys.argv[1:]:
+        for name in outdated:
+            target(name).write_text(translation(name))
+        return 0
+    for name in outdated:
+        print(f"{target(name)} is outdated: run python tools/random_kernels.py")
+    return int(bool(outdated))
+
+
+def target(name: str) -> Path:
+    """Return the path of the translation of a file."""
+    return (FOLDER / name).with_suffix(".cu")
+
+
+def current(name: str) -> bool:
+    """Test whether the translation of a file is the one on disk."""
+    return target(name).exists() and target(name).read_text() == translation(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
