@@ -132,8 +132,8 @@ struct RecordedUse<Q: Queue> {
     access: Access,
     /// Sequence number of this use among the uses of the block.
     number: u64,
-    /// Sequence number of a use: this queue had waited for that use and for every earlier use that conflicts with this
-    /// access.
+    /// Sequence number of an earlier use of the block. Before this use, the queue had waited for all conflicting uses
+    /// up to that number.
     behind: u64,
 }
 
@@ -206,7 +206,7 @@ pub struct UseToken {
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// Other means than the hazard tracker order the operation.
+    /// The operation is not ordered by the hazard tracker, but by other means.
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,

@@ -35,7 +35,7 @@ impl SendPyObject {
         &self.0
     }
 
-    /// Releases the reference on a thread that certainly holds the GIL.
+    /// Releases the reference on a thread that holds the GIL, as `py` proves.
     ///
     /// No GIL request is needed if other references to the object exist, because the object then survives.
     pub(crate) fn release(self, py: Python<'_>) {

@@ -63,7 +63,7 @@ pub(super) struct ProductProblem {
     is_turned: bool,
 }
 
-/// Whether sums of a type are computed as sums of unsigned integers or of booleans.
+/// Whether a type is an integer type or bool. Sums of its values are then computed in unsigned integers.
 pub(super) fn is_whole(kind: ScalarType) -> bool {
     !kind.is_complex()
         && !matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)
