@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn options_accept_one_architecture_and_reject_list() {
+    fn compiler_options_accept_one_architecture_and_reject_several() {
         assert_eq!(parsed(&["-arch=sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-arch", "compute_80", "-code", "sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-code=sm_86", "-arch=compute_80"]).architecture.as_deref(), Some("sm_86"));

@@ -1,7 +1,8 @@
 //! Chooses the kernel for a copy within a device. Contains arithmetic only, and no driver calls.
 //!
-//! A contiguous run is moved in units of up to 16 bytes, as large as addresses, strides and length allow. The remaining
-//! axes repeat units. The choice depends mainly on whether source and target have the same fastest axis.
+//! A contiguous run is moved in units of up to 16 bytes, as large as addresses, strides and length allow. This is
+//! repeated along the remaining axes. The choice depends mainly on whether source and target have the same fastest
+//! axis.
 
 use pygpu_backend::Address;
 use pygpu_base::small_sort;

@@ -53,8 +53,9 @@ pub(super) struct Ring<'a> {
     slot: usize,
 }
 
-/// Opens the ring for a copy of `bytes` bytes, if it is the fastest path, i.e. from the threshold on. Copies of more
-/// than `most` bytes also use it, because the driver might wait for a busy stream.
+/// Opens the ring for a copy of `bytes` bytes, if the ring is the fastest path, i.e. if the copy has at least the
+/// threshold's size. Copies of more than `most` bytes also use the ring, because the driver might wait for a busy
+/// stream.
 ///
 /// # Errors
 /// `ValueError` for an environment variable that is not a number; driver errors.

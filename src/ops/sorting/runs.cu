@@ -19,7 +19,7 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
         pygpu_number word = PYGPU_UP_TO_TILE;
         while (other >= 0 && (word = PYGPU_PEEK(&said[other])) == 0) PYGPU_YIELD();
         const pygpu_lanes whole = PYGPU_BALLOT(word >= PYGPU_UP_TO_TILE);
-        // The nearest tile whose count includes earlier tiles is the last one that is added.
+        // The last count that is added is that of the nearest tile whose count includes earlier tiles.
         const bool counts = whole == 0 || lane <= PYGPU_FIRST_LANE(whole);
         pygpu_number sum = counts ? PYGPU_NUMBER_OF(word) : 0;
 #pragma unroll
@@ -29,8 +29,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-// Returns the number of runs that begin before a lane's pack in a round of a warp. Adds that of the whole round to
-// `all`.
+// Returns the number of runs that begin before a lane's pack in a round of a warp. Adds the number of runs that begin
+// in the whole round to `all`.
 static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
     const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
     unsigned before = 0;
