@@ -206,8 +206,8 @@ impl VariantId<'_> {
     }
 }
 
-/// A fast, non-cryptographic hash. It suffices because PyGPU generates all keys, so that no user can choose colliding
-/// ones.
+/// A fast, non-cryptographic hash. It suffices because PyGPU generates all keys, and users therefore cannot choose
+/// colliding keys.
 #[derive(Default)]
 pub struct Mixer(u64);
 
@@ -437,7 +437,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         drop(freed);
     }
 
-    /// Returns all entries. The caller holds the lock `changing`, so that no other thread can replace the table.
+    /// Returns all entries. The caller holds the lock `changing`. Therefore no other thread can replace the table.
     fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };

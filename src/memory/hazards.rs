@@ -10,7 +10,7 @@
 //!    never removes uses that were recorded after the begin of this write.
 //! 3. A waiter announces itself before it requests an event from the driver. An operation that began uncontended checks
 //!    in `end` whether a waiter has announced itself, and records its use if so. If none has, the operation's work was
-//!    enqueued before any later waiter requests an event, so that the event covers this work.
+//!    enqueued before any later waiter requests an event. The event therefore covers this work.
 //! 4. An event on a persistent queue is recorded when the first waiter needs it, and covers all work enqueued by that
 //!    time. An event on a borrowed queue is recorded together with the use, because such a queue may be destroyed, or
 //!    its handle may denote another queue in another thread.
@@ -210,7 +210,7 @@ enum UseTokenKind {
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,
-    /// The operation is announced: other operations can see that it is active.
+    /// The operation is announced: other operations can detect that it is active.
     Announced,
 }
 

@@ -2,9 +2,9 @@
 //! copy engine works on others.
 //!
 //! Owns the threads, the slots and their limit. Handles copies of at least [`RingSettings::threshold`] bytes. Smaller
-//! ones are faster through the driver's own staging, which is also used if no memory can be pinned. No lock may be held
-//! during a driver call, and no call may wait for another stream's work while another caller may be waiting for its
-//! slots.
+//! copies are faster through the driver's own staging, which is also used if no memory can be pinned. No lock may be
+//! held during a driver call, and no call may wait for another stream's work while another caller may be waiting for
+//! its slots.
 
 mod chunks;
 mod settings;
