@@ -282,7 +282,7 @@ impl<V> VariantTable<V> {
     fn find(&self, of: &VariantId<'_>) -> Option<&CompiledVariant<V>> {
         let (hash, last) = (of.hash(), self.0.len() - 1);
         let mut at = hash as usize & last;
-        // The loop ends because half of the positions are free.
+        // The loop ends because at least half of the table's positions are free.
         while let Some(entry) = &self.0[at] {
             if entry.is(hash, of) {
                 return Some(entry);

@@ -1,4 +1,5 @@
-// Element access for arrays of any layout. Includes nothing, so that every run-time compiler accepts it unchanged.
+// Element access for arrays of any layout. This header includes no other header, so that every run-time compiler
+// accepts it unchanged.
 #ifndef PYGPU_ACCESS_H
 #define PYGPU_ACCESS_H
 

@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
             }
         }
 #if PYGPU_PACK > 1
-        // The elements along the inner axis after the last whole pack.
+        // Adds the elements along the inner axis that follow the last whole pack.
         if (blockIdx.y == 0)
             for (long long l = end * PYGPU_PACK + lane; l < k; l += PYGPU_LANES)
                 pygpu_add_product(sum[0], pygpu_of_a(*(const pygpu_a *)(of_a + l * a_step)),

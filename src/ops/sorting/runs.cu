@@ -44,8 +44,8 @@ static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, 
 }
 
 static __device__ inline bool pygpu_is_first(pygpu_element before, pygpu_element own) {
-    // NaNs are at the end. Complex NaNs are equal even if their other parts differ. With PYGPU_NAN_APART each NaN is a
-    // run.
+    // NaNs are at the end of the sorted elements. Complex numbers with a NaN are equal even if their other parts
+    // differ. With PYGPU_NAN_APART each NaN is a separate run.
     return pygpu_has_nan(own) ? PYGPU_NAN_APART || !pygpu_has_nan(before) : pygpu_differ(pygpu_encode(before), pygpu_encode(own));
 }
 

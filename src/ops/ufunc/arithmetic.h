@@ -1,4 +1,5 @@
-// Functions of the table of operations that C lacks or defines differently than NumPy. Includes nothing, like access.h.
+// Functions of the table of operations that C lacks or defines differently than NumPy. This header includes no other
+// header, like access.h.
 namespace pygpu_op {
 
 // Integer division: a divisor of 0 gives 0; the minimum divided by -1 gives itself.
@@ -46,7 +47,8 @@ template <class T> __device__ inline T right_shift(T a, T b) {
     return (unsigned long long)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0);
 }
 
-// The unsigned type for a magnitude, because that of a signed type's minimum does not fit into the signed type.
+// The unsigned type for the magnitudes of a signed type, because the magnitude of the signed type's minimum does not
+// fit into the signed type.
 template <int BYTES> struct unsigned_of { typedef unsigned type; };
 template <> struct unsigned_of<8> { typedef unsigned long long type; };
 template <class T> __device__ inline typename unsigned_of<sizeof(T)>::type size_of(T a) {

@@ -1,4 +1,5 @@
-// Functions on the representation of numbers: bits, exponents, neighbours. Includes nothing, like access.h.
+// Functions on the representation of numbers: bits, exponents, neighbours. This header includes no other header, like
+// access.h.
 namespace pygpu_op {
 
 __device__ inline int count_bits(unsigned long long bits) {
