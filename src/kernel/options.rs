@@ -1,5 +1,5 @@
-//! Parses compiler options in nvcc's syntax. An option is converted to a form that every compiler class can translate,
-//! or rejected by an error that contains the option's name.
+//! Parses compiler options in nvcc's syntax. An option is converted to a form that can be translated for every
+//! supported compiler, or rejected by an error that contains the option's name.
 //!
 //! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
 //! compiler unchanged.

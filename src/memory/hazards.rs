@@ -33,7 +33,7 @@ pub enum Access {
 
 /// A queue of work that other queues can wait for: a stream.
 pub trait Queue: Clone {
-    /// Equal for two queues if and only if their work is mutually ordered.
+    /// Identity of a queue. Two queues have equal identities if and only if their work is mutually ordered.
     type Identity: Copy + PartialEq;
     /// An event that was recorded on a queue.
     type Mark;
