@@ -7,8 +7,8 @@
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 
 #if PYGPU_IS_COUNT
-// Counts the keys of a row with each digit, for all passes. Rows are on the grid's x axis, which permits the most
-// blocks.
+// For each pass and each value of a digit, counts the keys of a row with this digit. Rows are on the grid's x axis,
+// which permits the most blocks.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,
                                                                              pygpu_number count) {
     __shared__ unsigned own[PYGPU_PASSES * 256];
