@@ -275,8 +275,8 @@ impl Array {
     /// Returns the layout of a view that is being created, for the caller to set.
     ///
     /// # Safety
-    /// Before any other code sees the array, its layout must reach no byte outside the block. The layout of another
-    /// array whose extent was checked against the block, or a part of such a layout, fulfils this condition.
+    /// Before any other code can access the array, its layout must reach no byte outside the block. The layout of
+    /// another array whose extent was checked against the block, or a part of such a layout, fulfils this condition.
     #[inline]
     pub unsafe fn layout_mut(&mut self) -> &mut Layout {
         &mut self.layout

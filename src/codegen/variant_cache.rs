@@ -206,8 +206,8 @@ impl VariantId<'_> {
     }
 }
 
-/// A fast, non-cryptographic hash. It suffices because PyGPU generates all keys, so that no user can choose colliding
-/// ones.
+/// A fast, non-cryptographic hash. It suffices because PyGPU generates all keys, and users therefore cannot choose
+/// colliding keys.
 #[derive(Default)]
 pub struct Mixer(u64);
 
@@ -282,7 +282,7 @@ impl<V> VariantTable<V> {
     fn find(&self, of: &VariantId<'_>) -> Option<&CompiledVariant<V>> {
         let (hash, last) = (of.hash(), self.0.len() - 1);
         let mut at = hash as usize & last;
-        // The loop ends because half of the positions are free.
+        // The loop ends because at least half of the table's positions are free.
         while let Some(entry) = &self.0[at] {
             if entry.is(hash, of) {
                 return Some(entry);
@@ -437,7 +437,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         drop(freed);
     }
 
-    /// Returns all entries. The caller holds the lock `changing`, so that no other thread can replace the table.
+    /// Returns all entries. The caller holds the lock `changing`. Therefore no other thread can replace the table.
     fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };

@@ -22,7 +22,7 @@ const NARROW: i64 = 64;
 /// Maximum size in bytes of a pageable source that the driver reads during the call, even if the stream is busy.
 const STAGED_AT_ONCE: usize = 64 << 10;
 
-/// Returns whether a device accesses the host memory directly, so that an asynchronous copy still uses the memory after
+/// Returns whether a device accesses the host memory directly. An asynchronous copy then still uses the memory after
 /// the call.
 ///
 /// # Errors

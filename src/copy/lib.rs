@@ -3,7 +3,7 @@
 //! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
 //! block, evenly spaced rows, or several of these. Within a device [`kernels`] copy all other forms, or
 //! [`host_fallback`] without a compiler. [`host_device`] copies between host and device, large pageable memory through
-//! the [`ring`]. Every function uses `memory::ordered`, which waits for conflicting uses and records the new one.
+//! the [`ring`]. Every function uses `memory::ordered`, which waits for conflicting uses and records the new use.
 //!
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory stays in use until the stream
 //! has completed the copy: the caller must synchronize or keep it alive (`memory::retired`).

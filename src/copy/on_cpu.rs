@@ -1,5 +1,5 @@
-//! Runs work on arrays of the CPU backend, in host memory, without a backend call. It runs immediately, or at each
-//! launch of the graph that is being captured.
+//! Runs work on arrays of the CPU backend, in host memory, without a backend call. The work runs immediately, or,
+//! during a capture, at each launch of the captured graph.
 
 use std::borrow::Borrow;
 

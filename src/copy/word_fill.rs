@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn longest_axis_becomes_rows_and_other_axes_repeat() {
+    fn memset_covers_longest_axis_and_is_repeated_along_other_axes() {
         let cube = dense(&[4, 30, 9], 8).index(&[slice(0), slice(0), step(2)]).unwrap();
         let words = words(&cube, 1 << 20, &1.5f64.to_le_bytes());
         assert_eq!((words.count(), words.rows.len), (2 * 5, 120));

@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_compiler_error_names_searched_path() {
+    fn error_for_missing_compiler_contains_searched_path() {
         let error = CompilerProcess::find(BackendKind::Cuda, "/no/such/folder/nvcc").err().unwrap();
         assert!(
             error.to_string().contains("/no/such/folder/nvcc") && error.to_string().contains("CUDA_HOME"),

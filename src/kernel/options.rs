@@ -1,5 +1,5 @@
-//! Parses compiler options in nvcc's syntax. An option is converted to a form that every compiler class can translate,
-//! or rejected by an error that contains the option's name.
+//! Parses compiler options in nvcc's syntax. An option is converted to a form that can be translated for every
+//! supported compiler, or rejected by an error that contains the option's name.
 //!
 //! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
 //! compiler unchanged.
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn options_accept_one_architecture_and_reject_list() {
+    fn compiler_options_accept_one_architecture_and_reject_several() {
         assert_eq!(parsed(&["-arch=sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-arch", "compute_80", "-code", "sm_86"]).architecture.as_deref(), Some("sm_86"));
         assert_eq!(parsed(&["-code=sm_86", "-arch=compute_80"]).architecture.as_deref(), Some("sm_86"));

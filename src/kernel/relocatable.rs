@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn device_runtime_is_searched_near_compiler_and_named_if_absent() {
+    fn device_runtime_is_found_in_wheel_beside_compiler_library() {
         let root = tempfile::tempdir().unwrap();
         let hint = root.path().join("nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
         let folder = root.path().join("nvidia/cuda_runtime/lib");

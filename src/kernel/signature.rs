@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn error_names_invalid_type_letter() {
+    fn error_for_unknown_type_code_contains_the_code() {
         assert!(of_letters("Px").unwrap_err().to_string().contains("'x' in 'Px'"));
         assert!(of_letters("P3").unwrap_err().to_string().contains("ends with a number"));
         assert!(of_letters("99999999999999999999i").is_err());

@@ -7,8 +7,8 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_layout::tuple_text;
 
-/// The boxes that a tensor map copies, and the modes of the copy. The numbers of modes are those of the driver's
-/// enumerations.
+/// The boxes that a tensor map copies, and the modes of the copy. Each mode is given by its number in the driver's
+/// enumeration.
 #[derive(Clone, Debug)]
 pub struct BoxSpec {
     /// Number of elements in a box along each axis of the array.

@@ -24,7 +24,7 @@ pub enum ParameterKind {
     Pointer {
         /// The type to which it points.
         element: Element,
-        /// Whether it points to `const`, so that the kernel only reads through it.
+        /// Whether the pointer points to `const`. The kernel then only reads through the pointer.
         constant: bool,
     },
     /// A scalar that corresponds to a dtype.

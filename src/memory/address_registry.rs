@@ -43,8 +43,8 @@ struct AddressTable {
     /// Registered blocks by their first address. Of several blocks with the same first address, the most recent is
     /// last.
     entries: BTreeMap<Address, SmallVec<[AddressEntry; 1]>>,
-    /// Length in bytes of the longest registered block. A search ignores blocks that begin further than this before the
-    /// address.
+    /// Length in bytes of the longest registered block. A search for an address ignores blocks that begin more than
+    /// `longest` bytes before the address.
     longest: usize,
     /// Number of entries at which the entries of freed blocks are removed.
     sweep_at: usize,

@@ -178,7 +178,7 @@ impl Allocation {
         self.bytes
     }
 
-    /// Returns whether the device was not reset since the allocation, so that the memory still exists.
+    /// Returns whether the memory still exists, because the device was not reset since the allocation.
     #[inline]
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device().epoch()
@@ -327,8 +327,8 @@ impl Allocation {
         self.hazards.record(Access::Write, stream)
     }
 
-    /// Returns whether new work on `stream` is already ordered after every recorded use, so that it needs no wait and
-    /// no driver call.
+    /// Returns whether new work on `stream` is already ordered after every recorded use. The work then needs no wait
+    /// and no driver call.
     #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
         self.epoch == self.device().epoch() && self.hazards.needs_no_wait_on(stream) && !capture::is_any()

@@ -71,7 +71,8 @@ pub fn is_chosen_for_thread() -> bool {
 /// Returns the custom allocator of this thread's new arrays; `None` for the pool.
 #[inline]
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {
-    // A flush always uses the pool, because a custom allocator may run Python code.
+    // A flush, which launches deferred operations, allocates their results from PyGPU's pool. A custom allocator may
+    // run Python code, which is forbidden during a flush.
     if !is_in_use() || flush::is_in_batch() {
         return None;
     }

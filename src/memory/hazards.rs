@@ -10,7 +10,7 @@
 //!    never removes uses that were recorded after the begin of this write.
 //! 3. A waiter announces itself before it requests an event from the driver. An operation that began uncontended checks
 //!    in `end` whether a waiter has announced itself, and records its use if so. If none has, the operation's work was
-//!    enqueued before any later waiter requests an event, so that the event covers this work.
+//!    enqueued before any later waiter requests an event. The event therefore covers this work.
 //! 4. An event on a persistent queue is recorded when the first waiter needs it, and covers all work enqueued by that
 //!    time. An event on a borrowed queue is recorded together with the use, because such a queue may be destroyed, or
 //!    its handle may denote another queue in another thread.
@@ -33,7 +33,7 @@ pub enum Access {
 
 /// A queue of work that other queues can wait for: a stream.
 pub trait Queue: Clone {
-    /// Equal for two queues if and only if their work is mutually ordered.
+    /// Identity of a queue. Two queues have equal identities if and only if their work is mutually ordered.
     type Identity: Copy + PartialEq;
     /// An event that was recorded on a queue.
     type Mark;
@@ -132,8 +132,8 @@ struct RecordedUse<Q: Queue> {
     access: Access,
     /// Sequence number of this use among the uses of the block.
     number: u64,
-    /// Sequence number of a use: this queue had waited for that use and for every earlier use that conflicts with this
-    /// access.
+    /// Sequence number of an earlier use of the block. Before this use, the queue had waited for all conflicting uses
+    /// up to that number.
     behind: u64,
 }
 
@@ -206,11 +206,11 @@ pub struct UseToken {
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// Other means than the hazard tracker order the operation.
+    /// The operation is not ordered by the hazard tracker, but by other means.
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,
-    /// The operation is announced: other operations can see that it is active.
+    /// The operation is announced: other operations can detect that it is active.
     Announced,
 }
 

@@ -22,8 +22,8 @@ struct PinnedCache {
     /// Event over all streams of the device at the time when the block was freed; `None` if the driver does not support
     /// such events.
     dropped_at: Option<PooledEvent>,
-    /// Value of `Device::now` when the block was freed. The block is idle after the host has waited for the whole
-    /// device since then.
+    /// Value of `Device::now` when the block was freed. The block is idle if the host has waited for the whole device
+    /// since then.
     dropped_when: u64,
 }
 

@@ -350,9 +350,9 @@ pub fn set_limit(device: Device, limit: Option<usize>) {
     accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
 }
 
-/// Returns whether an allocation of `bytes` would exceed the limit of a device. Callers include the results of deferred
-/// operations before their memory is allocated, so that a flush has as much memory available as eager operations would
-/// have.
+/// Returns whether an allocation of `bytes` would exceed the limit of a device. Callers add to `bytes` the size of the
+/// results of deferred operations, whose memory is not allocated yet. A flush therefore has as much memory available as
+/// eager operations would have.
 #[inline]
 pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     let accounts = accounts(device);

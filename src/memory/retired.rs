@@ -24,8 +24,8 @@ type Lists<T> = PerDevice<ForkSafeMutex<Vec<T>>>;
 
 static PENDING: Lists<RetiredQueue> = per_device!(ForkSafeMutex::new(Vec::new()));
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(ForkSafeMutex::new(Vec::new()));
-/// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device, because a
-/// module takes several hundred KB.
+/// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device and drops
+/// them, because each object may be a module, which takes several hundred KB.
 const MOST_WAITING: usize = 64;
 
 /// Keeps `thing` alive until the stream has completed all work enqueued so far.

@@ -24,7 +24,7 @@ enum BegunUses {
     Nothing,
     /// All uses have begun, and only this stream has ever used the blocks. This is the most common case.
     SingleStream,
-    /// As many uses as there are tokens have begun, in the order of the list of uses.
+    /// The first uses in the submission's list have begun: one use for each token.
     Each(SmallVec<[UseToken; USUAL]>),
 }
 

@@ -46,7 +46,8 @@ impl Drop for DriverObjectGuard {
 }
 
 /// Owner of a driver object's block; its drop destroys the object. When the block is freed, its allocation stream is
-/// ordered after all uses on other streams, but may not have completed its work. The object is therefore retired.
+/// ordered after all uses on other streams, but may not have completed its work. The object is therefore retired: it is
+/// destroyed after this stream has completed that work.
 struct DriverObjectOwner {
     alloc_stream: Stream,
     taken: Option<DriverObjectGuard>,

@@ -39,8 +39,8 @@ pub struct Elementwise {
     texts: Texts,
     options: Vec<String>,
     analysis: Analysis,
-    /// The analysis for calls with an index range. The source may then depend on the element indices, so that elements
-    /// must be traversed in C order.
+    /// The analysis for calls with an index range. The source may then depend on the element indices. Therefore
+    /// elements must be traversed in C order.
     in_order: Analysis,
     variants: KernelFamily,
 }

@@ -2,7 +2,7 @@
 //!
 //! Each thread reduces every n-th element, a block combines its threads' values as a tree, and a second launch with one
 //! block combines the blocks' values. The order in which values are combined depends only on the number of elements and
-//! on the device, so that results are reproducible. This order differs from the order of the elements. Therefore the
+//! on the device. Results are therefore reproducible. This order differs from the order of the elements. Therefore the
 //! operation must be commutative, as PyCUDA requires too.
 
 use super::argument::{self, Argument, ArgumentRole};

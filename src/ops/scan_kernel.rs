@@ -3,8 +3,8 @@
 //!
 //! A scan takes three launches for any length. In the first, each block combines the elements of its part of the array.
 //! In the second, one block scans the results of these blocks. In the third, each block scans its part, beginning with
-//! the combined result of all preceding parts. Elements are combined in their order, so that the operation must be
-//! associative but not commutative.
+//! the combined result of all preceding parts. Elements are combined in their order. Therefore the operation must be
+//! associative, but need not be commutative.
 
 use std::sync::Arc;
 

@@ -35,9 +35,10 @@ impl SendPyObject {
         &self.0
     }
 
-    /// Releases the reference on a thread that certainly holds the GIL.
+    /// Releases the reference on a thread that holds the GIL, as `py` proves.
     ///
-    /// No GIL request is needed if other references to the object exist, because the object then survives.
+    /// If other references to the object exist, the reference count is decremented directly, because the object
+    /// survives. If not, the drop of `self` releases the last reference.
     pub(crate) fn release(self, py: Python<'_>) {
         if is_last(&self.0, py) {
             return; // the drop of `self` then either drops the object here or queues it

@@ -34,7 +34,7 @@ fn interrupted() -> Option<Arc<dyn Error + Send + Sync>> {
         .flatten()
 }
 
-/// Registers the readers of the environment and of Ctrl-C.
+/// Registers the functions that read the environment variables and that check for Ctrl-C.
 pub(crate) fn register() {
     settings::read_with(environment);
     set_interrupt_check(interrupted);

@@ -152,8 +152,8 @@ impl Graph {
     }
 
     /// Keeps the graph's resources alive until the stream has completed the launch. For a borrowed stream, which may be
-    /// destroyed before the graph, an event is recorded immediately. For other streams this is done when the graph is
-    /// dropped.
+    /// destroyed before the graph, an event is recorded immediately. For other streams the event is recorded when the
+    /// graph is dropped.
     fn hold_on(&self, stream: &Stream, held: &Arc<GraphResources>) -> Result<()> {
         if stream.is_foreign() {
             return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));

@@ -1,8 +1,9 @@
 //! Updates of the parameters of an instantiated graph, for one operation or for all operations.
 //!
 //! The replacement of an operation is captured on a separate stream by the same calls that normally enqueue the
-//! operation. The capture validates the replacement, records its resources and yields the driver's description of it,
-//! which is passed to the executable graph. The previous resources are released after the launches that use them.
+//! operation. The capture validates the replacement, records its resources and yields the driver's description of the
+//! replacement, which is passed to the executable graph. The previous resources are released after the launches that
+//! use them.
 
 use std::sync::{Arc, MutexGuard, PoisonError, RwLockWriteGuard, TryLockError};
 

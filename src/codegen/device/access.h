@@ -1,10 +1,12 @@
-// Element access for arrays of any layout. Includes nothing, so that every run-time compiler accepts it unchanged.
+// Element access for arrays of any layout. This header includes no other header, so that every run-time compiler
+// accepts it unchanged.
 #ifndef PYGPU_ACCESS_H
 #define PYGPU_ACCESS_H
 
 namespace pygpu {
 
-// Divides numbers below 2^31 by a multiplication and a shift: an integer division costs as much as moving an element.
+// Divides numbers below 2^31 by a multiplication and a shift, because an integer division costs as much as moving an
+// element.
 struct divisor {
     unsigned length, factor, shift;
 
@@ -13,8 +15,8 @@ struct divisor {
     }
 };
 
-// Lengths of N axes, for fewer than 2^31 elements. The outermost length is not needed: its index is the remaining
-// quotient.
+// Lengths of N axes, for fewer than 2^31 elements. The outermost length is not needed, because the index along the
+// outermost axis is the remaining quotient.
 template <int N> struct lengths {
     typedef unsigned number;
     divisor inner[N - 1];
@@ -75,7 +77,8 @@ template <class Lengths, class Step, int N, int S> struct walk_with : Lengths {
     }
 };
 
-// Fewer than 2^31 elements with strides below 2^31 bytes; fewer than 2^31 elements with any strides; no limits.
+// Loop nests of three widths: `walk` for fewer than 2^31 elements and strides below 2^31 bytes, `far_walk` for fewer
+// than 2^31 elements and any strides, `wide_walk` for any number of elements and any strides.
 template <int N, int S> using walk = walk_with<lengths<N>, int, N, S>;
 template <int N, int S> using far_walk = walk_with<lengths<N>, long long, N, S>;
 template <int N, int S> using wide_walk = walk_with<long_lengths<N>, long long, N, S>;
@@ -123,7 +126,7 @@ template <class Pack, class T> __device__ Pack shifted(const T *from) {
     return made;
 }
 
-// Moves the elements of a pack BY positions to the front, and the first ones to the back.
+// Moves the elements of a pack BY positions to the front, and the first BY elements to the back.
 template <int BY, class T, int V> __device__ void rotate(pack<T, V> &held) {
     const pack<T, V> before = held;
 #pragma unroll

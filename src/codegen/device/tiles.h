@@ -5,8 +5,8 @@
 
 namespace pygpu {
 
-// A loop nest of N axes whose last two axes are divided into tiles: X elements along the last axis, Y along the one
-// before. Also stores the lengths of these axes in elements.
+// A loop nest of N axes whose last two axes are divided into tiles: X elements along the last axis, Y elements along
+// the axis before the last. Also stores the lengths of these axes in elements.
 template <class Walk, int N, int X, int Y> struct tiles {
     typedef typename Walk::number number;
     enum { AXES = N, LONG_X = X, LONG_Y = Y };

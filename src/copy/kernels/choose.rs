@@ -1,7 +1,8 @@
 //! Chooses the kernel for a copy within a device. Contains arithmetic only, and no driver calls.
 //!
-//! A contiguous run is moved in units of up to 16 bytes, as large as addresses, strides and length allow. The remaining
-//! axes repeat units. The choice depends mainly on whether source and target have the same fastest axis.
+//! A contiguous run is moved in units of up to 16 bytes, as large as addresses, strides and length allow. This is
+//! repeated along the remaining axes. The choice depends mainly on whether source and target have the same fastest
+//! axis.
 
 use pygpu_backend::Address;
 use pygpu_base::small_sort;
@@ -16,11 +17,11 @@ pub(super) const LARGEST: i64 = 16;
 /// Minimum length in units of a row that is divided among blocks. Each of these blocks processes a part of one row.
 const LONG_LINE: i64 = 1024;
 
-/// Number of units in a plane below which the plane fits into the caches, so that the order of accesses hardly matters.
+/// Number of units in a plane below which the plane fits into the caches. The order of accesses then hardly matters.
 const SMALL_PLANE: i64 = 1024;
 
-/// Size of a memory sector in bytes. Elements further apart are in different sectors, so that reading them together
-/// gains nothing.
+/// Size of a memory sector in bytes. Elements further apart are in different sectors, and reading them together
+/// therefore gains nothing.
 const SECTOR: u64 = 32;
 
 /// Minimum length in bytes, a full cache line, of rows that are written consecutively because they repeat the same row
@@ -46,12 +47,12 @@ pub(super) enum CopyKernel {
     /// For long innermost rows: a block computes addresses once, because it processes a part of one row.
     Lines {
         /// Whether the source is broadcast along an outer axis. Blocks then process the same part of all rows
-        /// consecutively, so that it is read from memory once.
+        /// consecutively, so that this part is read from memory once.
         again: bool,
     },
     /// For any layout: the address of each unit is computed from its index.
     Flat {
-        /// Whether there are 2^31 units or more, so that indices need 64 bits.
+        /// Whether indices need 64 bits, because there are 2^31 units or more.
         wide: bool,
     },
     /// Transposition in registers, of vectors of `vector` bytes. The axes `x` and `y` of the plane are last.

@@ -69,7 +69,7 @@ impl CopyVariant {
         Self { kernel, defined: defined.into_iter().collect() }
     }
 
-    /// Adds a compile-time definition, which the kernel sees as a macro.
+    /// Adds a compile-time definition, which is a macro in the kernel's source.
     pub(super) fn with(mut self, name: &'static str, value: i64) -> Self {
         self.defined.push((name, value));
         self

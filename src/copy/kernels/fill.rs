@@ -15,8 +15,8 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::ContiguousRuns;
 use pygpu_memory::Access;
 
-/// Maximum size in bytes of an item and of a period. With the maximum number of axes it fits into the 4096 bytes of
-/// parameters that every device supports.
+/// Maximum size in bytes of an item and of a period. A period of this size and the maximum number of axes together fit
+/// into the 4096 bytes of parameters that every device supports.
 pub(crate) const LONGEST: i64 = 512;
 
 /// Fills contiguous runs, which consist of whole items, with an item of at most [`LONGEST`] bytes, in one launch.

@@ -199,11 +199,11 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
     )
 }
 
-/// Where a kernel gets the offsets along the indexed axis from.
+/// Source of the offsets along the indexed axis.
 enum OffsetSource<'a> {
-    /// From an array of byte offsets, one for each combination of indices.
+    /// An array of byte offsets, one for each combination of indices.
     Table(&'a Array),
-    /// From the contiguous indices of one axis. An index that is out of range is reported to the readback.
+    /// The contiguous indices of one axis. An index that is out of range is reported to the readback.
     Of(&'a Indexed, Option<&'a Readback>),
 }
 

@@ -9,8 +9,8 @@ use pygpu_layout::SharedAxis;
 /// Number of threads in a block of every kernel.
 pub(super) const THREADS: u32 = 256;
 
-/// Maximum number of blocks of a launch. If there are more shares of work, each block processes several. AMD devices
-/// accept fewer than 2^32 threads.
+/// Maximum number of blocks of a launch. If there are more shares of work, each block processes several shares. This
+/// maximum keeps the number of threads below 2^32, as AMD devices require.
 const MOST_BLOCKS: u64 = 1 << 22;
 
 /// Numbers of axes for which kernels are compiled. A copy with another number is padded with axes of length 1.
@@ -36,7 +36,7 @@ impl Tuning {
 #[derive(Debug)]
 pub(super) struct CopyParameters {
     pub(super) record: ParameterBlock,
-    /// Number of shares of work; a block processes one share, or several if there are too many.
+    /// Number of shares of work. A block processes one share, or several if there are more shares than `MOST_BLOCKS`.
     pub(super) shares: i64,
 }
 

@@ -51,7 +51,7 @@ pub(super) struct ChunkBoxes {
     offsets: [i64; 2],
     itemsize: i64,
     /// Number of axes up to and including the divided one; 0 if there is one chunk. A chunk contains one index of each
-    /// axis before the divided one, and all indices of each axis after it.
+    /// axis before the divided axis, and all indices of each axis after the divided axis.
     cut: usize,
     step: i64,
 }

@@ -2,9 +2,9 @@
 //! copy engine works on others.
 //!
 //! Owns the threads, the slots and their limit. Handles copies of at least [`RingSettings::threshold`] bytes. Smaller
-//! ones are faster through the driver's own staging, which is also used if no memory can be pinned. No lock may be held
-//! during a driver call, and no call may wait for another stream's work while another caller may be waiting for its
-//! slots.
+//! copies are faster through the driver's own staging, which is also used if no memory can be pinned. No lock may be
+//! held during a driver call, and no call may wait for another stream's work while another caller may be waiting for
+//! its slots.
 
 mod chunks;
 mod settings;
@@ -53,8 +53,9 @@ pub(super) struct Ring<'a> {
     slot: usize,
 }
 
-/// Opens the ring for a copy of `bytes` bytes, if it is the fastest path, i.e. from the threshold on. Copies of more
-/// than `most` bytes also use it, because the driver might wait for a busy stream.
+/// Opens the ring for a copy of `bytes` bytes, if the ring is the fastest path, i.e. if the copy has at least the
+/// threshold's size. Copies of more than `most` bytes also use the ring, because the driver might wait for a busy
+/// stream.
 ///
 /// # Errors
 /// `ValueError` for an environment variable that is not a number; driver errors.

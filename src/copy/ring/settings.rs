@@ -1,7 +1,7 @@
 //! Limits and thresholds of the ring, from environment variables, which are read once, and from setters.
 //!
-//! `PYGPU_PINNED_LIMIT` is for users. The others are for benchmarks, and for tests in which small arrays should pass
-//! through the ring.
+//! The variable `PYGPU_PINNED_LIMIT` is for users. The other variables are for benchmarks, and for tests in which small
+//! arrays should pass through the ring.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

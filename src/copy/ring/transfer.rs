@@ -74,8 +74,8 @@ impl RingTransfer<'_> {
         match error {
             None => Ok(()),
             Some(error) => {
-                // If the copy fails, the caller records no use, so none of its work may still be running when this
-                // function returns.
+                // If the copy fails, the caller records no use. Therefore none of the copy's work may still be running
+                // when this function returns.
                 let _ = self.stream.synchronize();
                 Err(error)
             }

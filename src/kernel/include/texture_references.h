@@ -133,7 +133,7 @@ PYGPU_SURFACE(surf2DLayered, cudaSurfaceType2DLayered, PYGPU_LIST(int x, int y, 
 #undef PYGPU_SURFACE
 #undef PYGPU_LIST
 
-// A declaration such as `texture<float, 2> name;` thereby declares a variable in constant memory.
+// With these macros, a declaration such as `texture<float, 2> name;` declares a variable in constant memory.
 #define texture __constant__ ::pygpu::texture_reference
 #define surface __constant__ ::pygpu::surface_reference
 

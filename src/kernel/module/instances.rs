@@ -25,7 +25,7 @@ impl Module {
     }
 
     /// Returns an instance of a template of the source. The instance is compiled to a separate module on first use.
-    /// `hints` are the candidate paths of [`build`].
+    /// `hints` are candidate paths of the compiler's library.
     ///
     /// # Errors
     /// As [`load`]; `ValueError` for a module without source.

@@ -332,7 +332,8 @@ impl Module {
 }
 
 /// Compiles a source for a device, or takes its cached image, and loads the image. A cached image that fails to load is
-/// removed from the cache, and the source is compiled again, once. `hints` are the candidate paths of [`build`].
+/// removed from the cache, and the source is compiled again, once. `hints` are candidate paths of the compiler's
+/// library.
 ///
 /// # Errors
 /// As [`build`]; driver errors.

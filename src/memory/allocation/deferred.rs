@@ -12,8 +12,8 @@ use pygpu_base::flush::{self, FlushReason, FlushToken, NodeId, Pending, PendingM
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// Creates a block of `bytes` bytes, not 0, whose memory is allocated when the operation that computes it is
-    /// launched. `stream` must be a stream of PyGPU.
+    /// Creates a block of `bytes` bytes, not 0, whose memory is allocated when the operation that computes the block's
+    /// values is launched. `stream` must be a stream of PyGPU.
     #[inline]
     pub fn deferred(bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();

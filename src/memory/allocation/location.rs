@@ -14,8 +14,8 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 /// Error of a failed operation that should have written the block.
 struct BlockFault {
     error: Error,
-    /// First operation of the launch batch that failed. It identifies the batch, so that a thread reports one error per
-    /// batch.
+    /// First operation of the launch batch in which the operation failed. It identifies the batch, so that a thread
+    /// reports one error per batch.
     batch: NodeId,
 }
 

@@ -16,7 +16,7 @@ pub(super) const BYTES: usize = 16;
 /// Number of elements per thread if consecutive elements of a thread are one block's width apart.
 pub(super) const APART: u8 = 4;
 /// Number of elements per thread if they have at most 4 bytes and are one row apart. Each block of threads also reads
-/// the rows directly above and below its own rows, so that more rows per block save reads.
+/// the rows directly above and below its own rows. More rows per block therefore save reads.
 const ROWS: u8 = 8;
 
 /// How the elements that a thread processes together are arranged in memory.

@@ -38,8 +38,9 @@ pub(super) fn is_reachable(layout: &Layout) -> bool {
     layout.axes().iter().all(|axis| axis.len < 2 || (axis.stride > 0 && axis.stride % layout.itemsize() == 0))
 }
 
-/// Describes the transformed axes of one array. Returns `None` if a library cannot express them: each axis must be
-/// contained a whole number of times in the stride of the axis before it.
+/// Describes the transformed axes of one array. Returns `None` if a library cannot express them. A library requires
+/// that each stride is a multiple of the next axis's stride, and that the elements along each axis do not extend beyond
+/// the stride of the axis before it.
 fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<FftLayout> {
     let last = axes.last()?;
     let mut side = FftLayout { stride: last.stride / itemsize, ..FftLayout::default() };

@@ -14,8 +14,8 @@ use pygpu_device::stream::Stream;
 /// Launches the pending operations of the queues in `scope`. Waits for other threads that are launching a batch of
 /// these queues. Must be called without the GIL.
 ///
-/// Never fails: driver errors are stored in the affected blocks, and the thread that deferred the operations receives
-/// them with its next request.
+/// Never fails: driver errors are stored in the affected blocks. The first error is also stored for the thread that
+/// deferred the operations, which takes it by `flush::take_error`.
 pub fn flush(scope: Scope, cause: FlushReason) {
     // A host function that a stream calls must not call the driver.
     if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {

@@ -28,7 +28,7 @@ const SLOW: Duration = Duration::from_millis(2);
 /// Stack size of the thread in bytes. Its deepest call is a driver's launch.
 const STACK: usize = 1 << 20;
 
-/// Whether the thread was started. A forked child has neither this thread nor a usable driver.
+/// Whether the helper thread was started. A forked child has neither this thread nor a usable driver.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
 /// Sets the interval in microseconds between two checks; 0 leaves the age of operations unbounded. After a call with an

@@ -52,11 +52,11 @@ pub(super) enum CompileDecision {
 /// Looks up or generates the code for a kernel spec, and counts a use of the structure. Returns `None` if this is not
 /// the first use and the number of uses is below the compile threshold; the operations are then launched individually.
 ///
+/// If `counts` is false, the number of uses stays unchanged. `counts` is false for a second attempt of the same flush,
+/// and on the helper thread.
+///
 /// # Errors
 /// `TypeError` if a function has no implementation for its operands' dtype; such operations are never deferred.
-///
-/// If `counts` is false, the number of uses stays unchanged; this applies to a second attempt of the same flush, and to
-/// the helper thread.
 pub(super) fn lookup_or_compile(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,

@@ -173,8 +173,8 @@ impl<'a> LaunchBatch<'a> {
         self.outcome
     }
 
-    /// Launches all operations of a group by one kernel. Returns `None` if this is not possible: the uses of the
-    /// group's structure are below the compile threshold, or the operands are not suitably aligned.
+    /// Launches all operations of a group by one kernel. Returns `None` if this is not possible: the number of uses of
+    /// the group's structure is below the compile threshold, or the operands are not suitably aligned.
     fn together(&mut self, group: &FusionGroup) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
         let draft = FusedKernelSpec::of(self.taken.id(0), nodes, group);
@@ -240,8 +240,8 @@ fn values(draft: &FusedKernelSpec<'_>) -> Arguments {
     values
 }
 
-/// Launches a fused kernel and returns the number of its results. Returns `None` if the uses of its structure are below
-/// the compile threshold and the kernel is not available without compilation.
+/// Launches a fused kernel and returns the number of its results. Returns `None` if the number of uses of the kernel's
+/// structure is below the compile threshold and the kernel is not available without compilation.
 fn fused(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,

@@ -15,8 +15,8 @@ pub struct FusionLimits {
     pub arrays: AtomicUsize,
     /// Maximum number of results of a kernel.
     pub outputs: AtomicUsize,
-    /// Number of uses from which on a structure of several operations is compiled; 0 selects the value of the
-    /// environment variable `PYGPU_FUSION_COMPILE`.
+    /// Number of uses from which on a combination of several operations is compiled to one kernel; 0 selects the value
+    /// of the environment variable `PYGPU_FUSION_COMPILE`.
     pub meetings: AtomicU64,
     /// Microseconds between two checks of the helper thread, which bounds the age of operations; 0 if the age is not
     /// bounded.

@@ -10,7 +10,7 @@ use pygpu_base::settings::{self, Settings, Variable};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum FusionMode {
-    /// Defer operations on private memory.
+    /// Defer operations on private memory, i.e. memory from PyGPU's pool that no other code can access.
     Auto,
     /// Launch every operation eagerly.
     Off,

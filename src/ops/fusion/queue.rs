@@ -184,7 +184,7 @@ impl PendingQueue {
 
     /// If the queue is empty, records all sequence numbers up to `highest` as complete, which includes those of
     /// discarded operations. Otherwise these numbers are recorded when the last batch ends, or when a later operation
-    /// with the same number completes.
+    /// completes that reuses the number of a discarded operation.
     ///
     /// Without this record the mark of a discarded operation would stay pending, and a push that waits for this
     /// operation would never end.

@@ -99,8 +99,8 @@ pub struct FusionCounts {
     pub fused: u64,
     /// Number of results of deferred operations that were written to memory.
     pub outputs: u64,
-    /// Number of groups whose operations were launched individually, because the uses of the group's structure were
-    /// below the compile threshold.
+    /// Number of groups whose operations were launched individually, because the number of uses of the group's
+    /// structure was below the compile threshold.
     pub first_meetings: u64,
     /// Number of operations that failed to launch.
     pub failures: u64,

@@ -15,9 +15,10 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
-/// Upper bound for the compile-time weight of a fused kernel's expression; a larger sum of weights is reduced to it. At
-/// this weight two elements of a pack are still unrolled; otherwise a thread would wait for each element. The longer
-/// compile time is acceptable, because the kernel is compiled once for all its operations.
+/// Upper bound for the compile-time weight of a fused kernel's expression; a larger sum of weights is reduced to this
+/// bound. At this weight the expression is still unrolled for two elements of a pack; without unrolling, a thread would
+/// wait for each element. The longer compile time is acceptable, because the kernel is compiled once for all its
+/// operations.
 const HEAVIEST: u8 = 12;
 /// Compile-time weight of a fused expression from which on the computation takes as long as reading the operands.
 const LONG: u8 = 5;

@@ -28,7 +28,7 @@ pub(super) struct GemmLayout {
     axes: SmallVec<[BatchAxis; 4]>,
     /// Whether each operand, and the result array, already has the type of the computation.
     are_plain: [bool; 3],
-    /// Whether the operands are exchanged, so that `a` is PyGPU's second operand and `b` the first.
+    /// Whether the operands are exchanged. If so, `a` is PyGPU's second operand, and `b` is PyGPU's first operand.
     is_turned: bool,
 }
 

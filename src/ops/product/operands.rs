@@ -59,11 +59,11 @@ pub(super) struct ProductProblem {
     pub(super) batches: i64,
     /// The loop nest over the batches of operands and results; `None` for a single product.
     pub(super) walk: Option<LoopNest>,
-    /// Whether the operands are exchanged, so that `a` is the second operand and `b` the first.
+    /// Whether the operands are exchanged. If so, `a` is the second operand, and `b` is the first operand.
     is_turned: bool,
 }
 
-/// Whether sums of a type are computed as sums of unsigned integers or of booleans.
+/// Whether a type is an integer type or bool. Sums of its values are then computed in unsigned integers.
 pub(super) fn is_whole(kind: ScalarType) -> bool {
     !kind.is_complex()
         && !matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)
@@ -174,7 +174,7 @@ impl ProductProblem {
         Self { a: self.b, b: self.a, out, is_turned: !self.is_turned, ..self }
     }
 
-    /// Whether the operands are exchanged, so that `a` is the second operand and `b` the first.
+    /// Whether the operands are exchanged. If so, `a` is the second operand, and `b` is the first operand.
     pub(super) fn is_turned(&self) -> bool {
         self.is_turned
     }

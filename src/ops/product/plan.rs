@@ -176,7 +176,7 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
 }
 
 /// Whether the inner axis may be divided among blocks. The partial sums are then added in the type of the partial
-/// results, so that integers must wrap around in this type as they do in the type of the results.
+/// results. Therefore integers must wrap around in this type as they do in the type of the results.
 fn may_split(task: &ProductProblem) -> bool {
     !is_whole(task.computed) || task.computed == ScalarType::Bool || task.computed == task.out.kind
 }

@@ -1,10 +1,11 @@
 // Tiled matrix products: a block computes PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by PYGPU_TN
-// elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory while the next
-// ones are loaded into registers. Operands may have any strides: threads together read contiguous elements, along the
-// inner axis or across it.
+// elements in registers. PYGPU_BK elements of both operands along the inner axis are in shared memory, while the next
+// PYGPU_BK elements are loaded into registers. Operands may have any strides: threads together read contiguous
+// elements, along the inner axis or across it.
 #define PYGPU_THREADS ((PYGPU_BM / PYGPU_TM) * (PYGPU_BN / PYGPU_TN))
-// Number of elements of a load from shared memory, and padding of its rows in elements: 16 bytes, which keep rows
-// aligned and distribute them over the banks.
+// PYGPU_QUAD is the number of elements that one load from shared memory reads. PYGPU_PAD is the number of elements, 16
+// bytes, by which each row in shared memory is padded. The padding keeps rows aligned and distributes them over the
+// banks.
 #define PYGPU_QUAD (16 / PYGPU_BYTES < 4 ? 16 / PYGPU_BYTES : 4)
 #define PYGPU_PAD (16 / PYGPU_BYTES)
 // Number of blocks for which a multiprocessor has enough registers.
@@ -130,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu
 #pragma unroll
                 for (int j = 0; j < PYGPU_TN; j++) pygpu_add_product(sum[i][j], x[i], y[j]);
         }
-        // All threads have read the other half before the last barrier, so it may be overwritten.
+        // All threads have read the other half before the preceding barrier, so that half may be overwritten.
         half ^= 1;
         if (has_more) {
             of_a.write(held_a + half * PYGPU_BK, pygpu_convert_a());

@@ -174,7 +174,7 @@ fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
 fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let packs = count as u64 / u64::from(block.vector);
     // If each result has few elements, one thread computes it. The cache lines are used completely, because adjacent
-    // threads read the remaining elements of them.
+    // threads read the remaining elements of these cache lines.
     if packs <= 2 * u64::from(block.each) {
         return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }

@@ -1,4 +1,4 @@
-// Applies a function in place at positions that may occur repeatedly. Positions are sorted, equal ones keep their
+// Applies a function in place at positions that may occur repeatedly. Positions are sorted, equal positions keep their
 // order, and one thread applies all values of a position. The result is therefore that of a loop over the indices, bit
 // for bit.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(const long long *places, const long long *order,

@@ -58,9 +58,9 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
 }
 #else
 
-// Returns the sum of the numbers of all threads before this one, and the sum of all threads in `all`. A few threads add
-// one row of numbers each, and each thread adds the rows before its own. This takes two barriers, and uses no warp
-// size.
+// Returns the sum of the numbers `own` of all threads before this thread, and stores the sum over all threads in `all`.
+// A few threads each add up one row of numbers, and each thread then adds the sums of the rows before its own row. This
+// takes two barriers, and depends on no warp size.
 #define PYGPU_ROW (PYGPU_THREADS > 256 ? 32 : 16)
 #define PYGPU_ROWS (PYGPU_THREADS / PYGPU_ROW)
 template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T *rows, T &all) {
@@ -92,8 +92,8 @@ template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T 
 }
 
 #if PYGPU_STEP == 2
-// Computes the index of each tile's first true element among all true elements, and their total, which the host reads
-// too.
+// Computes the index of each tile's first true element among all true elements, and the number of all true elements,
+// which the host reads too.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_start_tiles(
     const unsigned *counts, pygpu_long *starts, pygpu_long tiles, pygpu_long *told) {
     __shared__ pygpu_long numbers[PYGPU_THREADS + PYGPU_ROWS], rows[PYGPU_ROWS];

@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
         const unsigned place = at & last;
         if (row < rows && place < count) {
 #if PYGPU_PLACES
-            // The key of -0 is that of 0, so the element itself is read again.
+            // 0 and -0 have the same key, so the element is read from the input again instead of decoded from its key.
             if (values) values[row * count + place] = from[row * count + places[at]];
             order[row * count + place] = places[at];
 #else

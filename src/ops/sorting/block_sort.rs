@@ -14,7 +14,7 @@ const TEXT: &str = include_str!("block_sort.cu");
 const NAME: &str = "pygpu_sort_rows";
 
 /// Maximum number of elements per block: `FEW` for short rows, so that many blocks run concurrently, otherwise `MANY`.
-/// Keys of 16 bytes with positions need 40 KiB of shared memory.
+/// Keys of 16 bytes, sorted together with their positions, need 40 KiB of shared memory.
 const FEW: i64 = 512;
 const MANY: i64 = 2048;
 

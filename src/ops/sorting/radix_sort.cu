@@ -7,8 +7,8 @@
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 
 #if PYGPU_IS_COUNT
-// Counts the keys of a row with each digit, for all passes. Rows are on the grid's x axis, which permits the most
-// blocks.
+// For each pass and each value of a digit, counts the keys of a row with this digit. Rows are on the grid's x axis,
+// which permits the most blocks.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,
                                                                              pygpu_number count) {
     __shared__ unsigned own[PYGPU_PASSES * 256];
@@ -56,8 +56,8 @@ static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_n
 }
 
 // Returns the lanes of the warp with the same digit. A ballot finds the lanes with the first lane's digit. Each other
-// lane sets its bit in a word of its digit, which is 0 before. These atomic operations are slow only if many lanes have
-// one digit, which then is mostly the first lane's digit.
+// lane sets its bit in the word of its digit; before, all these words are 0. These atomic operations are slow only if
+// many lanes have the same digit, but that is then mostly the first lane's digit.
 static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *written, unsigned lane) {
     const bool is_first = digit == PYGPU_SHUFFLE(digit, 0);
     const pygpu_lanes with_first = PYGPU_BALLOT(is_first);
@@ -67,7 +67,8 @@ static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *wr
 }
 
 // Returns the number of keys with this thread's digit in all earlier tiles. Several tiles are read at once, because
-// each read has a long latency. With positions, the registers for several reads cost more than they gain.
+// each read has a long latency. If positions are sorted too, only one tile is read at a time, because registers for
+// several reads would cost more time than the overlap of the reads saves.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
     enum { at_once = PYGPU_PLACES ? 1 : 4 };
     pygpu_number before = 0;
@@ -113,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
     const size_t offset = (size_t)row * count;
     elements += offset;
-    // A warp has consecutive keys; a lane has every PYGPU_WARP-th of them.
+    // A warp processes consecutive keys. Each lane processes every PYGPU_WARP-th of these keys.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
     pygpu_key key[PYGPU_EACH];
     if (is_first) {
@@ -130,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     for (int turn = 0; turn < PYGPU_EACH; turn++) atomicAdd(&own[pygpu_digit(key[turn], pass)], 1u);
     __syncthreads();
 
-    // From here on, a thread also processes the digit with its index.
+    // From here on, each thread also processes the digit whose value is the index of the thread.
     unsigned sum = 0;
 #pragma unroll
     for (int other = 0; other < PYGPU_WARPS; other++) {
@@ -148,8 +149,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     if (tile == 0) before = pygpu_sum_before(counts[((size_t)row * PYGPU_PASSES + pass) * 256 + tid], sums);
     __syncthreads();
 
-    // Computes the rank of each key in the tile: after the keys of its digit in earlier warps, and in earlier lanes and
-    // turns.
+    // Computes the rank of each key in the tile. Keys with the same digit in earlier warps, lanes and turns precede the
+    // key.
 #if PYGPU_PLACES
     unsigned rank[PYGPU_EACH];
 #endif
@@ -175,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     base[tid] = before - begin;
     __syncthreads();
 #if PYGPU_PLACES
-    // Read here, so that the reads overlap with the stores of the keys.
+    // The positions are read here, so that these reads overlap with the stores of the keys.
     pygpu_place own_place[PYGPU_EACH];
     pygpu_number target[PYGPU_EACH];
     if (!is_first) places_from += offset + start;
@@ -213,7 +214,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                 ((pygpu_place *)places_to)[offset + target[turn]] = places[i];
             } else {
                 ((long long *)places_to)[offset + target[turn]] = (long long)places[i];
-                // The key of -0 is that of 0, so the element itself is read again.
+                // 0 and -0 have the same key, so the element is read from the input again instead of decoded from its
+                // key.
                 if (to) ((pygpu_element *)to)[offset + target[turn]] = elements[places[i]];
             }
         }

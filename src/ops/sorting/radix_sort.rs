@@ -121,8 +121,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let state = RadixSortScratch::new(rows, &plan, stream)?;
     // SAFETY: the kernel was compiled for these keys; the scratch memory has the size for them.
     unsafe { launch_count(rows, &count, &state, stream)? };
-    // The passes alternate between two buffers, so that the last pass writes to the result. With positions, the last
-    // pass reads the original elements again, which must therefore not be overwritten.
+    // The passes alternate between two buffers, so that the last pass writes to the result. If positions are sorted
+    // too, the last pass reads the original elements again, which must therefore not be overwritten.
     let size = rows.rows * rows.count;
     let pairs = |bytes: i64, result: Option<&Array>| -> Result<[Array; 2]> {
         let new = |is_needed: bool| scratch(if is_needed { size * bytes } else { 0 }, stream);

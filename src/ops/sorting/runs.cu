@@ -19,7 +19,7 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
         pygpu_number word = PYGPU_UP_TO_TILE;
         while (other >= 0 && (word = PYGPU_PEEK(&said[other])) == 0) PYGPU_YIELD();
         const pygpu_lanes whole = PYGPU_BALLOT(word >= PYGPU_UP_TO_TILE);
-        // The nearest tile whose count includes earlier tiles is the last one that is added.
+        // The last count that is added is that of the nearest tile whose count includes earlier tiles.
         const bool counts = whole == 0 || lane <= PYGPU_FIRST_LANE(whole);
         pygpu_number sum = counts ? PYGPU_NUMBER_OF(word) : 0;
 #pragma unroll
@@ -29,8 +29,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-// Returns the number of runs that begin before a lane's pack in a round of a warp. Adds that of the whole round to
-// `all`.
+// Returns the number of runs that begin before a lane's pack in a round of a warp. Adds the number of runs that begin
+// in the whole round to `all`.
 static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
     const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
     unsigned before = 0;
@@ -44,8 +44,8 @@ static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, 
 }
 
 static __device__ inline bool pygpu_is_first(pygpu_element before, pygpu_element own) {
-    // NaNs are at the end. Complex NaNs are equal even if their other parts differ. With PYGPU_NAN_APART each NaN is a
-    // run.
+    // NaNs are at the end of the sorted elements. Complex numbers with a NaN are equal even if their other parts
+    // differ. With PYGPU_NAN_APART each NaN is a separate run.
     return pygpu_has_nan(own) ? PYGPU_NAN_APART || !pygpu_has_nan(before) : pygpu_differ(pygpu_encode(before), pygpu_encode(own));
 }
 
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
     const unsigned tile = drawn;
     const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
-    // A warp has consecutive elements; a lane has every PYGPU_WARP-th pack of them.
+    // A warp processes consecutive elements. Each lane processes every PYGPU_WARP-th pack of these elements.
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane * PYGPU_PACK;
     sorted += start;
     pygpu_element own[PYGPU_EACH];

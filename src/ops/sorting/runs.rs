@@ -22,9 +22,10 @@ const TEXT: &str = include_str!("runs.cu");
 const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
-/// Total size in bytes of the elements per thread. `MOST_EACH` is the maximum number of these elements, because each
-/// needs one bit of a word. Blocks wait for their predecessors, so that large parts reduce the waiting.
+/// Maximum size in bytes of the elements that one thread processes. The value is large because each block waits for the
+/// previous block, and more elements per thread mean fewer blocks.
 const BYTES_OF_THREAD: u64 = 128;
+/// Maximum number of elements that one thread processes, because each of them needs one bit of a 32-bit word.
 const MOST_EACH: u64 = 32;
 
 /// Size of a pack in bytes.

@@ -34,7 +34,8 @@ const FEW: i64 = 4096;
 const BLOCKS: u64 = 8;
 /// Average number of weights per run from which on `THREADS` threads sum a run instead of 32.
 const LONG: i64 = 128;
-/// Maximum number of blocks per run; `ENOUGH` is the total number of blocks that suffices to occupy the device.
+/// Maximum number of blocks that sum one run of weights; `ENOUGH` is the total number of blocks that suffices to occupy
+/// the device.
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 

@@ -28,9 +28,9 @@ pub struct Sorted {
     pub places: Option<Array>,
 }
 
-/// Sorts the rows of an array. A sort with positions is stable and treats -0 as equal to 0. A sort without positions
-/// orders -0 before 0. For real parts, this would take precedence over the order of the imaginary parts; therefore
-/// complex numbers are always sorted with positions.
+/// Sorts the rows of an array. A sort that also returns positions is stable and treats -0 as equal to 0. A sort that
+/// returns no positions orders -0 before 0. For real parts, this would take precedence over the order of the imaginary
+/// parts; therefore complex numbers are always sorted with positions.
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.

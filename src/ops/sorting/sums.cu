@@ -1,4 +1,4 @@
-// Sums each run of weights, which are read at the positions in `places`. A block has one part of a run. The order of
+// Sums each run of weights, which are read at the positions in `places`. A block sums one part of a run. The order of
 // the additions depends only on the length of the run.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
     pygpu_sum_runs(const double *weights, const long long *places, const long long *starts, double *sums, long long runs) {

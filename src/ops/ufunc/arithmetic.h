@@ -1,4 +1,5 @@
-// Functions of the table of operations that C lacks or defines differently than NumPy. Includes nothing, like access.h.
+// Functions of the table of operations that C lacks or defines differently than NumPy. This header includes no other
+// header, like access.h.
 namespace pygpu_op {
 
 // Integer division: a divisor of 0 gives 0; the minimum divided by -1 gives itself.
@@ -46,7 +47,8 @@ template <class T> __device__ inline T right_shift(T a, T b) {
     return (unsigned long long)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0);
 }
 
-// The unsigned type for a magnitude, because that of a signed type's minimum does not fit into the signed type.
+// The unsigned type for the magnitudes of a signed type, because the magnitude of the signed type's minimum does not
+// fit into the signed type.
 template <int BYTES> struct unsigned_of { typedef unsigned type; };
 template <> struct unsigned_of<8> { typedef unsigned long long type; };
 template <class T> __device__ inline typename unsigned_of<sizeof(T)>::type size_of(T a) {
@@ -115,7 +117,7 @@ __device__ inline double binary_logarithm(double a) {
     return exponent + log2(mantissa);
 }
 
-// Complex numbers: lexicographic order; NaN if a part is NaN.
+// Complex numbers are ordered lexicographically. A complex number counts as NaN if either part is NaN.
 template <class Z> __device__ inline bool is_nan(Z z) { return z.real() != z.real() || z.imag() != z.imag(); }
 template <class Z> __device__ inline bool is_less(Z a, Z b) {
     return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
@@ -136,8 +138,8 @@ template <class Z> __device__ inline Z complex_power(Z a, Z b) {
     return pow(a, b);
 }
 
-// Complex functions from real ones, after W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987), which
-// preserve the signs of zeros on both sides of a branch cut.
+// Complex functions that are computed from real functions, after W. Kahan, "Branch Cuts for Complex Elementary
+// Functions" (1987). They preserve the signs of zeros on both sides of a branch cut.
 template <class Z> __device__ inline Z turned(Z z) { return Z(-z.imag(), z.real()); }
 template <class Z> __device__ inline Z turned_back(Z z) { return Z(z.imag(), -z.real()); }
 // Infinite and NaN parts are handled separately by the rules of C99 (annex G), which NumPy and the array API follow.
@@ -145,7 +147,7 @@ template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
 template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
-// Magnitude, NaN and signed zero for a complex number that is not finite.
+// Values for the results of complex numbers that are not finite: the magnitude, a NaN, and a zero with a given sign.
 template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
 template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
 template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }
@@ -220,7 +222,8 @@ template <class Z> __device__ inline Z complex_log1p(Z z) {
     typedef decltype(z.real()) T;
     T x = z.real(), y = z.imag();
     if (is_far(z)) return Z(size_of(x, y), atan2(y, x + 1));
-    // Far from 1 the argument of `log1p` would cancel: of -1 + 1e-5j it would be -1.
+    // If |1 + z| is far from 1, cancellation would make the argument of `log1p` imprecise: for z = -1 + 1e-5j in
+    // float32, the argument would be rounded to -1.
     T size = hypot(1 + x, y);
     T real = size > (T)0.5 && size < (T)1.5 ? (T)0.5 * log1p(x * (2 + x) + y * y) : log(size);
     return Z(real, atan2(y, x + 1));
@@ -267,7 +270,8 @@ template <class Z> __device__ inline Z complex_arctanh(Z z) {
         T none = no_number(x, y), right = (T)1.5707963267948966;
         return Z(is_far(z) || x == 0 ? copysign((T)0, x) : none, is_far(z) && y == y ? copysign(right, y) : none);
     }
-    // An odd function: near -1 the argument of `log1p` would cancel. At 1 the square of a small part would underflow.
+    // The function is odd, and is computed for |x|, because for x near -1 cancellation would make the argument of
+    // `log1p` imprecise. If |x| is 1, the square of a small y would underflow, so the formula contains no square of y.
     T size = fabs(x), apart = 1 - size;
     T real = apart == 0 ? (T)0.5 * log(hypot((T)2, y) / fabs(y))
                         : (T)0.25 * log1p(4 * size / (apart * apart + y * y));

@@ -1,4 +1,5 @@
-// Functions on the representation of numbers: bits, exponents, neighbours. Includes nothing, like access.h.
+// Functions on the representation of numbers: bits, exponents, neighbours. This header includes no other header, like
+// access.h.
 namespace pygpu_op {
 
 __device__ inline int count_bits(unsigned long long bits) {
@@ -29,8 +30,8 @@ template <class T> __device__ inline T spacing(T a) {
     if (a == 0) return nextafter((T)0, (T)1);
     return nextafter(a, a * 2 + copysign((T)1, a)) - a;
 }
-// For 16-bit types, which compute in float: BITS is the number of fraction bits, LEAST the smallest power of 2 with
-// full precision.
+// The next value of a 16-bit type, which computes in float, from `a` towards `b`. BITS is the number of fraction bits.
+// LEAST is the exponent of the smallest power of 2 with full precision.
 template <int BITS, int LEAST> __device__ inline float next_of_16_bits(float a, float b) {
     if (a != a || b != b) return a + b;
     if (a == b) return b;

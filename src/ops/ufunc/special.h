@@ -1,4 +1,4 @@
-// Functions that C lacks. Includes nothing, like access.h.
+// Functions that C lacks. This header includes no other header, like access.h.
 namespace pygpu_op {
 
 // The sine of pi times a number: exactly 0 for integers, unlike the sine of a product with rounded pi.
@@ -18,8 +18,8 @@ template <class Z> __device__ inline Z complex_sinc(Z z) {
     return sin(angle) / angle;
 }
 
-// Cephes (Stephen L. Moshier), as in NumPy: Chebyshev series of exp(-x) I0(x) on [0, 8] and of exp(-x) sqrt(x) I0(x)
-// above.
+// The Chebyshev series of Cephes (Stephen L. Moshier), as in NumPy: the series of exp(-x) I0(x) for x in [0, 8], and
+// the series of exp(-x) sqrt(x) I0(x) for x above 8.
 template <class T, int COUNT> __device__ inline T chebyshev(T x, const double (&series)[COUNT]) {
     T before, last = 0, sum = (T)series[0];
     before = 0;

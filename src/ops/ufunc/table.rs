@@ -490,7 +490,7 @@ pub static NAN_TO_NUM: UfuncEntry = row!("nan_to_num" 4 "Finite numbers in place
     same(REAL, "pygpu_op::finite<{T}>({a}, {b}, {c}, {d})"),
     same(COMPLEX, "{T}(pygpu_op::finite({a}.real(), {b}.real(), {c}.real(), {d}.real()), pygpu_op::finite({a}.imag(), {b}.real(), {c}.real(), {d}.real()))"))
 .by(HostEvaluation::Steps);
-/// The sum of two products: each of the two summands is followed by its factor.
+/// The sum of two products: the first two operands form the first product, the last two operands the second product.
 pub static WEIGHTED_SUM: UfuncEntry = row!("weighted_sum" 4 "The sum of two products." "";
     same(BOOL, "({a} && {b}) || ({c} && {d})"), same(INTEGERS, "({U}){a} * ({U}){b} + ({U}){c} * ({U}){d}"), same(REAL, "{a} * {b} + {c} * {d}"),
     same(COMPLEX, "{a} * {b} + {c} * {d}"))

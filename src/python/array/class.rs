@@ -258,7 +258,7 @@ impl GpuArray {
         self.value().base.as_ref()
     }
 
-    /// Returns the storage of the shape and strides that DLPack's exchange table lends.
+    /// Returns the storage of the shape and strides to which DLPack's C function table lends pointers.
     pub(crate) fn dlpack_dimensions(&self) -> &LentDimensions {
         &self.value().dlpack_dimensions
     }

@@ -233,7 +233,7 @@ enum NodeParameters<'a, 'py> {
     Function(Bound<'py, PyAny>),
     /// The node's kernel, its current arguments, and another launch shape.
     Relaunch { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
-    /// The node's kernel with new arguments.
+    /// A launch of the node's kernel with new arguments, and possibly another launch shape.
     Kernel {
         launch: Arc<Launched>,
         shape: ShapeChange<'a, 'py>,

@@ -49,14 +49,14 @@ impl PyStreamPosition {
         Self { device: device.get().device, host_position: Mutex::new(host_position) }
     }
 
-    /// Return the key and the counters of the position.
+    /// Return the generator's key and the counters that form its position in the random stream.
     #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn read(&self) -> ([u64; 2], [u64; NUMBERS]) {
         let host_position = self.locked();
         (host_position.key, host_position.position.numbers())
     }
 
-    /// Set the key and the counters of the position.
+    /// Set the generator's key and the counters that form its position in the random stream.
     #[pyo3(signature = (key: "Sequence[int]", numbers: "Sequence[int]") -> "None")]
     fn write(&self, key: [u64; 2], numbers: [u64; NUMBERS]) {
         let mut host_position = self.locked();
@@ -118,9 +118,9 @@ impl PyStreamPosition {
 
     /// Write random elements into an array, in the order of the current stream, and advance the position.
     ///
-    /// The elements begin at the position of this object, or at the position in device memory that the array `there`
-    /// contains. Returns False, without writing, if `there` is None but the position is in device memory or must be
-    /// moved there.
+    /// If `there` is None, the elements begin at the position of this object. Otherwise `there` is an array in device
+    /// memory that contains the position. Returns False, without writing, if `there` is None but the position is in
+    /// device memory or must be moved to device memory.
     #[pyo3(signature = (
         target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
         there: "GPUArray | None"

@@ -335,8 +335,8 @@ fn fill(target: Address, value: u8, bytes: usize, requested_stream: Option<&Stre
         CopyLocation::Host => default_device,
     };
     on_stream(device, requested_stream, &endpoint.uses(Access::Write).collect::<Vec<_>>(), |stream| {
-        // SAFETY: a range in tracked memory was checked. The Python docstring requires that another range is valid
-        // until the fill is complete.
+        // SAFETY: a range in tracked memory was checked. For a range outside of tracked memory, the Python docstring
+        // requires that the range is valid until the fill is complete.
         unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
     })
 }

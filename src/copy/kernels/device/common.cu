@@ -17,9 +17,9 @@ struct alignas(16) Unit { unsigned int a, b, c, d; };
 
 #define THREADS 256
 
-// In a fill, FILL is the size in bytes of the value: one unit, or space for a period, the units after which the value
-// repeats. A fill reads no memory: `number`, the index of a unit along the last axis, selects a unit of the period. A
-// copy reads its unit at `from`.
+// In a fill, FILL is the size in bytes of `units`: one unit, or space for a period, i.e. the sequence of units that the
+// fill repeats. A fill reads no memory: `number`, the index of the target's unit along the last axis, selects a unit of
+// the period. A copy reads its unit at `from`.
 #if FILL
 struct Value {
     pygpu::divisor period;

@@ -3,7 +3,7 @@
 #define EACH (UNIT < 16 ? 8 : 4)
 
 struct Move {
-    char *to;                  // a pointer, so that compilers infer global memory
+    char *to;                  // not an integer, so that compilers infer that this address is in global memory
     const char *from;
     move_i64 length;           // number of units in a row
     move_i64 to_step, from_step;

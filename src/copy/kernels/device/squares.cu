@@ -12,7 +12,7 @@
 struct alignas(VECTOR) Vector { move_u32 word[WORDS]; };
 
 struct Move {
-    char *to;                  // a pointer, so that compilers infer global memory
+    char *to;                  // not an integer, so that compilers infer that this address is in global memory
     const char *from;
     move_u64 length_x, length_y;
     move_i64 to_step, from_step; // along y in the target, along x in the source

@@ -7,7 +7,7 @@
 #define PAD (UNIT < 4 ? 4 / UNIT : 1)  // units adjacent along y are then in different banks
 
 struct Move {
-    char *to;                  // a pointer, so that compilers infer global memory
+    char *to;                  // not an integer, so that compilers infer that this address is in global memory
     const char *from;
     move_u64 length_x, length_y;
     move_i64 to_x, to_y, from_x, from_y;
