@@ -1,5 +1,5 @@
-//! Fingerprints of files that a compilation read. A later lookup in the cache of compiled images checks by them whether
-//! the cached image is still valid.
+//! Fingerprints of files that a compilation read. A later lookup in the cache of compiled images compares the
+//! fingerprints, to check whether the cached image is still valid.
 //!
 //! Size, times and inode number show whether a file was written after its fingerprint was taken, except for a write
 //! within the resolution of file times. If such a write is possible, the bytes are compared, as `git` does.

@@ -83,11 +83,11 @@ pub struct Condition {
 /// Kinds of conditional operations, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Branching {
-    /// Executes the first body if the value is not 0, otherwise the second one if it exists.
+    /// Executes the first body if the condition's value is not 0, otherwise the second body if it exists.
     If = 0,
-    /// Executes the body while the value is not 0.
+    /// Executes the body while the condition's value is not 0.
     While = 1,
-    /// Executes the body selected by the value.
+    /// Executes the body whose index is the condition's value.
     Switch = 2,
 }
 

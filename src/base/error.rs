@@ -66,7 +66,7 @@ pub enum Error {
     Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
 
-/// Formats the name of an argument before a message.
+/// Returns the argument's name as the prefix of an error message; empty without a name.
 fn prefix(argument: &Option<&str>) -> String {
     argument.map_or_else(String::new, |argument| format!("{argument}: "))
 }

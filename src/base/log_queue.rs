@@ -1,8 +1,8 @@
 //! Queue of log messages from slow paths (compilation, library loading, fallbacks) for Python's `logging`.
 //!
-//! The logging thread may hold locks and lack the GIL, so [`log`] only queues a record and calls the wake-up function
-//! that `python` registered. Without a registered function, records are dropped. There is no switch that disables
-//! logging, because fast paths never log.
+//! The thread that calls [`log`] may hold locks and may lack the GIL. Therefore `log` only queues a record and calls
+//! the wake-up function that `python` registered. Without a registered function, records are dropped. There is no
+//! switch that disables logging, because fast paths never log.
 
 use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 

@@ -122,7 +122,7 @@ impl Landing {
         }
     }
 
-    /// Adds an operation that reads the block to a mark. A mark can refer to several readers. The caller holds the
+    /// Adds to a mark an operation that reads the block. A mark can refer to several readers. The caller holds the
     /// queues' lock.
     #[inline]
     pub fn add(&self, mark: &PendingMark, id: NodeId) {
@@ -146,8 +146,8 @@ pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {
     const NONE: usize = 0;
-    /// State before the fence of `begin`. A thread that lets an address escape already treats operations as deferred;
-    /// another thread that defers still executes its own fence.
+    /// State from the start of `begin` until its fence. A thread that lets an address escape already treats operations
+    /// as deferred; another thread that defers still executes its own fence.
     const BEGINNING: usize = 1;
     const BEGUN: usize = 2;
 

@@ -46,7 +46,7 @@ const NUDGE: c_int = libc::SIGURG;
 const SIGNALS: [c_int; 7] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGINT, NUDGE];
 
-/// The only instance of `RawHost`. Each library receives the address.
+/// The only instance of `RawHost`. Each compiled library receives the address of this instance.
 pub static HOST: RawHost = RawHost {
     enter,
     leave,
@@ -235,7 +235,7 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     // A handler that was installed after PyGPU's handler may pass the signal back to PyGPU's handler. In that case the
     // first previous handler, from before both of these, is called.
     let is_again = PASSING[place].fetch_add(1, Ordering::Relaxed) != 0;
-    // SAFETY: both handlers are written before `is_set` is.
+    // SAFETY: both handlers are written before `is_set` becomes true.
     let old = unsafe { (*if is_again { before.first.get() } else { before.last.get() }).assume_init_ref() };
     match old.sa_sigaction {
         libc::SIG_IGN if number == libc::SIGINT || number == NUDGE => {}

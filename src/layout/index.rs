@@ -38,7 +38,7 @@ pub struct Indexer<'a> {
     view: &'a mut Layout,
     next: usize,
     consumed: usize,
-    /// Number of axes by which `None` items exceed `MAX_RANK`. Only used for the error message.
+    /// Number of `None` items whose new axis would exceed `MAX_RANK`. Only used for the error message.
     excess: usize,
     pending_ellipsis: bool,
     empty: bool,

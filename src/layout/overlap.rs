@@ -16,8 +16,8 @@ pub fn overlap(a: &Layout, b: &Layout) -> bool {
     a_low < b_high && b_low < a_high && !apart_in_every_period(a, b)
 }
 
-/// Returns whether the pieces of both layouts occupy disjoint parts of every period. The period is the greatest
-/// common divisor of all strides.
+/// Returns whether the contiguous pieces of both layouts occupy disjoint parts of every period. The period is the
+/// greatest common divisor of all strides.
 fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
     let (Ok(a), Ok(b)) = (ContiguousRuns::of(a, a), ContiguousRuns::of(b, b)) else { return false };
     let strides = a.axes.iter().chain(&b.axes).map(|axis| axis.strides[0]);

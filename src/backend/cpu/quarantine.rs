@@ -117,7 +117,7 @@ unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
 }
 
 impl QuarantineQueue {
-    /// Removes the oldest blocks until the rest is within the quota, and returns them.
+    /// Removes the oldest blocks until the rest is within the quota, and returns the removed blocks.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
         while self.bytes > self.most_bytes || self.order.len() > self.most_blocks {

@@ -13,7 +13,7 @@ use crate::vendor::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
-/// Marks that `enter` pushed the context, so that it must be popped.
+/// Marks that `enter` pushed a context, which must be popped.
 pub struct Pushed;
 
 impl VendorContexts for Cuda {

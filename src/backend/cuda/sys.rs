@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn load_rejects_library_without_driver_symbols_and_lists_them() {
+    fn load_rejects_library_without_driver_and_lists_missing_symbols() {
         let library = crate::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
         // SAFETY: the symbols are only looked up, and no function is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();

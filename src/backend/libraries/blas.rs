@@ -33,8 +33,8 @@ functions! {
     set_workspace: SetWorkspace = "cublasSetWorkspace_v2", "hipblasSetWorkspace";
     set_math_mode: SetNumber = "cublasSetMathMode", "hipblasSetMathMode";
     set_atomics_mode: SetNumber = "cublasSetAtomicsMode", "hipblasSetAtomicsMode";
-    // In hipBLAS 2 the names without the suffix `_v2` have two meanings. hipBLAS 3 has only the names without the
-    // suffix.
+    // In hipBLAS 2 the names without the suffix `_v2` have two meanings, so the names with the suffix are preferred.
+    // hipBLAS 3 has only the names without the suffix.
     one_v2: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx_v2";
     one_plain: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx";
     many_v2: BatchedGemmFn<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx_v2";

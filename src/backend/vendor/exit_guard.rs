@@ -92,7 +92,7 @@ mod tests {
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "under a lock")]
-    fn driver_is_not_called_under_a_global_lock() {
+    fn driver_call_guard_panics_while_thread_holds_global_lock() {
         static LOCK: fork_safe::ForkSafeMutex<()> = fork_safe::ForkSafeMutex::new(());
         let _held = LOCK.lock();
         let _passage = DriverCallGuard::begin();

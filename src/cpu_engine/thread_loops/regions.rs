@@ -336,7 +336,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(())
     }
 
-    /// Returns declarations for those names from outside the region that the region uses. `hidden` contains the
+    /// Returns declarations of the names that are declared outside of the region and used in it. `hidden` contains the
     /// positions at which the region declares a new variable of such a name.
     fn bindings(&self, range: TokenRange, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());

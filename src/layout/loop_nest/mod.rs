@@ -19,12 +19,12 @@ use pygpu_base::error::Result;
 
 pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
-/// Length of the table of a loop nest that is stored without heap allocation: enough for three axes of two arrays, or
-/// two axes of three arrays.
+/// Length up to which the table of a loop nest is stored without heap allocation: enough for three axes of two arrays,
+/// or two axes of three arrays.
 const INLINE: usize = 14;
 
-/// Length of the table that is stored without heap allocation while a loop nest is built. It is longer than `INLINE`
-/// because axes are not merged yet.
+/// Length up to which the table is stored without heap allocation while a loop nest is built. This length exceeds
+/// `INLINE`, because axes are not merged yet.
 const SCRATCH: usize = 40;
 
 /// Number of elements below which 32-bit indices of elements suffice.
@@ -246,7 +246,7 @@ impl Scratch {
 struct LoopNestBuilder<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
-    /// Number of final entries.
+    /// Number of final entries at the start of the table.
     rows: usize,
     kept: usize,
 }

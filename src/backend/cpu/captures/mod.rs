@@ -102,7 +102,7 @@ impl Captures {
         Ok(())
     }
 
-    /// Returns the number of captured operations, and the stream's last one.
+    /// Returns the number of operations captured so far, and the last operation of the stream.
     pub fn captured(&self, stream: StreamHandle) -> Captured {
         let table = self.lock();
         let capture = table.streams.get(&stream.0).and_then(|number| table.captures.get(number));
@@ -300,9 +300,9 @@ impl CaptureRegistry {
         handle
     }
 
-    /// Returns the id of the capture that will record a stream's next operation. On the default stream this is an error
-    /// while a blocking stream is capturing: the default stream waits for blocking streams and would become part of the
-    /// capture.
+    /// Returns the id of the capture that will record a stream's next operation. An operation on the default stream is
+    /// an error while a blocking stream is capturing: the default stream waits for blocking streams and would become
+    /// part of the capture.
     fn next(&mut self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
         if self.streams.contains_key(&stream.0) {
             self.capture_of(operation, stream)?;

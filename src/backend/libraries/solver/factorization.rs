@@ -115,15 +115,15 @@ impl FactorizationKind {
 /// Contents of an array of a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayRole {
-    /// Elements of the matrices' type.
+    /// The array contains numbers of the matrices' element type.
     Elements,
-    /// Real numbers of the same precision as the matrices.
+    /// The array contains real numbers of the same precision as the matrices.
     Reals,
-    /// Complex numbers of the same precision as the matrices.
+    /// The array contains complex numbers of the same precision as the matrices.
     Complexes,
-    /// 32-bit integers.
+    /// The array contains 32-bit integers.
     Integers,
-    /// Addresses in device memory.
+    /// The array contains addresses in device memory.
     Addresses,
 }
 

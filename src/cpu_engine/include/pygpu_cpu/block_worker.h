@@ -63,7 +63,7 @@ public:
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        // If a debugger is attached, it stops here, at the failure.
+        // An attached debugger stops the process here, at the failure.
         if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(code, text);
         leave();
@@ -314,7 +314,7 @@ private:
         __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
 #endif
         pygpu_cpu_switch(&fiber->at, main_at);
-        // If another fiber had switched directly to this one, the flag is still set.
+        // The flag is still set if another fiber switched directly to this fiber.
         busy = false;
         arrive();
     }

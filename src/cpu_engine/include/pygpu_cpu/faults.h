@@ -73,7 +73,7 @@ private:
     void tell_the_end(int number) const;
 };
 
-// For the lifetime of the object, registers a thread that works on a launch with the signal handlers.
+// While an object exists, its thread is registered with the signal handlers as a thread that works on a launch.
 class Inside {
 public:
     Inside(const pygpu_cpu_host *host, Guarded &guarded) : host(host), guarded(guarded) {

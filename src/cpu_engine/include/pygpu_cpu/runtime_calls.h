@@ -21,7 +21,8 @@ int pygpu_cpu_run(const pygpu_cpu_task *task, const pygpu_cpu_launch *shape) {
     if (shape->flags & PYGPU_CPU_COOPERATIVE) {
         constexpr const char *too_many = "a cooperative launch of more blocks than can run at once";
         if (launch->blocks > 512) {
-            // This is checked before the helpers start, because the helpers would begin to run some of the blocks.
+            // The number of blocks is checked before the helpers start, because the helpers would begin to run some of
+            // the blocks.
             launch->fail(PYGPU_CPU_NO_RESOURCES, too_many);
             launch->blocks = 0;
         }
