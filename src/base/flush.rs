@@ -36,7 +36,7 @@ pub enum FlushReason {
 }
 
 impl FlushReason {
-    /// All reasons, in the order in which reports list them.
+    /// All reasons for a flush, in the order in which reports list them.
     pub const ALL: [Self; 10] = [
         Self::Values,
         Self::OtherWork,

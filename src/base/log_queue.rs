@@ -32,8 +32,8 @@ const MOST: usize = 1000;
 static NOTES: ForkSafeMutex<Vec<LogRecord>> = ForkSafeMutex::new(Vec::new());
 static BELL: ForkSafeOnce<fn()> = ForkSafeOnce::new();
 
-/// Registers the wake-up function, which is called after a record was queued. It must be callable in any state of any
-/// thread. Later registrations have no effect.
+/// Registers the wake-up function, which is called after a record was queued. The function must be callable in any
+/// state of any thread. Later registrations have no effect.
 pub fn set_wakeup(bell: fn()) {
     BELL.set(bell);
 }

@@ -10,8 +10,8 @@
 //!    [`Landing::is_any`] loads it with acquire ordering, so a thread that finds nothing pending sees the addresses of
 //!    all results.
 //! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark without
-//!    the lock either received the array from the thread that queued the operation, or has held the lock since the
-//!    operation was queued. Marks themselves therefore need no ordering.
+//!    the lock either received the array from the thread that queued the operation, or has acquired the lock
+//!    after the operation was queued. Marks themselves therefore need no ordering.
 //! 4. Until the first operation of the process is deferred, an escape takes no lock: see [`Usage`]. (In an escape, the
 //!    address of a block becomes visible outside of PyGPU.)
 //! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].

@@ -7,8 +7,8 @@
 //! the default action, which ends the process.
 //!
 //! Handlers are installed when the first image is loaded. When a later image is loaded, they are installed again if
-//! other code has replaced them. Programs often replace the SIGINT handler, so it is also checked when the main thread
-//! launches a kernel.
+//! other code has replaced them. Programs often replace the SIGINT handler, so this handler is also checked when the
+//! main thread launches a kernel.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_ulonglong, c_void};

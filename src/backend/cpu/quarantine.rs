@@ -42,8 +42,8 @@ static TABLE: ForkSafeMutex<Quarantine> = ForkSafeMutex::new(Quarantine {
     large: QuarantineQueue { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
 });
 
-/// Filter that avoids most lookups in `TABLE`: one bit per group of addresses, which is set when one of them escapes.
-/// Freeing a block whose bit is clear costs one load.
+/// Filter that avoids most lookups in `TABLE`: one bit per group of addresses. The bit is set when an address of the
+/// group escapes. Freeing a block whose bit is clear costs one load.
 static NOTED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
 fn bit_of(address: Address) -> (&'static AtomicU64, u64) {

@@ -48,8 +48,8 @@ impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
         // A thread without a current context implicitly uses device 0, or the device set by the program. After a call
-        // on this device, its context stays current, as in the CUDA runtime. This has no visible effect, and saves two
-        // driver calls each time.
+        // on this device, its context stays current, as in the CUDA runtime. The remaining context has no visible
+        // effect, and saves two driver calls each time.
         let stays = found.is_null() && device == default_device(BackendKind::Cuda);
         let (code, operation) = if stays {
             // SAFETY: the context is a retained primary context.

@@ -353,7 +353,7 @@ impl Blas {
     }
 }
 
-/// Both vendors' code for an uninitialised library. PyGPU uses it also for a function that the library lacks.
+/// Both vendors' code for an uninitialised library. PyGPU also uses this code for a function that the library lacks.
 const NOT_INITIALIZED: u32 = 1;
 const NOT_SUPPORTED: u32 = 15;
 

@@ -216,8 +216,8 @@ pub type LibrarySearch = fn(name: &str) -> SearchPaths;
 
 static SEARCH: ForkSafeOnce<LibrarySearch> = ForkSafeOnce::new();
 
-/// Registers the function that returns search paths; later calls have no effect. The backend calls it for libraries
-/// that it opens without search paths from its caller (BLAS, NVTX).
+/// Registers the function that returns search paths; later calls have no effect. The backend calls the function for
+/// libraries that it opens without search paths from its caller (BLAS, NVTX).
 pub fn search_with(search: LibrarySearch) {
     SEARCH.set(search);
 }

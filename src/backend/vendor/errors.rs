@@ -21,7 +21,7 @@ pub trait VendorErrors: Vendor {
     fn name(api: &Self::Api, code: u32) -> String;
     /// Returns the driver's explanation of a code.
     fn text(api: &Self::Api, code: u32) -> String;
-    /// Clears the library's last error after a failed call, if other libraries could take it for their own.
+    /// Clears the library's last error after a failed call, if other libraries could take the error for their own.
     fn forget_last_error(api: &Self::Api);
 }
 

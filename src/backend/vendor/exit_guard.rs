@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
-/// The thread that ends the process. It may continue to make driver calls.
+/// The thread that ends the process. This thread may continue to make driver calls.
 static ENDING: ForkSafeOnce<ThreadId> = ForkSafeOnce::new();
 
 /// Guard of an active driver call.

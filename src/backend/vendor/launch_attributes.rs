@@ -104,8 +104,8 @@ impl List {
 
 /// Vendor-specific part of launches with attributes, which CUDA and HIP implement differently.
 pub trait VendorLaunches: VendorPrograms {
-    /// Returns whether the driver accepts the cache carveout as an attribute of a launch; otherwise it is a setting of
-    /// the kernel.
+    /// Returns whether the driver accepts the cache carveout as an attribute of a launch; otherwise the carveout is a
+    /// setting of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
     /// Returns the cluster for which the kernel was compiled.
     ///

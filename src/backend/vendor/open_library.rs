@@ -20,7 +20,7 @@ pub trait VendorOpening: VendorDevices + Default {
     const CANDIDATES: &'static [&'static str];
     /// Explanation for messages if no library was found.
     const NOT_FOUND: &'static str;
-    /// Name of the function that returns the version. It also exists in libraries that are too old for PyGPU.
+    /// Name of the function that returns the version. The function also exists in libraries that are too old for PyGPU.
     const VERSION: &'static str;
     /// Description of the expected library, for the message about a library without the version function.
     const WHAT: &'static str;

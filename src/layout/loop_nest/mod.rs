@@ -375,7 +375,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
 }
 
 /// Reverses an axis if the leading array has a negative stride along this axis. If the leading array's stride is 0, the
-/// sign of the first nonzero stride decides.
+/// first array with a nonzero stride decides.
 #[inline(always)]
 fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     let decides = match row[1 + lead] {
@@ -393,8 +393,8 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     }
 }
 
-/// Returns whether `axis` has smaller strides than `other`. The strides of the leading array are compared first, and
-/// those of the other arrays if they are equal.
+/// Returns whether `axis` has smaller strides than `other`. The strides of the leading array are compared first. If
+/// these strides are equal, those of the other arrays are compared.
 #[inline(always)]
 fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
     let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());

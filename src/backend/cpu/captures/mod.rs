@@ -2,8 +2,8 @@
 //!
 //! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event, and
 //! its later operations are appended to the same list. Hence the order of the list is one of the orders that the waits
-//! allow. Calls that a GPU driver rejects during a capture are rejected here with the same codes. They also invalidate
-//! the capture, as in the driver.
+//! allow. Calls that a GPU driver rejects during a capture are rejected here with the same codes. Such calls also
+//! invalidate the capture, as in the driver.
 
 mod operation;
 #[cfg(test)]

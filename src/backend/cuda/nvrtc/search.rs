@@ -1,8 +1,8 @@
 //! Search for NVRTC: files that the caller provides, the toolkit's folder, the system's loader.
 //!
 //! At the first compilation NVRTC opens its library of built-in declarations by the bare file name. The loader does not
-//! find this library in a wheel's folder, unless it is already open. Therefore PyGPU first opens it by its full path,
-//! from NVRTC's folder.
+//! find this library in a wheel's folder, unless the library is already open. Therefore PyGPU first opens the library
+//! by its full path, from NVRTC's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,7 @@ pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Libra
 }
 
 /// Opens the library of built-in declarations in the folder of an NVRTC file. A failure is ignored here, because NVRTC
-/// reports it when it compiles.
+/// reports the failure when it compiles.
 fn open_builtins(file: &Path) {
     let Some(folder) = file.parent().filter(|folder| folder.is_absolute()) else { return };
     let Ok(entries) = std::fs::read_dir(folder) else { return };

@@ -90,7 +90,7 @@ public:
         if (meeting.arrived == living) {
             open_barrier();
             // The last thread to arrive continues immediately. open_barrier put it on the list of ready threads
-            // together with the others, so it is removed from the list.
+            // together with the others, so this thread is removed from the list.
             take_off_the_list(current);
         } else {
             leave();
@@ -268,8 +268,8 @@ private:
 
     void enter(Fiber *fiber) {
         switch_to(fiber);
-        // A signal handler has interrupted the kernel. The fault or Ctrl-C that it recorded is handled here, outside of
-        // the handler.
+        // A signal handler has interrupted the kernel. The fault or Ctrl-C that the handler recorded is handled here,
+        // outside of the handler.
         while (asked || fault.signal) {
             if (fault.signal) return report_fault(launch);
             bool is_held = held;

@@ -33,7 +33,7 @@ int printf(const char *, ...);
 #define hipGridDim_y (gridDim.y)
 #define hipGridDim_z (gridDim.z)
 
-// Source position of a call. It appears in messages and distinguishes the calls of operations without a mask.
+// Source position of a call. The position appears in messages and distinguishes the calls of operations without a mask.
 #define PYGPU_CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 PYGPU_CPU_FUNCTION void __syncthreads(PYGPU_CPU_PLACE) {
