@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 const STEP: Duration = Duration::from_millis(20);
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// A path, and the state in which its file must be.
+/// A path, and the state that its file must have so that a cached image is valid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileFingerprint {
     /// The path; absolute, unless the compiler searched relative to the current folder.

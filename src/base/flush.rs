@@ -225,8 +225,8 @@ pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred in this process. The caller first changes the visibility of a
-/// block, and then calls this function.
+/// Returns whether operations may have been deferred in this process. A caller that changes the visibility of a block
+/// does so before this call, so that a thread that defers an operation meanwhile finds the change.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()

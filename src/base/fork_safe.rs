@@ -237,7 +237,7 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
         if are_all || start.elapsed() > PATIENCE {
             return held;
         }
-        drop(held); // the thread that holds the missing lock may need one of these
+        drop(held); // the thread that holds the missing lock may need one of the released locks
         thread::sleep(Duration::from_micros(50));
     }
 }

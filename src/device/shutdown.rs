@@ -117,7 +117,7 @@ pub fn report_deferred() -> Result<()> {
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
     let put_off = std::mem::take(&mut *PUT_OFF.lock());
-    drop(put_off); // after the lock is released, because these drops call the driver
+    drop(put_off); // dropped after the lock is released, because these drops call the driver
     let deferred = DEFERRED.lock().take();
     match deferred {
         Some(error) => Err(error),

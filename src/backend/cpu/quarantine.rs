@@ -162,7 +162,7 @@ mod tests {
     use super::super::memory::{block, give_back};
     use super::*;
 
-    /// Held by each test, because all tests share the table of the process.
+    /// Lock that each test holds while it runs, because all tests share the table of the process.
     static ONE_AT_A_TIME: ForkSafeMutex<()> = ForkSafeMutex::new(());
 
     #[test]

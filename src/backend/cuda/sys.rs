@@ -285,7 +285,7 @@ mod tests {
     /// has a Rust function for each driver function. This check compares the parameters, which are those of the header.
     mod signatures {
         use super::*;
-        // The only intended difference: codes and enumerations are passed as integers.
+        // The only intended difference from the header: codes and enumerations are passed as integers.
         use sys::{
             CUresult as Code, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
             CUtensorMapL2promotion, CUtensorMapSwizzle,

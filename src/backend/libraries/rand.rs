@@ -30,9 +30,9 @@ functions! {
 /// Tables for Sobol sequences that the library contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SobolTable {
-    /// Direction vectors of 32 bits; the library's number of the set.
+    /// Direction vectors of 32 bits. The field is the library's number of the set of vectors.
     Vectors32(c_int),
-    /// Direction vectors of 64 bits; the library's number of the set.
+    /// Direction vectors of 64 bits. The field is the library's number of the set of vectors.
     Vectors64(c_int),
     /// Scramble constants of 32 bits.
     Constants32,

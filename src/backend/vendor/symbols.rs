@@ -284,7 +284,7 @@ macro_rules! table {
             $($(pub $extra: Option<unsafe extern "C" fn($($extra_parameter: $extra_type),*) -> u32>,)*)*
         }
 
-        /// The name of each function.
+        /// A name for each function of the list: the library's symbol, or the name in messages.
         pub struct Names {
             $(pub $name: &'static str,)*
             $($(pub $extra: &'static str,)*)*

@@ -41,7 +41,7 @@ const LIST: &str = "header.d";
 const OF_GCC: &[u8] = b"gpch";
 /// Maximum number of cached folders of precompiled parts. Each folder takes several megabytes.
 const MOST: usize = 6;
-/// Maximum number of failed attempts per process to build the parts.
+/// Maximum number of failed attempts per process to build the precompiled parts.
 const MOST_FAILURES: usize = 2;
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
 /// Age after which a temporary folder is assumed to belong to a process that has terminated.

@@ -216,7 +216,7 @@ impl Captures {
         self.count(&table);
         let ended = table.captures.remove(&number).ok_or_else(illegal)?;
         if !ended.is_valid {
-            drop(table); // before the work, whose drop may free an array
+            drop(table); // releases the lock before the work is dropped, because that drop may free an array
             return Err(refuse(operation, error_codes::CAPTURE_INVALIDATED, described(stream)));
         }
         let Some((handle, body)) = ended.body else { return Ok(GraphHandle(table.enter(Arc::new(ended.work)))) };
@@ -234,7 +234,7 @@ impl Captures {
     pub fn exchange(&self, operation: &'static str, handle: usize, work: GraphWork) -> Result<()> {
         let mut table = self.lock();
         let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));
-        drop(table); // before the work, whose drop may free an array
+        drop(table); // releases the lock before the work is dropped, because that drop may free an array
         before.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 

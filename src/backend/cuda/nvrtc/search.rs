@@ -124,8 +124,8 @@ fn not_found(driver: i32, attempts: &[Attempt]) -> Error {
 pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = Vec::new();
     if let Some(folder) = Path::new(library).parent().filter(|folder| folder.is_absolute()) {
-        // Wheels of CUDA 13 and conda: lib next to include. Wheels of CUDA 12: nvidia/cuda_nvrtc/lib next to
-        // nvidia/cuda_runtime/include. Toolkit: targets/x86_64-linux/lib next to include.
+        // In wheels of CUDA 13 and in conda, lib is next to include. In wheels of CUDA 12, nvidia/cuda_nvrtc/lib is
+        // next to nvidia/cuda_runtime/include. In a toolkit, targets/x86_64-linux/lib is next to include.
         roots.extend(folder.parent().map(|root| root.join("include")));
         for wheel in ["cuda_runtime", "cuda_cccl", "curand"] {
             roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join(wheel).join("include")));

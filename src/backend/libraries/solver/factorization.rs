@@ -79,7 +79,8 @@ pub enum FactorizationKind {
 }
 
 impl FactorizationKind {
-    /// Returns the kind with a name. `first` and `second` are its options, in the order of its fields.
+    /// Returns the kind of factorization with a name. `first` and `second` are the kind's options, in the order of the
+    /// variant's fields.
     pub fn named(name: &str, first: bool, second: bool) -> Option<Self> {
         Some(match name {
             "lu" => Self::Lu,

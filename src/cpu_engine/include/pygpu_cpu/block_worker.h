@@ -254,7 +254,7 @@ private:
         const unsigned *size = launch.shape->block;
         return {thread % size[0], thread / size[0] % size[1], thread / (size[0] * size[1])};
     }
-    // Stores the rows of threads in the order in which they run.
+    // Stores the rows of threads (`pygpu_cpu_row`) in the order in which the rows run.
     void set_rows() {
         bool one_by_one = !launch.task->is_whole || launch.shape->flags & (PYGPU_CPU_REVERSED | PYGPU_CPU_SHUFFLED);
         unsigned length = one_by_one ? 1 : launch.shape->block[0];
@@ -339,7 +339,7 @@ private:
         threads[thread].state = State::going;
         ready[in_ring(ready_first + ready_count++)] = thread;
     }
-    // Removes a thread from the list and keeps the order of the other threads.
+    // Removes a thread from the list of ready threads and keeps the order of the other threads.
     void take_off_the_list(unsigned thread) {
         unsigned kept = 0;
         for (unsigned i = 0; i < ready_count; i++) {
