@@ -135,8 +135,8 @@ extern "C" fn interrupted() -> c_int {
     })
 }
 
-/// The previous handlers of a signal: the handler that PyGPU's first replaced, and the latest handler that another
-/// library has installed since then.
+/// The previous handlers of a signal: the handler that PyGPU's handler replaced first, and the latest handler that
+/// another library has installed since then.
 struct PreviousHandler {
     first: UnsafeCell<MaybeUninit<libc::sigaction>>,
     last: UnsafeCell<MaybeUninit<libc::sigaction>>,
@@ -159,7 +159,7 @@ fn before(number: c_int) -> Option<&'static PreviousHandler> {
     SIGNALS.iter().position(|&one| one == number).map(|place| &BEFORE[place])
 }
 
-/// Installs each handler that is missing. Must not be called concurrently.
+/// Installs each of PyGPU's signal handlers that is not installed. Must not be called concurrently.
 pub fn install() {
     lock_free_functions::learn();
     for (number, before) in SIGNALS.into_iter().zip(&BEFORE) {

@@ -39,7 +39,7 @@ fn add(kind: c_int, begin: u64, end: u64) {
     }
 }
 
-/// Determines the address ranges of the functions. Must not be called concurrently.
+/// Determines the address ranges of the functions that take no lock. Must not be called concurrently.
 pub fn learn() {
     if COUNT.load(Ordering::Acquire) != 0 {
         return;

@@ -28,8 +28,8 @@ thread_local! {
 /// Stops all driver calls except those of the calling thread, because the process is about to end. Nothing is freed
 /// from now on.
 pub fn begin_exit() {
-    // Sequentially consistent, because the thread that ends the process afterwards checks whether other threads have
-    // not seen the flag.
+    // The store is sequentially consistent, because the thread that ends the process then reads the count `ASKING`. A
+    // call that is not counted at that time sees the flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }

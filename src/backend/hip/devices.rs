@@ -1,5 +1,5 @@
 //! Device properties. The architecture comes from the runtime's structure of device properties, all other properties
-//! come from its attributes.
+//! come from the runtime's device attributes.
 
 use std::ffi::c_int;
 

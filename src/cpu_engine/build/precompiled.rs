@@ -103,9 +103,9 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
 pub enum PreparedHeader {
     /// The folder contains all precompiled parts, and the files from which they were built are unchanged.
     Ready(PathBuf),
-    /// The parts do not exist yet. They will be stored in this folder.
+    /// The precompiled parts do not exist yet. They will be stored in this folder.
     Absent(PathBuf),
-    /// The parts cannot be used with this compiler or these options.
+    /// The precompiled parts cannot be used with this compiler or these options.
     Useless,
 }
 
@@ -147,7 +147,7 @@ fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     named_folders(options).iter().any(|folder| names.iter().any(|name| folder.join(name).exists()))
 }
 
-/// Returns a line with the size, the modification time and the path of a file.
+/// Returns a line of the file `MARKS`: the size, the modification time and the path of a file.
 fn mark(folder: &Path, path: &str) -> Option<String> {
     let known = fs::metadata(folder.join(path)).ok()?;
     let written = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -41,7 +41,7 @@ pub struct CaptureRegistry {
     graphs: BTreeMap<usize, GraphWork>,
     /// Bodies of conditional operations by handle. The conditional operations own the bodies.
     bodies: BTreeMap<usize, Weak<GraphBody>>,
-    /// Conditions by handle. The creators of the conditions and the conditional operations own the conditions.
+    /// Conditions by handle. A condition is owned by its creator and by the conditional operations that use it.
     conditions: BTreeMap<u64, Weak<ConditionValue>>,
 }
 
