@@ -20,7 +20,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 pub struct FileFingerprint {
     /// The path; absolute, unless the compiler searched relative to the current folder.
     pub path: PathBuf,
-    /// The state at the time of the compilation.
+    /// The file's state at the time of the compilation.
     pub state: FileState,
 }
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_file_is_detected_despite_same_times() {
+    fn fingerprint_detects_changed_file_despite_same_times() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         std::fs::write(&path, "int a;").unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn created_or_deleted_file_is_detected() {
+    fn fingerprint_detects_created_or_deleted_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         let absent = FileFingerprint::looked(path.clone());

@@ -29,7 +29,7 @@ pub enum FlushReason {
     OperandLimit,
     /// A device has too little free memory.
     OutOfMemory,
-    /// The program called `flush` or changed the mode.
+    /// The program called `flush` or changed the fusion mode.
     Explicit,
     /// The oldest pending operation reached its maximum age.
     Age,

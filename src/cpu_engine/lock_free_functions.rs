@@ -15,7 +15,7 @@ use pygpu_base::ffi_guard::catch_panic;
 const AROUND: u64 = 4096;
 const MOST: usize = 16;
 
-/// Kinds of functions, with the values that `abi.h` defines.
+/// Kinds of lock-free functions, with the values that `abi.h` defines.
 const COPIES: c_int = 1;
 const COMPUTES: c_int = 2;
 

@@ -98,7 +98,7 @@ impl Driver<Cuda> {
         slot.own.store(std::ptr::null_mut(), Ordering::Release);
     }
 
-    /// Returns the device whose retained primary context this is.
+    /// Returns the device whose retained primary context is `context`.
     pub fn owner(&self, context: CUcontext) -> Option<i32> {
         let same = |slot: &DeviceSlot<Cuda>| cached_context(&slot.own) == Some(context);
         self.slots.iter().position(same).and_then(|position| i32::try_from(position).ok())

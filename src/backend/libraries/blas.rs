@@ -149,7 +149,7 @@ impl BlasHandle {
     }
 }
 
-/// The opened library and its functions.
+/// The opened cuBLAS or hipBLAS library and its functions.
 pub struct Blas {
     functions: Functions,
     lu: lu::LuFunctions,

@@ -130,7 +130,7 @@ impl Shape {
     }
 }
 
-/// The opened library and its functions.
+/// The opened cuFFT or hipFFT library and its functions.
 pub struct Fft {
     functions: Functions,
     path: String,

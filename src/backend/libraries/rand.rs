@@ -53,7 +53,7 @@ impl SobolTable {
         })
     }
 
-    /// Returns the number of bytes per dimension.
+    /// Returns the number of bytes of the table per dimension.
     const fn bytes(self) -> usize {
         match self {
             Self::Vectors32(_) => 32 * 4,
@@ -67,7 +67,7 @@ impl SobolTable {
 /// Number of dimensions in each table, according to both vendors' manuals.
 const DIMENSIONS: usize = 20_000;
 
-/// The opened library and its functions.
+/// The opened cuRAND or hipRAND library and its functions.
 pub struct Rand {
     functions: Functions,
     path: String,

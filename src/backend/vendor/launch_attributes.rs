@@ -24,7 +24,7 @@ pub mod attributes {
     pub const CARVEOUT: u32 = 14;
 }
 
-/// Number of different attributes.
+/// Number of different launch attributes.
 const KINDS: usize = 6;
 
 /// One attribute in the driver's layout.

@@ -26,7 +26,7 @@ pub trait VendorOpening: VendorDevices + Default {
     const WHAT: &'static str;
     /// Name of the product to which the version belongs, for messages.
     const PRODUCT: &'static str;
-    /// Oldest supported version.
+    /// Oldest supported version of the driver.
     const OLDEST_VERSION: i32;
     /// Formats a version for messages.
     fn spelled(version: i32) -> String;

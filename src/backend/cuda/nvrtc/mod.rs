@@ -56,7 +56,7 @@ macro_rules! nvrtc_api {
 
 nvrtc_api!(symbol_table);
 
-/// The opened library.
+/// The opened NVRTC library.
 pub struct Nvrtc {
     api: Api,
     calls: RtcFunctions,

@@ -12,7 +12,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
 use pygpu_base::small_sort;
 
-/// File names by CUDA major version, newest first.
+/// File names of NVRTC by CUDA major version, newest first.
 #[cfg(not(windows))]
 const NAMES: [(i32, &str); 2] = [(13, "libnvrtc.so.13"), (12, "libnvrtc.so.12")];
 #[cfg(windows)]

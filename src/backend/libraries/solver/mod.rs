@@ -169,7 +169,7 @@ impl Element {
     }
 }
 
-/// The opened library and its functions.
+/// The opened cuSOLVER or hipSOLVER library and its functions.
 pub struct Solver {
     kind: BackendKind,
     path: String,

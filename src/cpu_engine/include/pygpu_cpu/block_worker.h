@@ -324,7 +324,7 @@ private:
 #endif
     }
 
-    // A comparison is faster than a division.
+    // Wraps a position in the ring buffer by a comparison, which is faster than a division.
     unsigned in_ring(unsigned place) const { return place < count ? place : place - count; }
     void take_next() {
         current = ready[ready_first];

@@ -19,7 +19,7 @@ int printf(const char *, ...);
 #define blockIdx (static_cast<const uint3 &>(pygpu_cpu_block_index))
 #define blockDim (static_cast<const dim3 &>(pygpu_cpu_block_size))
 #define gridDim (static_cast<const dim3 &>(pygpu_cpu_grid_size))
-// Older names of HIP.
+// Older names of the thread and block indices in HIP.
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)
 #define hipThreadIdx_z (threadIdx.z)

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256, 2) reduce(float *o) {
     if (threadIdx.x == 0) o[0] = v;
 }
 
-// Some threads leave, the others still reach the barrier.
+// Some threads end early; the other threads still reach the barrier.
 __global__ void early_exit(int *o) {
     __shared__ int s[64];
     int t = threadIdx.x;
