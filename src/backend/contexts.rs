@@ -9,8 +9,8 @@ pub trait Contexts: Send + Sync {
         let _ = device;
         Ok(0)
     }
-    /// Runs `work`, which calls another library of the vendor, with the device current. The calls do not invalidate a
-    /// capture in progress.
+    /// Runs `work`, which calls another library of the vendor, while the device is current. The calls of `work` do not
+    /// invalidate a capture in progress.
     ///
     /// # Errors
     /// `NotSupported` if the vendor has no such libraries; errors of the driver.

@@ -111,6 +111,6 @@ pub trait DriverMemory: Send + Sync {
     /// # Safety
     /// The event is alive.
     unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]>;
-    /// Opens an event that another process shares. It is destroyed like any other event.
+    /// Opens an event that another process shares. The opened event is destroyed like any other event.
     fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle>;
 }

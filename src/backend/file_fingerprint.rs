@@ -1,5 +1,5 @@
-//! Fingerprints of files that a compilation read. A later lookup in the cache of compiled images checks by them whether
-//! the cached image is still valid.
+//! Fingerprints of files that a compilation read. A later lookup in the cache of compiled images compares the
+//! fingerprints, to check whether the cached image is still valid.
 //!
 //! Size, times and inode number show whether a file was written after its fingerprint was taken, except for a write
 //! within the resolution of file times. If such a write is possible, the bytes are compared, as `git` does.
@@ -15,12 +15,12 @@ use sha2::{Digest, Sha256};
 const STEP: Duration = Duration::from_millis(20);
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// A path, and the state in which its file must be.
+/// A path, and the state that its file must have so that a cached image is valid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileFingerprint {
     /// The path; absolute, unless the compiler searched relative to the current folder.
     pub path: PathBuf,
-    /// The state at the time of the compilation.
+    /// The file's state at the time of the compilation.
     pub state: FileState,
 }
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_file_is_detected_despite_same_times() {
+    fn fingerprint_detects_changed_file_despite_same_times() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         std::fs::write(&path, "int a;").unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn created_or_deleted_file_is_detected() {
+    fn fingerprint_detects_created_or_deleted_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         let absent = FileFingerprint::looked(path.clone());

@@ -83,11 +83,11 @@ pub struct Condition {
 /// Kinds of conditional operations, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Branching {
-    /// Executes the first body if the value is not 0, otherwise the second one if it exists.
+    /// Executes the first body if the condition's value is not 0, otherwise the second body if it exists.
     If = 0,
-    /// Executes the body while the value is not 0.
+    /// Executes the body while the condition's value is not 0.
     While = 1,
-    /// Executes the body selected by the value.
+    /// Executes the body whose index is the condition's value.
     Switch = 2,
 }
 
@@ -111,7 +111,7 @@ pub enum CaptureMode {
     Relaxed = 2,
 }
 
-/// Host work in a graph, executed at each launch. It owns the objects that it uses.
+/// Host work in a graph, executed at each launch. The work owns the objects that it uses.
 pub type HostWork = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// Captures and graph launches on one backend's devices.
@@ -156,8 +156,8 @@ pub trait Graphs: Send + Sync {
     /// The stream is alive.
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured>;
 
-    /// Creates a condition for the graph that a stream captures. Each launch resets it to the default value; `None`
-    /// keeps the value of the previous launch.
+    /// Creates a condition for the graph that a stream captures. Each launch resets the condition to the default value;
+    /// `None` keeps the value of the previous launch.
     ///
     /// # Safety
     /// The stream is alive.

@@ -280,7 +280,7 @@ pub fn included_by_list(
     witnesses_of(source, &read, folders, &[], begun)
 }
 
-/// Returns whether no option can name a file that the compiler reads. PyGPU does not interpret these options.
+/// Returns whether none of the options, which PyGPU does not interpret, can name a file that the compiler reads.
 pub fn name_no_file<'a>(options: impl IntoIterator<Item = &'a str>) -> bool {
     const HARMLESS: [&str; 22] = [
         "-O",

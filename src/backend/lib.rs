@@ -69,10 +69,9 @@ use pygpu_base::error::Result;
 /// Operations of a driver on its devices, combined from one trait for each kind of object. Every function may call the
 /// driver, unless the documentation of its trait excludes this.
 ///
-/// # Safety of the callers
-/// The functions of memory and copies take raw addresses. They are `unsafe` if the backend accesses memory through an
-/// address or destroys a handle. The caller guarantees that the address range, the handle and the device belong
-/// together and stay valid until the stream has completed the operation.
+/// # Safety of the callers The functions of memory and copies take raw addresses. Such a function is `unsafe` if the
+/// backend accesses memory through an address or destroys a handle. The caller guarantees that the address range, the
+/// handle and the device belong together and stay valid until the stream has completed the operation.
 pub trait Backend: Devices + Memory + Copies + Streams + Events {
     /// Returns the interface that loads and launches device code.
     ///

@@ -388,7 +388,7 @@ pub struct Compiled {
 pub trait Compiler: Send + Sync {
     /// Returns the compiler's name: `nvrtc`, `hiprtc`, `nvcc`, `hipcc`, `g++` ...
     fn name(&self) -> &str;
-    /// Returns the compiler's version in one line; with the name it is part of the cache key.
+    /// Returns the compiler's version in one line. The name and the version are part of the cache key.
     fn version(&self) -> &str;
     /// Returns the path of the compiler library or program.
     fn path(&self) -> &str;

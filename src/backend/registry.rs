@@ -84,7 +84,7 @@ pub struct Report {
 /// be used.
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    // This function is called for every new array. After the first call it only loads this value.
+    // This function is called for every new array. After the first call, the function only loads this value.
     static CHOSEN: ForkSafeOnce<&'static dyn Backend> = ForkSafeOnce::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),

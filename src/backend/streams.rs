@@ -58,8 +58,8 @@ pub trait Streams: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>>;
-    /// Calls a host function in stream order, on a driver thread; if the stream captures, at each launch of the
-    /// graph. On the CPU it is called immediately, on this thread.
+    /// Calls a host function in stream order, on a driver thread; if the stream captures, at each launch of the graph.
+    /// On the CPU the function is called immediately, on this thread.
     ///
     /// # Safety
     /// The stream is alive, and the function may be called with `data` at any time from now on.

@@ -168,7 +168,8 @@ pub struct DType {
 }
 
 impl DType {
-    /// Returns the dtype of a named kind. `ScalarType::Opaque` has zero bytes here; use [`DType::opaque`] for opaque items.
+    /// Returns the dtype of an element type that has a name. For opaque items use [`DType::opaque`]: this function
+    /// would return items of zero bytes.
     pub const fn new(kind: ScalarType) -> Self {
         let itemsize = if (kind as usize) < TABLE.len() { TABLE[kind as usize].itemsize } else { 0 };
         Self { kind, itemsize, tag: 0 }

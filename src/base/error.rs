@@ -66,7 +66,7 @@ pub enum Error {
     Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
 
-/// Formats the name of an argument before a message.
+/// Returns the argument's name as the prefix of an error message; empty without a name.
 fn prefix(argument: &Option<&str>) -> String {
     argument.map_or_else(String::new, |argument| format!("{argument}: "))
 }
@@ -97,9 +97,9 @@ impl fmt::Display for CompileError {
     }
 }
 
-/// Returns the lines of a compiler's log without repetitions. A generated kernel contains the user's expression once
-/// per element of a pack, so the compiler reports each mistake several times. A repeated message is omitted together
-/// with the indented lines that show its position.
+/// Returns the lines of a compiler's log without repetitions. A generated kernel contains the user's expression several
+/// times, once for each element that one vector load returns, so the compiler reports each mistake several times. A
+/// repeated message is omitted together with the indented lines that show its position.
 fn distinct_lines(log: &str) -> Vec<&str> {
     let (mut told, mut is_known): (Vec<&str>, bool) = (Vec::new(), false);
     for line in log.trim_end().lines() {

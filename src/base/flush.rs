@@ -29,14 +29,14 @@ pub enum FlushReason {
     OperandLimit,
     /// A device has too little free memory.
     OutOfMemory,
-    /// The program called `flush` or changed the mode.
+    /// The program called `flush` or changed the fusion mode.
     Explicit,
     /// The oldest pending operation reached its maximum age.
     Age,
 }
 
 impl FlushReason {
-    /// All reasons, in the order in which reports list them.
+    /// All reasons for a flush, in the order in which reports list them.
     pub const ALL: [Self; 10] = [
         Self::Values,
         Self::OtherWork,
@@ -99,7 +99,7 @@ impl PendingMark {
         LANDING.pending(self)
     }
 
-    /// Adds an operation that reads the block to the mark. A mark can refer to several readers. The caller holds the
+    /// Adds to the mark an operation that reads the block. A mark can refer to several readers. The caller holds the
     /// queues' lock.
     #[inline]
     pub fn add(&self, id: NodeId) {
@@ -107,7 +107,7 @@ impl PendingMark {
     }
 }
 
-/// Selects the queues to flush.
+/// Selects the queues of deferred operations to flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// The queue of the calling thread.
@@ -118,7 +118,7 @@ pub enum Scope {
     All,
 }
 
-/// Functions that the owner of the queues provides to lower layers.
+/// Functions that the owner of the queues of deferred operations provides to lower layers.
 pub struct FlushHooks {
     /// Launches the pending operations of the queues in the scope, and waits for other threads that are launching
     /// operations of these queues. Releases the GIL for the whole call.
@@ -146,7 +146,7 @@ thread_local! {
     static IN_BATCH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Registers the functions of the owner of the queues. Later calls have no effect.
+/// Registers the functions of the owner of the queues of deferred operations. Later calls have no effect.
 pub fn register(hooks: &'static FlushHooks) {
     HOOKS.set(hooks);
 }
@@ -225,8 +225,8 @@ pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred in this process. The caller first changes the visibility of a
-/// block, and then calls this function.
+/// Returns whether operations may have been deferred in this process. A caller that changes the visibility of a block
+/// does so before this call, so that a thread that defers an operation meanwhile finds the change.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()
@@ -256,7 +256,7 @@ pub fn count_faults(change: isize) {
 }
 
 /// Whether a queue has ever stored an error for its thread. The flag is set before the count of pending operations is
-/// lowered, so that a thread that finds nothing pending sees the flag.
+/// lowered. Therefore a thread that finds nothing pending sees the flag.
 static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
 
 /// Records that a queue has stored an error for its thread. The caller holds the queues' lock.

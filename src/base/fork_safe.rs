@@ -237,13 +237,13 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
         if are_all || start.elapsed() > PATIENCE {
             return held;
         }
-        drop(held); // the thread that holds the missing lock may need one of these
+        drop(held); // the thread that holds the missing lock may need one of the released locks
         thread::sleep(Duration::from_micros(50));
     }
 }
 
-/// A value of a static that is created on first use. Unlike with `OnceLock`, a child that is forked while another
-/// thread creates the value finds the complete value.
+/// A value of a static that is created on first use. While another thread creates the value, `fork` waits. Therefore a
+/// forked child finds the complete value, unlike with `OnceLock`.
 pub struct ForkSafeOnce<T: 'static> {
     making: ForkSafeMutex<()>,
     made: OnceLock<T>,
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn forked_child_sees_value_that_another_thread_was_creating() {
+    fn fork_during_value_creation_waits_and_child_finds_value() {
         let maker = thread::spawn(|| {
             MADE.get_or_init(|| {
                 thread::sleep(Duration::from_millis(200));

@@ -1,8 +1,8 @@
 //! Queue of log messages from slow paths (compilation, library loading, fallbacks) for Python's `logging`.
 //!
-//! The logging thread may hold locks and lack the GIL, so [`log`] only queues a record and calls the wake-up function
-//! that `python` registered. Without a registered function, records are dropped. There is no switch that disables
-//! logging, because fast paths never log.
+//! The thread that calls [`log`] may hold locks and may lack the GIL. Therefore `log` only queues a record and calls
+//! the wake-up function that `python` registered. Without a registered function, records are dropped. There is no
+//! switch that disables logging, because fast paths never log.
 
 use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 
@@ -32,8 +32,8 @@ const MOST: usize = 1000;
 static NOTES: ForkSafeMutex<Vec<LogRecord>> = ForkSafeMutex::new(Vec::new());
 static BELL: ForkSafeOnce<fn()> = ForkSafeOnce::new();
 
-/// Registers the wake-up function, which is called after a record was queued. It must be callable in any state of any
-/// thread. Later registrations have no effect.
+/// Registers the wake-up function, which is called after a record was queued. The function must be callable in any
+/// state of any thread. Later registrations have no effect.
 pub fn set_wakeup(bell: fn()) {
     BELL.set(bell);
 }

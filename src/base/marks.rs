@@ -10,8 +10,8 @@
 //!    [`Landing::is_any`] loads it with acquire ordering, so a thread that finds nothing pending sees the addresses of
 //!    all results.
 //! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark without
-//!    the lock either received the array from the thread that queued the operation, or has held the lock since the
-//!    operation was queued. Marks themselves therefore need no ordering.
+//!    the lock either received the array from the thread that queued the operation, or has acquired the lock
+//!    after the operation was queued. Marks themselves therefore need no ordering.
 //! 4. Until the first operation of the process is deferred, an escape takes no lock: see [`Usage`]. (In an escape, the
 //!    address of a block becomes visible outside of PyGPU.)
 //! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].
@@ -122,7 +122,7 @@ impl Landing {
         }
     }
 
-    /// Adds an operation that reads the block to a mark. A mark can refer to several readers. The caller holds the
+    /// Adds to a mark an operation that reads the block. A mark can refer to several readers. The caller holds the
     /// queues' lock.
     #[inline]
     pub fn add(&self, mark: &PendingMark, id: NodeId) {
@@ -146,8 +146,8 @@ pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {
     const NONE: usize = 0;
-    /// State before the fence of `begin`. A thread that lets an address escape already treats operations as deferred;
-    /// another thread that defers still executes its own fence.
+    /// State from the start of `begin` until its fence. A thread that lets an address escape already treats operations
+    /// as deferred; another thread that defers still executes its own fence.
     const BEGINNING: usize = 1;
     const BEGUN: usize = 2;
 

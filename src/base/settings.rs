@@ -99,8 +99,8 @@ static READER: ForkSafeOnce<EnvironmentReader> = ForkSafeOnce::new();
 static SETTINGS: ForkSafeOnce<Settings> = ForkSafeOnce::new();
 
 /// Registers the function that reads the environment variables. Later calls have no effect. Without a registered
-/// function, `std::env` reads the variables. Its internal lock suffices because such a program is assumed to contain
-/// only Rust code, which changes the environment through `std::env`.
+/// function, `std::env` reads the variables. The lock inside `std::env` then suffices, because a program without a
+/// registered function is assumed to contain only Rust code, which changes the environment through `std::env`.
 pub fn read_with(reader: EnvironmentReader) {
     READER.set(reader);
 }

@@ -1,5 +1,5 @@
 //! Sorting of short lists. The standard library's sort compiles to three or four kilobytes per element type, and the
-//! wheel sorts lists of more than twenty types. For ten elements it is no faster.
+//! wheel sorts lists of more than twenty types. For ten elements the standard sort is no faster than this one.
 
 /// Sorts a list by a key, stably. The time grows with the square of the length.
 pub fn sort_by_key<T, K: Ord>(list: &mut [T], mut key: impl FnMut(&T) -> K) {

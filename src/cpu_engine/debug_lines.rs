@@ -13,7 +13,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Creates the value for a file, which must exist while the value is used.
+    /// Creates a `Lines` for a library file, which must exist while the `Lines` is used.
     pub fn of(path: PathBuf, host: &HostEnvironment) -> Self {
         Self { path, host: host.clone() }
     }

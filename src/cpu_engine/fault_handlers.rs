@@ -7,8 +7,8 @@
 //! the default action, which ends the process.
 //!
 //! Handlers are installed when the first image is loaded. When a later image is loaded, they are installed again if
-//! other code has replaced them. Programs often replace the SIGINT handler, so it is also checked when the main thread
-//! launches a kernel.
+//! other code has replaced them. Programs often replace the SIGINT handler, so this handler is also checked when the
+//! main thread launches a kernel.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_ulonglong, c_void};
@@ -46,7 +46,7 @@ const NUDGE: c_int = libc::SIGURG;
 const SIGNALS: [c_int; 7] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGINT, NUDGE];
 
-/// The only instance of `RawHost`. Each library receives the address.
+/// The only instance of `RawHost`. Each compiled library receives the address of this instance.
 pub static HOST: RawHost = RawHost {
     enter,
     leave,
@@ -135,8 +135,8 @@ extern "C" fn interrupted() -> c_int {
     })
 }
 
-/// The previous handlers of a signal: the handler that PyGPU's first replaced, and the latest handler that another
-/// library has installed since then.
+/// The previous handlers of a signal: the handler that PyGPU's handler replaced first, and the latest handler that
+/// another library has installed since then.
 struct PreviousHandler {
     first: UnsafeCell<MaybeUninit<libc::sigaction>>,
     last: UnsafeCell<MaybeUninit<libc::sigaction>>,
@@ -159,7 +159,7 @@ fn before(number: c_int) -> Option<&'static PreviousHandler> {
     SIGNALS.iter().position(|&one| one == number).map(|place| &BEFORE[place])
 }
 
-/// Installs each handler that is missing. Must not be called concurrently.
+/// Installs each of PyGPU's signal handlers that is not installed. Must not be called concurrently.
 pub fn install() {
     lock_free_functions::learn();
     for (number, before) in SIGNALS.into_iter().zip(&BEFORE) {
@@ -235,7 +235,7 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     // A handler that was installed after PyGPU's handler may pass the signal back to PyGPU's handler. In that case the
     // first previous handler, from before both of these, is called.
     let is_again = PASSING[place].fetch_add(1, Ordering::Relaxed) != 0;
-    // SAFETY: both handlers are written before `is_set` is.
+    // SAFETY: both handlers are written before `is_set` becomes true.
     let old = unsafe { (*if is_again { before.first.get() } else { before.last.get() }).assume_init_ref() };
     match old.sa_sigaction {
         libc::SIG_IGN if number == libc::SIGINT || number == NUDGE => {}

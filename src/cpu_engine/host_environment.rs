@@ -8,12 +8,12 @@ use std::process::Command;
 /// The order in which blocks start, and in which the threads of a block start.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum StartOrder {
-    /// From the first to the last.
+    /// Blocks and threads start in order, from the first to the last.
     #[default]
     Plain,
-    /// From the last to the first.
+    /// Blocks and threads start in reverse order, from the last to the first.
     Reversed,
-    /// In a random order, which this seed determines.
+    /// Blocks and threads start in a random order, which this seed determines.
     Shuffled(u64),
 }
 

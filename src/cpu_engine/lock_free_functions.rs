@@ -1,10 +1,10 @@
 //! Recognizes system functions that take no lock. If a kernel faults inside such a function, the kernel may be left
 //! without returning from the function.
 //!
-//! The recognized functions copy or compare bytes, or compute mathematical functions; compilers replace loops by the
-//! former. A function is recognized by the address of the instruction. The C library places the variants of the copy
-//! functions, one for each processor type, next to each other and far from its heap and file functions. The
-//! mathematical functions are in a separate library.
+//! The recognized functions copy or compare bytes, or compute mathematical functions. Compilers replace loops by calls
+//! of functions that copy or compare bytes. A function is recognized by the address of the instruction. The C library
+//! places the variants of the copy functions, one for each processor type, next to each other and far from its heap and
+//! file functions. The mathematical functions are in a separate library.
 
 use std::ffi::{CStr, c_int, c_ulonglong};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use pygpu_base::ffi_guard::catch_panic;
 const AROUND: u64 = 4096;
 const MOST: usize = 16;
 
-/// Kinds of functions, with the values that `abi.h` defines.
+/// Kinds of lock-free functions, with the values that `abi.h` defines.
 const COPIES: c_int = 1;
 const COMPUTES: c_int = 2;
 
@@ -39,7 +39,7 @@ fn add(kind: c_int, begin: u64, end: u64) {
     }
 }
 
-/// Determines the address ranges of the functions. Must not be called concurrently.
+/// Determines the address ranges of the functions that take no lock. Must not be called concurrently.
 pub fn learn() {
     if COUNT.load(Ordering::Acquire) != 0 {
         return;

@@ -10,7 +10,7 @@ thread_local! {
     static OWN: SignalStack = const { SignalStack(Cell::new(ptr::null_mut())) };
 }
 
-/// A signal stack that this module has mapped. It is freed when the thread ends.
+/// A signal stack that this module has mapped. The stack is freed when the thread ends.
 struct SignalStack(Cell<*mut libc::c_void>);
 
 impl Drop for SignalStack {

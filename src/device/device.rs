@@ -20,7 +20,7 @@ struct DeviceInner {
     backend: &'static dyn Backend,
     index: i32,
     kind: BackendKind,
-    /// Number of resets of the device. Objects created before a reset must not be passed to the driver after it.
+    /// Number of resets of the device. Objects created before a reset must not be passed to the driver after the reset.
     epoch: AtomicU32,
     /// Number of waits of the host for the whole device that were begun. `wait_ended` is the number of the latest
     /// complete wait.

@@ -21,15 +21,15 @@ static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec
 /// Number of active calls, over all threads, into code of other libraries that may request an interpreter lock.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Share of the calling thread in the count `ASKING`.
+    /// Number of the calling thread's active calls that `ASKING` counts.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Stops all driver calls except those of the calling thread, because the process is about to end. Nothing is freed
 /// from now on.
 pub fn begin_exit() {
-    // Sequentially consistent, because the thread that ends the process afterwards checks whether other threads have
-    // not seen the flag.
+    // The store is sequentially consistent, because the thread that ends the process then reads the count `ASKING`. A
+    // call that is not counted at that time sees the flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }
@@ -117,7 +117,7 @@ pub fn report_deferred() -> Result<()> {
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
     let put_off = std::mem::take(&mut *PUT_OFF.lock());
-    drop(put_off); // after the lock is released, because these drops call the driver
+    drop(put_off); // dropped after the lock is released, because these drops call the driver
     let deferred = DEFERRED.lock().take();
     match deferred {
         Some(error) => Err(error),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn contiguous_layouts_are_unchanged() {
+    fn dense_like_keeps_contiguous_layouts_unchanged() {
         let base = Layout::contiguous(&[2, 3], 8, MemoryOrder::F).unwrap();
         assert_eq!(base.dense_like(), base);
     }

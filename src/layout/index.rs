@@ -38,7 +38,7 @@ pub struct Indexer<'a> {
     view: &'a mut Layout,
     next: usize,
     consumed: usize,
-    /// Number of axes by which `None` items exceed `MAX_RANK`. Only used for the error message.
+    /// Number of `None` items whose new axis would exceed `MAX_RANK`. Only used for the error message.
     excess: usize,
     pending_ellipsis: bool,
     empty: bool,
@@ -48,7 +48,7 @@ impl<'a> Indexer<'a> {
     /// Begins a view of `base`, which will overwrite `view`. `consumed_axes` is the number of integers and slices in
     /// the key; `has_ellipsis` is whether the key contains an ellipsis.
     ///
-    /// If the key consumes too many axes, the first integer or slice fails.
+    /// If the key consumes too many axes, the first call of `integer` or `slice` returns an error.
     #[inline(always)]
     pub fn new(base: &'a Layout, view: &'a mut Layout, consumed_axes: usize, has_ellipsis: bool) -> Self {
         view.axes.clear();

@@ -122,7 +122,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Overwrites this layout with a dense one of a checked shape.
+    /// Overwrites this layout with a layout without gaps, for a shape that was already checked.
     #[inline(always)]
     pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: MemoryOrder) {
         self.axes.clear();
@@ -302,13 +302,14 @@ fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: MemoryOrder) {
     }
 }
 
-/// Checks the first two invariants of the crate documentation.
+/// Checks rank, lengths, itemsize and size in bytes: the first two invariants of the crate documentation.
 #[inline]
 fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
     dense_bytes(shape.iter().copied(), itemsize).map(drop)
 }
 
-/// Returns the size in bytes of a dense array, after checking the first two invariants of the crate documentation.
+/// Returns the size in bytes of a dense array, after checking rank, lengths, itemsize and size: the first two
+/// invariants of the crate documentation.
 fn dense_bytes(shape: impl ExactSizeIterator<Item = i64>, itemsize: i64) -> Result<i64> {
     check_rank(shape.len())?;
     if itemsize < 1 {

@@ -60,7 +60,7 @@ impl<const N: usize> Iterator for Odometer<'_, N> {
 
 impl<const N: usize> ExactSizeIterator for Odometer<'_, N> {}
 
-/// A row of equally spaced pieces of equal size: the inner loop of a copy.
+/// A row of equally spaced pieces of equal size, each contiguous in both layouts: the inner loop of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
     /// Byte offset of the first piece in the destination.
@@ -93,7 +93,7 @@ pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Res
     Ok(())
 }
 
-/// Does the same as [`for_each_line`], for a caller that has already decomposed the layouts into pieces.
+/// Does the same as [`for_each_line`], for a caller that has already decomposed the layouts into contiguous pieces.
 pub fn for_each_line_of(pieces: &ContiguousRuns, mut visit: impl FnMut(Line)) {
     let width = pieces.width;
     match pieces.axes.split_last() {

@@ -8,16 +8,16 @@ use super::{ContiguousRuns, Layout};
 /// `false` is always correct. `true` can be wrong for layouts with interleaved elements. The function compares the
 /// extents of the layouts, and then the positions of their elements modulo the greatest common divisor of all strides.
 /// (The second comparison separates even from odd elements, and left from right halves of rows.) An exact answer would
-/// solve an NP-hard problem. NumPy searches for it with a bounded effort; here the search is not worth its cost. A
-/// layout overlaps itself, yet `a[...] = a` is safe, because code that copies element to element first checks whether
-/// the layouts are equal.
+/// solve an NP-hard problem. NumPy searches for the exact answer with a bounded effort; here the search is not worth
+/// its cost. A layout overlaps itself, yet `a[...] = a` is safe, because code that copies element to element first
+/// checks whether the layouts are equal.
 pub fn overlap(a: &Layout, b: &Layout) -> bool {
     let (Some((a_low, a_high)), Some((b_low, b_high))) = (a.extent(), b.extent()) else { return false };
     a_low < b_high && b_low < a_high && !apart_in_every_period(a, b)
 }
 
-/// Returns whether the pieces of both layouts occupy disjoint parts of every period. The period is the greatest
-/// common divisor of all strides.
+/// Returns whether the contiguous pieces of both layouts occupy disjoint parts of every period. The period is the
+/// greatest common divisor of all strides.
 fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
     let (Ok(a), Ok(b)) = (ContiguousRuns::of(a, a), ContiguousRuns::of(b, b)) else { return false };
     let strides = a.axes.iter().chain(&b.axes).map(|axis| axis.strides[0]);

@@ -139,8 +139,8 @@ impl Graphs for Cpu {
 }
 
 impl Cpu {
-    /// Replaces the work of an executable graph and of the graph from which it was instantiated. Work owns the arrays
-    /// that it uses.
+    /// Replaces the work of an executable graph and of the graph from which it was instantiated. The new work owns the
+    /// arrays that it uses.
     fn exchange(
         &self,
         operation: &'static str,

@@ -42,8 +42,8 @@ static TABLE: ForkSafeMutex<Quarantine> = ForkSafeMutex::new(Quarantine {
     large: QuarantineQueue { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
 });
 
-/// Filter that avoids most lookups in `TABLE`: one bit per group of addresses, which is set when one of them escapes.
-/// Freeing a block whose bit is clear costs one load.
+/// Filter that avoids most lookups in `TABLE`: one bit per group of addresses. The bit is set when an address of the
+/// group escapes. Freeing a block whose bit is clear costs one load.
 static NOTED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
 fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
@@ -117,7 +117,7 @@ unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
 }
 
 impl QuarantineQueue {
-    /// Removes the oldest blocks until the rest is within the quota, and returns them.
+    /// Removes the oldest blocks until the rest is within the quota, and returns the removed blocks.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
         while self.bytes > self.most_bytes || self.order.len() > self.most_blocks {
@@ -162,7 +162,7 @@ mod tests {
     use super::super::memory::{block, give_back};
     use super::*;
 
-    /// Held by each test, because all tests share the table of the process.
+    /// Lock that each test holds while it runs, because all tests share the table of the process.
     static ONE_AT_A_TIME: ForkSafeMutex<()> = ForkSafeMutex::new(());
 
     #[test]

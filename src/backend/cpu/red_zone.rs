@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Size of the red zone in bytes. Overruns nearly always begin directly after the end.
+/// Size of the red zone in bytes. Overruns nearly always begin directly after the end of a block.
 pub(super) const BYTES: usize = 32;
 /// A value that programs are unlikely to write: not small, without repeated bytes, and not a plausible floating-point
 /// value.

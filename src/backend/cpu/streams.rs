@@ -13,7 +13,7 @@ use pygpu_base::error::Result;
 impl Streams for Cpu {
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         check_device("create_stream", device)?;
-        // The remainder of the handle modulo `MOST` is the device.
+        // The remainder of the number modulo `MOST` is the device.
         let number = self.next_stream.fetch_add(1, Ordering::Relaxed) * MOST as usize + device as usize;
         Ok(stream_handle(number, flags.non_blocking))
     }

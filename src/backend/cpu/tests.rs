@@ -102,7 +102,7 @@ fn empty_box_touches_no_memory_for_any_pitch() {
 }
 
 #[test]
-fn patterns_of_every_size_fill_rows_without_gaps_between() {
+fn fill_with_pattern_of_any_size_leaves_gaps_between_rows() {
     let mut words = [0xffff_ffff_u32; 6];
     let first = address(&mut words);
     unsafe { CPU.fill(0, first, 12, Pattern::U32(0x0102_0304), 2, 2, S).unwrap() };

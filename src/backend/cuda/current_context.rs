@@ -13,7 +13,7 @@ use crate::vendor::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
-/// Marks that `enter` pushed the context, so that it must be popped.
+/// Marks that `enter` pushed a context, which must be popped.
 pub struct Pushed;
 
 impl VendorContexts for Cuda {
@@ -48,8 +48,8 @@ impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
         // A thread without a current context implicitly uses device 0, or the device set by the program. After a call
-        // on this device, its context stays current, as in the CUDA runtime. This has no visible effect, and saves two
-        // driver calls each time.
+        // on this device, its context stays current, as in the CUDA runtime. The remaining context has no visible
+        // effect, and saves two driver calls each time.
         let stays = found.is_null() && device == default_device(BackendKind::Cuda);
         let (code, operation) = if stays {
             // SAFETY: the context is a retained primary context.
@@ -98,7 +98,7 @@ impl Driver<Cuda> {
         slot.own.store(std::ptr::null_mut(), Ordering::Release);
     }
 
-    /// Returns the device whose retained primary context this is.
+    /// Returns the device whose retained primary context is `context`.
     pub fn owner(&self, context: CUcontext) -> Option<i32> {
         let same = |slot: &DeviceSlot<Cuda>| cached_context(&slot.own) == Some(context);
         self.slots.iter().position(same).and_then(|position| i32::try_from(position).ok())

@@ -8,7 +8,7 @@ use super::sys;
 use crate::vendor::{Driver, Names, Types, Vendor};
 use crate::{BackendKind, TensorMaps};
 
-/// NVIDIA's driver.
+/// State of the backend for NVIDIA's driver.
 #[derive(Default)]
 pub struct Cuda {
     /// The compiler library, which is opened at the first compilation.

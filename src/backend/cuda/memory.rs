@@ -1,4 +1,4 @@
-//! Memory of the CUDA driver: structures for pools, and attributes of addresses.
+//! Memory of the CUDA driver: structures that describe memory pools, and queries of the memory at an address.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -59,8 +59,8 @@ impl VendorMemory for Cuda {
         unsafe { (driver.api.cuMemAdvise)(Raw::of(address), bytes, advice, place) }
     }
 
-    /// Returns the kind of memory at an address. The plural call returns all three attributes in one call and, unlike
-    /// the singular one, does not fail for an unknown address.
+    /// Returns the kind of memory at an address. `cuPointerGetAttributes` returns all three attributes in one call.
+    /// Unlike `cuPointerGetAttribute`, it does not fail for an unknown address.
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind> {
         let operation = "cuPointerGetAttributes";
         let (mut memory_type, mut managed, mut ordinal): (c_uint, c_uint, c_int) = (0, 0, -1);

@@ -69,7 +69,7 @@ fn text(log: &[u8]) -> String {
 }
 
 fn is_whole_fatbin(image: &[u8]) -> bool {
-    // After the magic number and a version, the header contains its own size and the size of the rest.
+    // After the magic number and a version, the header contains its own size and the size of the data after the header.
     let header = image.get(6..8).and_then(|bytes| bytes.try_into().ok()).map(u16::from_le_bytes);
     let rest = image.get(8..16).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
     let length = header.zip(rest).and_then(|(header, rest)| rest.checked_add(u64::from(header)));

@@ -285,7 +285,7 @@ mod tests {
     /// has a Rust function for each driver function. This check compares the parameters, which are those of the header.
     mod signatures {
         use super::*;
-        // The only intended difference: codes and enumerations are passed as integers.
+        // The only intended difference from the header: codes and enumerations are passed as integers.
         use sys::{
             CUresult as Code, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
             CUtensorMapL2promotion, CUtensorMapSwizzle,
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn load_rejects_library_without_driver_symbols_and_lists_them() {
+    fn load_rejects_library_without_driver_and_lists_missing_symbols() {
         let library = crate::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
         // SAFETY: the symbols are only looked up, and no function is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();

@@ -113,7 +113,7 @@ mod functions_of_the_newest {
     shared_symbols!(check_shared);
 }
 
-/// Checks that structures are equal in both headers, field by field.
+/// Checks that structures are equal in the headers of HIP 5.4 and of the newest version, field by field.
 macro_rules! same_layout {
     ($($name:ident { $($field:ident),* })*) => {
         $(
@@ -180,7 +180,7 @@ const _: () = {
     assert!(ours::PRIORITY == newest::hipLaunchAttributeID_hipLaunchAttributePriority);
 };
 
-/// Two fields have different names in the two headers, but the same offsets.
+/// Two fields have different names in the headers of HIP 5.4 and of the newest version, but the same offsets.
 const _: () = assert!(
     offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(oldest::hipPointerAttribute_t, memoryType)
         && offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(newest::hipPointerAttribute_t, type_)
@@ -188,8 +188,9 @@ const _: () = assert!(
         && offset_of!(sys::hipMemPoolProps, reserved) == offset_of!(newest::hipMemPoolProps, maxSize)
 );
 
-/// The structures of device properties differ completely between the two headers. Only their sizes and the offset of
-/// the architecture's name are checked, because `sys` uses nothing else of these structures.
+/// The structures of device properties differ completely between the headers of HIP 5.4 and of the newest version. Only
+/// their sizes and the offset of the architecture's name are checked, because `sys` uses nothing else of these
+/// structures.
 const _: () = assert!(
     sys::ARCHITECTURE_AT == offset_of!(oldest::hipDeviceProp_t, gcnArchName)
         && sys::ARCHITECTURE_AT_R0600 == offset_of!(newest::hipDeviceProp_tR0600, gcnArchName)
@@ -201,7 +202,7 @@ const _: () = assert!(
 const _: fn(oldest::hipDeviceProp_t) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
 const _: fn(newest::hipDeviceProp_tR0600) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
 
-/// Checks that the constants shared by both vendors equal those of both headers.
+/// Checks that the constants shared by both vendors equal those in the headers of HIP 5.4 and of the newest version.
 macro_rules! shared_value {
     ($($shared:expr => $type:ident $name:ident $newest:ident,)*) => {
         $(const _: () = assert!(
@@ -234,7 +235,7 @@ shared_value! {
     vendor::events::INTERPROCESS => hipEventInterprocess,
 }
 
-/// Memory kinds have other numbers from HIP 6 on.
+/// From HIP 6 on, the numbers of the memory kinds differ from those of HIP 5.
 const _: () = {
     use newest::{
         hipMemoryType_hipMemoryTypeDevice as DEVICE, hipMemoryType_hipMemoryTypeHost as HOST,

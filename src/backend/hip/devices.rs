@@ -1,5 +1,5 @@
 //! Device properties. The architecture comes from the runtime's structure of device properties, all other properties
-//! come from its attributes.
+//! come from the runtime's device attributes.
 
 use std::ffi::c_int;
 
@@ -51,8 +51,8 @@ impl VendorDevices for Hip {
     }
 
     /// Returns the architecture with its features, as the compiler expects it: `gfx90a:sramecc+:xnack-`. HIP 6 extended
-    /// the structure that contains the architecture and added a new function for it. The old function still fills the
-    /// old structure.
+    /// the structure that contains the architecture and added a new function for the extended structure. The old
+    /// function still fills the old structure.
     fn architecture(driver: &Driver<Self>, device: i32, _: (i32, i32)) -> Result<String> {
         let (code, operation, bytes, at) = if let Some(ask) = driver.api.hipGetDevicePropertiesR0600 {
             let mut properties = Box::new(hipDeviceProp_tR0600([0; PROPERTIES_SIZE]));

@@ -1,4 +1,4 @@
-//! Memory of AMD's runtime: structures for pools, and attributes of addresses.
+//! Memory of AMD's runtime: structures that describe memory pools, and queries of the memory at an address.
 
 use std::ffi::c_int;
 

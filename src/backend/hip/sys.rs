@@ -56,7 +56,7 @@ pub const CANDIDATES: &[&str] =
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"];
 
-/// Oldest supported runtime version. Of the versions with memory pools, it is the first that the tests cover.
+/// Oldest supported runtime version. This is the first version with memory pools that the tests cover.
 pub const OLDEST_VERSION: i32 = 50_200_000;
 /// First runtime version with new numbers of memory kinds. From this version on an unknown address is not an error.
 pub const VERSION_6: i32 = 60_000_000;

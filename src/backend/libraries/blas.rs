@@ -33,8 +33,8 @@ functions! {
     set_workspace: SetWorkspace = "cublasSetWorkspace_v2", "hipblasSetWorkspace";
     set_math_mode: SetNumber = "cublasSetMathMode", "hipblasSetMathMode";
     set_atomics_mode: SetNumber = "cublasSetAtomicsMode", "hipblasSetAtomicsMode";
-    // In hipBLAS 2 the names without the suffix `_v2` have two meanings. hipBLAS 3 has only the names without the
-    // suffix.
+    // In hipBLAS 2 the names without the suffix `_v2` have two meanings, so the names with the suffix are preferred.
+    // hipBLAS 3 has only the names without the suffix.
     one_v2: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx_v2";
     one_plain: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx";
     many_v2: BatchedGemmFn<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx_v2";
@@ -149,7 +149,7 @@ impl BlasHandle {
     }
 }
 
-/// The opened library and its functions.
+/// The opened cuBLAS or hipBLAS library and its functions.
 pub struct Blas {
     functions: Functions,
     lu: lu::LuFunctions,
@@ -353,7 +353,7 @@ impl Blas {
     }
 }
 
-/// Both vendors' code for an uninitialised library. PyGPU uses it also for a function that the library lacks.
+/// Both vendors' code for an uninitialised library. PyGPU also uses this code for a function that the library lacks.
 const NOT_INITIALIZED: u32 = 1;
 const NOT_SUPPORTED: u32 = 15;
 

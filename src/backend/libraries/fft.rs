@@ -52,11 +52,11 @@ functions! {
 /// Element types of a transform's input and output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FftType {
-    /// Complex to complex.
+    /// Transform from complex values to complex values.
     Complex,
-    /// From real values to half of a spectrum.
+    /// Transform from real values to half of a spectrum.
     FromReal,
-    /// From half of a spectrum to real values.
+    /// Transform from half of a spectrum to real values.
     ToReal,
 }
 
@@ -114,8 +114,8 @@ impl Shape {
         }
     }
 
-    /// Returns whether both layouts are dense and have consecutive transforms. The library then accepts null instead of
-    /// the layouts.
+    /// Returns whether input and output are dense and store their transforms one after the other. The library then
+    /// accepts null instead of the layouts.
     fn is_dense(&self) -> bool {
         let rank = self.rank;
         let is_so = |side: &FftLayout, is_half: bool| {
@@ -130,7 +130,7 @@ impl Shape {
     }
 }
 
-/// The opened library and its functions.
+/// The opened cuFFT or hipFFT library and its functions.
 pub struct Fft {
     functions: Functions,
     path: String,

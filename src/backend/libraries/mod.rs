@@ -126,7 +126,8 @@ impl LibrarySpec {
             let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             files.iter().position(|name| *name == file).unwrap_or(files.len())
         };
-        // Only hints with one of these file names are used, because hints may belong to the other vendor.
+        // Of the caller's files (`hints`), only those with one of these file names are used, because the others may
+        // belong to the other vendor.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
         small_sort::sort_by_key(&mut found, place); // stable: equal candidates keep the caller's order
         let (homes, usual): (&[Variable], _) = match kind {
@@ -216,8 +217,8 @@ pub type LibrarySearch = fn(name: &str) -> SearchPaths;
 
 static SEARCH: ForkSafeOnce<LibrarySearch> = ForkSafeOnce::new();
 
-/// Registers the function that returns search paths; later calls have no effect. The backend calls it for libraries
-/// that it opens without search paths from its caller (BLAS, NVTX).
+/// Registers the function that returns search paths; later calls have no effect. The backend calls the function for
+/// libraries that it opens without search paths from its caller (BLAS, NVTX).
 pub fn search_with(search: LibrarySearch) {
     SEARCH.set(search);
 }

@@ -18,8 +18,8 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         Self { things: ForkSafeMutex::new(Vec::new()), most }
     }
 
-    /// Checks out the object with this key that was returned last; `None` if the pool has none. The object's state may
-    /// still be in the device's caches.
+    /// Checks out the object with this key that was returned last, because its state may still be in the device's
+    /// caches. `None` if the pool has no object with this key.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();
         let place = things.iter().rposition(|(known, _)| known == key)?;

@@ -32,7 +32,7 @@ struct RangeFunctions {
     pop: Pop,
 }
 
-/// State before the environment variable has been read.
+/// State before `PYGPU_PROFILE` has been read.
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;

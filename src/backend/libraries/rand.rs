@@ -30,9 +30,9 @@ functions! {
 /// Tables for Sobol sequences that the library contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SobolTable {
-    /// Direction vectors of 32 bits; the library's number of the set.
+    /// Direction vectors of 32 bits. The field is the library's number of the set of vectors.
     Vectors32(c_int),
-    /// Direction vectors of 64 bits; the library's number of the set.
+    /// Direction vectors of 64 bits. The field is the library's number of the set of vectors.
     Vectors64(c_int),
     /// Scramble constants of 32 bits.
     Constants32,
@@ -53,7 +53,7 @@ impl SobolTable {
         })
     }
 
-    /// Returns the number of bytes per dimension.
+    /// Returns the number of bytes of the table per dimension.
     const fn bytes(self) -> usize {
         match self {
             Self::Vectors32(_) => 32 * 4,
@@ -67,7 +67,7 @@ impl SobolTable {
 /// Number of dimensions in each table, according to both vendors' manuals.
 const DIMENSIONS: usize = 20_000;
 
-/// The opened library and its functions.
+/// The opened cuRAND or hipRAND library and its functions.
 pub struct Rand {
     functions: Functions,
     path: String,

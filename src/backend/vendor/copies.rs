@@ -43,8 +43,8 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     /// # Safety
     /// See [`Copies::copy_pitched`].
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
-    /// Copies a range on the legacy default stream and waits for it, by one driver call; `None` if the driver has no
-    /// such call. Does not depend on the current device.
+    /// Copies a range on the legacy default stream and waits for the copy, by one driver call; `None` if the driver has
+    /// no such call. Does not depend on the current device.
     ///
     /// # Safety
     /// See [`Copies::copy_and_wait`].

@@ -25,7 +25,7 @@ pub trait VendorContexts: VendorErrors {
     fn leave(driver: &Driver<Self>, found: &Self::PreviousDevice);
 }
 
-/// Guard of a driver call: the requested device is current until it is dropped.
+/// Guard of a driver call: the requested device is current until the guard is dropped.
 pub struct CurrentDeviceGuard<'a, V: VendorContexts> {
     pub symbols: &'a Symbols<V>,
     pub api: &'a V::Api,

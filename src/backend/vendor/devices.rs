@@ -201,7 +201,7 @@ impl<V: VendorDevices> Devices for Driver<V> {
             warp_size: ask(attributes.warp_size)?,
             max_threads_per_block: ask(attributes.max_threads_per_block)?,
             l2_cache_size: ask(attributes.l2_cache_size)?,
-            // Deprecated since CUDA 13; it is not an error if a driver no longer reports it.
+            // Deprecated since CUDA 13. A driver that no longer reports the clock rate is not an error.
             clock_rate: ask(attributes.clock_rate).unwrap_or(0),
             memory_pools: ask(attributes.memory_pools)? != 0,
             integrated: ask(attributes.integrated)? != 0,

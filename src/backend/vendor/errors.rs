@@ -15,13 +15,13 @@ pub trait VendorErrors: Vendor {
     /// Codes after which every further call of the process on the device fails, because a kernel or a copy failed on
     /// the device itself.
     const STICKY: &'static [u32];
-    /// Text for messages that explains the effect of such an error on the process.
+    /// Text for messages that explains the effect of an error in `STICKY` on the process.
     const STICKY_ADVICE: &'static str;
     /// Returns the driver's name of a code.
     fn name(api: &Self::Api, code: u32) -> String;
     /// Returns the driver's explanation of a code.
     fn text(api: &Self::Api, code: u32) -> String;
-    /// Clears the library's last error after a failed call, if other libraries could take it for their own.
+    /// Clears the library's last error after a failed call, if other libraries could take the error for their own.
     fn forget_last_error(api: &Self::Api);
 }
 

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
-/// The thread that ends the process. It may continue to make driver calls.
+/// The thread that ends the process. This thread may continue to make driver calls.
 static ENDING: ForkSafeOnce<ThreadId> = ForkSafeOnce::new();
 
 /// Guard of an active driver call.
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "under a lock")]
-    fn driver_is_not_called_under_a_global_lock() {
+    fn driver_call_guard_panics_while_thread_holds_global_lock() {
         static LOCK: fork_safe::ForkSafeMutex<()> = fork_safe::ForkSafeMutex::new(());
         let _held = LOCK.lock();
         let _passage = DriverCallGuard::begin();

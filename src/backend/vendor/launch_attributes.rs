@@ -24,7 +24,7 @@ pub mod attributes {
     pub const CARVEOUT: u32 = 14;
 }
 
-/// Number of different attributes.
+/// Number of different launch attributes.
 const KINDS: usize = 6;
 
 /// One attribute in the driver's layout.
@@ -104,8 +104,8 @@ impl List {
 
 /// Vendor-specific part of launches with attributes, which CUDA and HIP implement differently.
 pub trait VendorLaunches: VendorPrograms {
-    /// Returns whether the driver accepts the cache carveout as an attribute of a launch; otherwise it is a setting of
-    /// the kernel.
+    /// Returns whether the driver accepts the cache carveout as an attribute of a launch; otherwise the carveout is a
+    /// setting of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
     /// Returns the cluster for which the kernel was compiled.
     ///

@@ -20,13 +20,13 @@ pub trait VendorOpening: VendorDevices + Default {
     const CANDIDATES: &'static [&'static str];
     /// Explanation for messages if no library was found.
     const NOT_FOUND: &'static str;
-    /// Name of the function that returns the version. It also exists in libraries that are too old for PyGPU.
+    /// Name of the function that returns the version. The function also exists in libraries that are too old for PyGPU.
     const VERSION: &'static str;
     /// Description of the expected library, for the message about a library without the version function.
     const WHAT: &'static str;
     /// Name of the product to which the version belongs, for messages.
     const PRODUCT: &'static str;
-    /// Oldest supported version.
+    /// Oldest supported version of the driver.
     const OLDEST_VERSION: i32;
     /// Formats a version for messages.
     fn spelled(version: i32) -> String;

@@ -37,7 +37,7 @@ pub struct RtcFunctions {
     pub log: NamedSymbol<OfProgram<*mut c_char>>,
 }
 
-/// Collects the functions of a library's table. Their names begin with the given prefix.
+/// Collects the functions of a library's table in an `RtcFunctions`. The functions' names begin with the given prefix.
 macro_rules! calls {
     ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
         $crate::vendor::rtc::RtcFunctions {

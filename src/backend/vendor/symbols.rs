@@ -278,13 +278,13 @@ macro_rules! table {
             $(fn $extra:ident($($extra_parameter:ident: $extra_type:ty),*) = $extra_cuda:ident, $extra_hip:ident;)*
         })*
     ) => {
-        /// The addresses of the functions.
+        /// The addresses of the listed functions in a vendor's library.
         pub struct Symbols<V: Types> {
             $(pub $name: unsafe extern "C" fn($($parameter: $type),*) -> u32,)*
             $($(pub $extra: Option<unsafe extern "C" fn($($extra_parameter: $extra_type),*) -> u32>,)*)*
         }
 
-        /// The name of each function.
+        /// A name for each function of the list: the library's symbol, or the name in messages.
         pub struct Names {
             $(pub $name: &'static str,)*
             $($(pub $extra: &'static str,)*)*
@@ -304,7 +304,7 @@ macro_rules! table {
         }
 
         impl<V: Types> Symbols<V> {
-            /// Looks up every function of the list.
+            /// Looks up each listed function in the library.
             ///
             /// # Errors
             /// The names of the required functions that the library lacks.

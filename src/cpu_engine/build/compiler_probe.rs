@@ -64,8 +64,8 @@ fn cache(question: Probe, compiler: &CxxCompiler, options: &[String], answer: Ve
     }
 }
 
-/// Returns whether the output may be cached. It must not be cached if options name folders in a form for which a folder
-/// created later changes the output.
+/// Returns whether the output may be cached. The output must not be cached if options name folders in a form for which
+/// a folder created later changes the output.
 fn is_cacheable(question: Probe, run: &CompilerRun<'_>) -> bool {
     question == Probe::Scheduler || precompiled::are_plain(run.options)
 }

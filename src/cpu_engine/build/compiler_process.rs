@@ -82,9 +82,9 @@ impl CompilerRun<'_> {
         output.map_err(|error| Failure::Machine(format!("{} cannot be run: {error}", self.compiler.path.display())))
     }
 
-    /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link. If
-    /// `short` is given, first tries to link with the short replacement of the C++ library in that folder, which is
-    /// faster. This link fails if a source itself uses symbols of the C++ library.
+    /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link.
+    /// `short` is a folder with a short replacement of the C++ library. With `short`, a faster link with this
+    /// replacement is tried first. That link fails if a source itself uses symbols of the C++ library.
     pub fn link(&self, scheduler: &Path, short: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];

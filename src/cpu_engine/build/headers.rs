@@ -58,8 +58,8 @@ const HEADERS: [(&str, &str); 37] = [
     portable!("thrust/complex.h", "nvrtc_stubs/thrust/complex.h"),
 ];
 
-/// Name and contents of PyCUDA's complex header, which is derived from thrust's. It is in a separate folder, so that a
-/// folder named by the caller may contain a header of the same name.
+/// Name and contents of PyCUDA's complex header, which is derived from thrust's. The header is in a separate folder, so
+/// that a folder named by the caller may contain a header of the same name.
 const COMPLEX: (&str, &str) = portable!("pycuda-complex.hpp", "user/pycuda-complex.hpp");
 
 /// Headers of the C++ library that CUDA also provides below `cuda/std`.

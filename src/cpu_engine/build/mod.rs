@@ -152,7 +152,7 @@ impl BuildJob<'_> {
     fn write(&self, place: &Path) -> std::io::Result<()> {
         fs::write(place.join("unit.cpp"), unit(self.request))?;
         if !self.request.name.contains('/') && !matches!(self.request.name, "" | "unit.cpp" | "include") {
-            // The compiler's messages quote lines of this file, and a debugger shows it.
+            // The compiler's messages quote lines of this file, and a debugger shows the file.
             fs::write(place.join(self.request.name), as_written(self.request))?;
         }
         Ok(())

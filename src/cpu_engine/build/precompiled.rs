@@ -32,16 +32,16 @@ const OF_LIBRARY: &str = "\
     void *_ZTISt9exception[4];\n\
     void __gxx_personality_v0(void) {}\nvoid __cxa_begin_catch(void) {}\nvoid __cxa_end_catch(void) {}\n\
     void _Znwm(void) {}\nvoid _ZdlPv(void) {}\nvoid _ZdlPvm(void) {}\nvoid __cxa_throw_bad_array_new_length(void) {}\n";
-/// Files that a complete folder contains in addition to the headers.
+/// Files that a complete folder of precompiled parts contains in addition to the headers.
 const MADE: [&str; 3] = [PRECOMPILED, SCHEDULER, LIBRARY];
 /// Name of the file that records the size and the modification time of every file from which the header was built.
 const MARKS: &str = "marks";
 const LIST: &str = "header.d";
 /// First bytes of a GCC precompiled header; other compilers use other formats.
 const OF_GCC: &[u8] = b"gpch";
-/// Maximum number of cached folders, each of which takes several megabytes.
+/// Maximum number of cached folders of precompiled parts. Each folder takes several megabytes.
 const MOST: usize = 6;
-/// Maximum number of failed attempts per process to build the parts.
+/// Maximum number of failed attempts per process to build the precompiled parts.
 const MOST_FAILURES: usize = 2;
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
 /// Age after which a temporary folder is assumed to belong to a process that has terminated.
@@ -101,11 +101,11 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
 
 /// Whether the precompiled header and the compiled thread scheduler exist for one compiler and its options.
 pub enum PreparedHeader {
-    /// The folder is complete, and the files from which it was built are unchanged.
+    /// The folder contains all precompiled parts, and the files from which they were built are unchanged.
     Ready(PathBuf),
-    /// The parts do not exist yet. They will be stored in this folder.
+    /// The precompiled parts do not exist yet. They will be stored in this folder.
     Absent(PathBuf),
-    /// The parts cannot be used with this compiler or these options.
+    /// The precompiled parts cannot be used with this compiler or these options.
     Useless,
 }
 
@@ -147,7 +147,7 @@ fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     named_folders(options).iter().any(|folder| names.iter().any(|name| folder.join(name).exists()))
 }
 
-/// Returns a line with the size, the modification time and the path of a file.
+/// Returns a line of the file `MARKS`: the size, the modification time and the path of a file.
 fn mark(folder: &Path, path: &str) -> Option<String> {
     let known = fs::metadata(folder.join(path)).ok()?;
     let written = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -236,7 +236,8 @@ impl PreparedBuild {
     }
 }
 
-/// Removes the least recently used folders, and the abandoned folders of processes that have terminated.
+/// Removes the least recently used folders of precompiled parts, and the temporary folders of processes that have
+/// terminated.
 fn make_room(above: &Path) {
     let age = |path: &Path| fs::metadata(path).and_then(|known| known.modified()).ok()?.elapsed().ok();
     let mut found: Vec<(Duration, PathBuf)> = Vec::new();
@@ -261,7 +262,7 @@ pub fn library(folder: &Path) -> PathBuf {
     folder.join(SHORT)
 }
 
-/// Removes a folder that has turned out to be unusable.
+/// Removes a folder of precompiled parts that has turned out to be unusable.
 pub fn remove(folder: &Path) {
     FAILURES.fetch_add(1, Ordering::Relaxed);
     let _ = fs::remove_dir_all(folder);

@@ -20,8 +20,9 @@
 
 #define PYGPU_CPU_FUNCTION template <class PygpuUnused = void> inline
 
-// In C++17, GNU's <cmath> adds special functions, such as Bessel functions, which no device has. They include half of
-// the library, which takes more than half of the compile time of a small kernel. The macro is therefore undefined.
+// In C++17, GNU's <cmath> adds special functions, such as Bessel functions, which no device has. These functions
+// include half of the library, which takes more than half of the compile time of a small kernel. The macro that enables
+// these functions is therefore undefined.
 #include <cstddef>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 

@@ -71,7 +71,8 @@ extern "C" __global__ void kept(int *out, int rounds) {
     *place = numbers[0] + numbers[1] * 3 + numbers[2] * 7 + bare + me + int(pair.second);
 }
 
-// Changes parameters, which are private to each thread, and lets threads return early, which must not end the others.
+// Changes parameters, which are private to each thread, and lets threads return early, which must not end the other
+// threads.
 extern "C" __global__ void own_parameter(int *out, int n, struct Pair pair) {
     n -= threadIdx.x;
     out += threadIdx.x;
@@ -104,7 +105,7 @@ template <class T, int STEPS> __global__ void doubled(T *x) {
     x[threadIdx.x] = value;
 }
 
-// Each thread leaves the loop after a different number of rounds. The others must not wait for ended threads.
+// Each thread leaves the loop after a different number of rounds. The other threads must not wait for ended threads.
 extern "C" __global__ void uneven(int *out) {
     int rounds = threadIdx.x;
     for (int i = 0; i < rounds; i++) {

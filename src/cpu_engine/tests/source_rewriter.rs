@@ -27,13 +27,13 @@ fn dynamic_shared_memory_keeps_type_and_following_line_numbers() {
 }
 
 #[test]
-fn strings_comments_and_system_headers_are_unchanged() {
+fn rewriter_keeps_strings_comments_and_system_headers_unchanged() {
     let source = "const char *a = \"__global__ void s();\", *b = R\"x(__shared__ \" )x\"; char c = '\"';\n# 1 \"/usr/include/a.h\" 1 3\n__global__ void t();\n# 2 \"kernel.cu\" 2\nint d;";
     assert!(rewritten(source).starts_with(source));
 }
 
 #[test]
-fn variables_are_distinguished_from_functions() {
+fn rewriter_distinguishes_variables_from_functions() {
     let text = rewritten(
         "__device__ float a[2] = {1, 2}, *unused; static __constant__ __attribute__((aligned(8))) int b; namespace n { __device__ T<int> c; struct S { __device__ int member; }; } __device__ T<int> f(int x = 1); template <class T> __device__ int g = 1; extern __device__ int h;",
     );

@@ -21,7 +21,7 @@ fn kernels_become_loops_if_barriers_allow_it() {
 }
 
 #[test]
-fn ambiguous_barriers_keep_a_stack_per_thread() {
+fn kernels_with_ambiguous_barriers_keep_a_stack_per_thread() {
     let bodies = [
         "if (n > 1) { __syncthreads(); }",
         "while (n > 1) { __syncthreads(); }",

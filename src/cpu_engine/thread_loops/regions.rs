@@ -298,8 +298,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         }
     }
 
-    /// Returns whether a name is a variable in shared memory. Its address is the same for all threads, but its contents
-    /// change.
+    /// Returns whether a name is a variable in shared memory. The address of such a variable is the same for all
+    /// threads, but its contents change.
     fn is_memory(&self, name: &str) -> bool {
         let mut own = self.visible.iter().rev().filter(|(other, _)| *other == name).map(|(_, bound)| *bound);
         own.next() == Some(Bound::Shared) && own.next() == Some(Bound::Local)
@@ -336,7 +336,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(())
     }
 
-    /// Returns declarations for those names from outside the region that the region uses. `hidden` contains the
+    /// Returns declarations of the names that are declared outside of the region and used in it. `hidden` contains the
     /// positions at which the region declares a new variable of such a name.
     fn bindings(&self, range: TokenRange, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());

@@ -16,9 +16,9 @@ pub fn current(device: Device) -> Stream {
     top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
 }
 
-/// Returns the calling thread's current stream, for a record that is used after the current call. If another library
-/// owns the current stream, returns the default stream, because the other library may destroy its stream before the
-/// record is used.
+/// Returns the calling thread's current stream, for a caller that stores the stream beyond the current call. If another
+/// library owns the current stream, returns the default stream, because the other library may destroy its stream before
+/// the stored stream is used.
 pub fn own_current(device: Device) -> Stream {
     let current = current(device);
     if current.is_foreign() { Stream::default_of(device) } else { current }

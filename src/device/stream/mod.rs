@@ -33,7 +33,7 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
-    /// The stream's data. `None` for the legacy default stream: it needs no owner, and cloning is free without one.
+    /// The stream's data. `None` for the legacy default stream, which needs no owner: cloning `None` costs nothing.
     inner: Option<Arc<StreamInner>>,
 }
 

@@ -22,19 +22,19 @@ pub type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 /// A pair of layouts, described as pieces that are contiguous in both, and the axes along which the pieces repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContiguousRuns {
-    /// Axes along which pieces repeat, outermost first. The strides of an axis are those of the destination and the
-    /// source.
+    /// Axes along which the contiguous pieces repeat, outermost first. The strides of an axis are those of the
+    /// destination and the source.
     pub axes: SharedAxes<2>,
-    /// Byte offset of the first piece in the destination.
+    /// Byte offset of the first contiguous piece in the destination.
     pub dst: i64,
-    /// Byte offset of the first piece in the source.
+    /// Byte offset of the first contiguous piece in the source.
     pub src: i64,
     /// Number of bytes in a piece: one element, or several that are contiguous in both layouts.
     pub width: i64,
 }
 
 impl ContiguousRuns {
-    /// Decomposes two layouts of equal shape and itemsize into pieces.
+    /// Decomposes two layouts of equal shape and itemsize into pieces that are contiguous in both layouts.
     ///
     /// # Errors
     /// `ValueError` for different shapes or itemsizes.

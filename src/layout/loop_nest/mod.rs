@@ -19,12 +19,12 @@ use pygpu_base::error::Result;
 
 pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
-/// Length of the table of a loop nest that is stored without heap allocation: enough for three axes of two arrays, or
-/// two axes of three arrays.
+/// Length up to which the table of a loop nest is stored without heap allocation: enough for three axes of two arrays,
+/// or two axes of three arrays.
 const INLINE: usize = 14;
 
-/// Length of the table that is stored without heap allocation while a loop nest is built. It is longer than `INLINE`
-/// because axes are not merged yet.
+/// Length up to which the table is stored without heap allocation while a loop nest is built. This length exceeds
+/// `INLINE`, because axes are not merged yet.
 const SCRATCH: usize = 40;
 
 /// Number of elements below which 32-bit indices of elements suffice.
@@ -246,7 +246,7 @@ impl Scratch {
 struct LoopNestBuilder<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
-    /// Number of final entries.
+    /// Number of final entries at the start of the table.
     rows: usize,
     kept: usize,
 }
@@ -375,7 +375,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
 }
 
 /// Reverses an axis if the leading array has a negative stride along this axis. If the leading array's stride is 0, the
-/// sign of the first nonzero stride decides.
+/// first array with a nonzero stride decides.
 #[inline(always)]
 fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     let decides = match row[1 + lead] {
@@ -393,8 +393,8 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     }
 }
 
-/// Returns whether `axis` has smaller strides than `other`. The strides of the leading array are compared first, and
-/// those of the other arrays if they are equal.
+/// Returns whether `axis` has smaller strides than `other`. The strides of the leading array are compared first. If
+/// these strides are equal, those of the other arrays are compared.
 #[inline(always)]
 fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
     let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());

@@ -2,8 +2,8 @@
 //!
 //! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event, and
 //! its later operations are appended to the same list. Hence the order of the list is one of the orders that the waits
-//! allow. Calls that a GPU driver rejects during a capture are rejected here with the same codes. They also invalidate
-//! the capture, as in the driver.
+//! allow. Calls that a GPU driver rejects during a capture are rejected here with the same codes. Such calls also
+//! invalidate the capture, as in the driver.
 
 mod operation;
 #[cfg(test)]
@@ -41,7 +41,7 @@ pub struct CaptureRegistry {
     graphs: BTreeMap<usize, GraphWork>,
     /// Bodies of conditional operations by handle. The conditional operations own the bodies.
     bodies: BTreeMap<usize, Weak<GraphBody>>,
-    /// Conditions by handle. The creators of the conditions and the conditional operations own the conditions.
+    /// Conditions by handle. A condition is owned by its creator and by the conditional operations that use it.
     conditions: BTreeMap<u64, Weak<ConditionValue>>,
 }
 
@@ -102,7 +102,7 @@ impl Captures {
         Ok(())
     }
 
-    /// Returns the number of captured operations, and the stream's last one.
+    /// Returns the number of operations captured so far, and the last operation of the stream.
     pub fn captured(&self, stream: StreamHandle) -> Captured {
         let table = self.lock();
         let capture = table.streams.get(&stream.0).and_then(|number| table.captures.get(number));
@@ -216,7 +216,7 @@ impl Captures {
         self.count(&table);
         let ended = table.captures.remove(&number).ok_or_else(illegal)?;
         if !ended.is_valid {
-            drop(table); // before the work, whose drop may free an array
+            drop(table); // releases the lock before the work is dropped, because that drop may free an array
             return Err(refuse(operation, error_codes::CAPTURE_INVALIDATED, described(stream)));
         }
         let Some((handle, body)) = ended.body else { return Ok(GraphHandle(table.enter(Arc::new(ended.work)))) };
@@ -234,7 +234,7 @@ impl Captures {
     pub fn exchange(&self, operation: &'static str, handle: usize, work: GraphWork) -> Result<()> {
         let mut table = self.lock();
         let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));
-        drop(table); // before the work, whose drop may free an array
+        drop(table); // releases the lock before the work is dropped, because that drop may free an array
         before.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
@@ -300,9 +300,9 @@ impl CaptureRegistry {
         handle
     }
 
-    /// Returns the id of the capture that will record a stream's next operation. On the default stream this is an error
-    /// while a blocking stream is capturing: the default stream waits for blocking streams and would become part of the
-    /// capture.
+    /// Returns the id of the capture that will record a stream's next operation. An operation on the default stream is
+    /// an error while a blocking stream is capturing: the default stream waits for blocking streams and would become
+    /// part of the capture.
     fn next(&mut self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
         if self.streams.contains_key(&stream.0) {
             self.capture_of(operation, stream)?;

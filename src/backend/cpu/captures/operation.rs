@@ -74,7 +74,7 @@ impl GraphBody {
 
     /// Executes the operations of the body.
     pub fn run(&self) -> Result<()> {
-        let work = self.lock().clone(); // without the lock, which the work may need
+        let work = self.lock().clone(); // the work runs without the lock, because the work may need it
         work.iter().try_for_each(|operation| (operation.work)())
     }
 }

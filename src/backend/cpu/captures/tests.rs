@@ -78,7 +78,7 @@ fn captured_work_runs_in_order_at_each_launch_only() {
 }
 
 #[test]
-fn calls_forbidden_in_a_capture_are_rejected_and_invalidate_it() {
+fn forbidden_calls_are_rejected_and_invalidate_the_capture() {
     type Call = fn(&Cpu, StreamHandle) -> Result<()>;
     let refusals: [(u32, Call); 7] = [
         // SAFETY: no test destroys a stream or an event.

@@ -84,8 +84,8 @@ fn read(request: &CompileRequest<'_>, included: &IncludedFile, begun: SystemTime
 const NO_PTX: &str = "\n(the cpu backend has no PTX: put inline assembly of a GPU behind #ifndef __PYGPU_CPU__)";
 const NO_LAUNCHES: &str = "\n(on the cpu backend a kernel cannot launch kernels: dynamic parallelism is for CUDA)";
 
-/// Appends a note to the log if options for nvcc's assembler were passed. They request output that the CPU backend
-/// cannot produce.
+/// Appends a note to the log if options for nvcc's assembler were passed. Such options request output that the CPU
+/// backend cannot produce.
 fn with_note(mut log: String, options: &[CompileOption]) -> String {
     if options.contains(&CompileOption::Verbose) {
         log.push_str(

@@ -41,7 +41,7 @@ nvjitlink_api!(symbol_table);
 
 const SUCCESS: u32 = 0;
 
-/// File names by CUDA major version, newest first.
+/// File names of nvJitLink by CUDA major version, newest first.
 #[cfg(not(windows))]
 const NAMES: [(i32, &str); 2] = [(13, "libnvJitLink.so.13"), (12, "libnvJitLink.so.12")];
 #[cfg(windows)]
@@ -78,7 +78,7 @@ fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<Pat
     found
 }
 
-/// The opened library.
+/// The opened nvJitLink library.
 pub struct JitLink(Api);
 
 /// Opens the first usable candidate; `None` if the library is not found.

@@ -56,7 +56,7 @@ macro_rules! nvrtc_api {
 
 nvrtc_api!(symbol_table);
 
-/// The opened library.
+/// The opened NVRTC library.
 pub struct Nvrtc {
     api: Api,
     calls: RtcFunctions,
@@ -219,7 +219,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Checks at compile time that the declared signatures match the header, as for the driver's functions.
+    /// Checks at compile time that the declared signatures match the header, as `sys` does for the driver's functions.
     mod signatures {
         use super::*;
         use cudarc::nvrtc::sys::{self, nvrtcProgram};

@@ -1,8 +1,8 @@
 //! Search for NVRTC: files that the caller provides, the toolkit's folder, the system's loader.
 //!
 //! At the first compilation NVRTC opens its library of built-in declarations by the bare file name. The loader does not
-//! find this library in a wheel's folder, unless it is already open. Therefore PyGPU first opens it by its full path,
-//! from NVRTC's folder.
+//! find this library in a wheel's folder, unless the library is already open. Therefore PyGPU first opens the library
+//! by its full path, from NVRTC's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
 use pygpu_base::small_sort;
 
-/// File names by CUDA major version, newest first.
+/// File names of NVRTC by CUDA major version, newest first.
 #[cfg(not(windows))]
 const NAMES: [(i32, &str); 2] = [(13, "libnvrtc.so.13"), (12, "libnvrtc.so.12")];
 #[cfg(windows)]
@@ -86,7 +86,7 @@ pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Libra
 }
 
 /// Opens the library of built-in declarations in the folder of an NVRTC file. A failure is ignored here, because NVRTC
-/// reports it when it compiles.
+/// reports the failure when it compiles.
 fn open_builtins(file: &Path) {
     let Some(folder) = file.parent().filter(|folder| folder.is_absolute()) else { return };
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -124,8 +124,8 @@ fn not_found(driver: i32, attempts: &[Attempt]) -> Error {
 pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = Vec::new();
     if let Some(folder) = Path::new(library).parent().filter(|folder| folder.is_absolute()) {
-        // Wheels of CUDA 13 and conda: lib next to include. Wheels of CUDA 12: nvidia/cuda_nvrtc/lib next to
-        // nvidia/cuda_runtime/include. Toolkit: targets/x86_64-linux/lib next to include.
+        // In wheels of CUDA 13 and in conda, lib is next to include. In wheels of CUDA 12, nvidia/cuda_nvrtc/lib is
+        // next to nvidia/cuda_runtime/include. In a toolkit, targets/x86_64-linux/lib is next to include.
         roots.extend(folder.parent().map(|root| root.join("include")));
         for wheel in ["cuda_runtime", "cuda_cccl", "curand"] {
             roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join(wheel).join("include")));

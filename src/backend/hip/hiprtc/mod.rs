@@ -50,7 +50,7 @@ macro_rules! hiprtc_api {
 
 hiprtc_api!(symbol_table);
 
-/// The opened library.
+/// The opened hiprtc library.
 pub struct Hiprtc {
     api: Api,
     calls: RtcFunctions,
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_translated_to_clang_and_unsupported_ones_rejected() {
+    fn hiprtc_options_are_translated_and_unsupported_options_rejected() {
         let words = |option| spelled(&option).unwrap().join(" ");
         assert_eq!(words(CompileOption::Define("N".into(), Some("3".into()))), "-DN=3");
         assert_eq!(words(CompileOption::FusedMultiplyAdd(false)), "-ffp-contract=off");

@@ -9,7 +9,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
 use pygpu_base::small_sort;
 
-/// File names, newest first.
+/// File names of hiprtc, newest first.
 #[cfg(not(windows))]
 const NAMES: [&str; 4] = ["libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libhiprtc.so"];
 #[cfg(windows)]

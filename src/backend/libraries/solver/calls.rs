@@ -53,8 +53,8 @@ macro_rules! call {
     }};
 }
 
-/// Calls a function for eigenvalues of a general matrix. Its first arguments are the matrix, its eigenvalues, and the
-/// eigenvectors; left eigenvectors are not computed.
+/// Calls a function for eigenvalues of a general matrix. The function's first arguments are the matrix, its
+/// eigenvalues, and the eigenvectors; left eigenvectors are not computed.
 macro_rules! geev {
     (
         $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, $vectors:ident,

@@ -79,7 +79,8 @@ pub enum FactorizationKind {
 }
 
 impl FactorizationKind {
-    /// Returns the kind with a name. `first` and `second` are its options, in the order of its fields.
+    /// Returns the kind of factorization with a name. `first` and `second` are the kind's options, in the order of the
+    /// variant's fields.
     pub fn named(name: &str, first: bool, second: bool) -> Option<Self> {
         Some(match name {
             "lu" => Self::Lu,
@@ -115,15 +116,15 @@ impl FactorizationKind {
 /// Contents of an array of a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayRole {
-    /// Elements of the matrices' type.
+    /// The array contains numbers of the matrices' element type.
     Elements,
-    /// Real numbers of the same precision as the matrices.
+    /// The array contains real numbers of the same precision as the matrices.
     Reals,
-    /// Complex numbers of the same precision as the matrices.
+    /// The array contains complex numbers of the same precision as the matrices.
     Complexes,
-    /// 32-bit integers.
+    /// The array contains 32-bit integers.
     Integers,
-    /// Addresses in device memory.
+    /// The array contains addresses in device memory.
     Addresses,
 }
 

@@ -169,7 +169,7 @@ impl Element {
     }
 }
 
-/// The opened library and its functions.
+/// The opened cuSOLVER or hipSOLVER library and its functions.
 pub struct Solver {
     kind: BackendKind,
     path: String,
@@ -192,7 +192,7 @@ unsafe impl Send for SolverHandle {}
 /// Key of the handle pool: backend, device number, and the device's reset epoch.
 pub type SolverHandleKey = (BackendKind, i32, u32);
 
-/// Pool of idle handles. It grows to the number of concurrent calls, and is not freed at process exit.
+/// Pool of idle handles. The pool grows to the number of concurrent calls, and is not freed at process exit.
 pub static HANDLES_AT_REST: ObjectPool<SolverHandleKey, SolverHandle> = ObjectPool::new(usize::MAX);
 
 static OPENED: OpenLibraries<Solver> = OpenLibraries::new();

@@ -127,7 +127,7 @@ macro_rules! symbol_table {
         }
 
         impl Api {
-            /// Looks up every function of the list.
+            /// Looks up each listed function in the library.
             ///
             /// # Errors
             /// The names of the required functions that the library lacks.

@@ -40,8 +40,8 @@ enum {
 
 // An OS thread that works on a launch, with the data that the process's signal handlers use.
 struct pygpu_cpu_guarded {
-    // Called by the handler. Returns only if the signal does not concern the kernel, or only requested a check of the
-    // launch.
+    // Called by the process's signal handler. Returns only if the signal does not concern the kernel, or only requested
+    // a check of the launch.
     void (*signalled)(struct pygpu_cpu_guarded *, int number, const void *information, const void *context);
     struct pygpu_cpu_guarded *outer;
 };

@@ -1,5 +1,5 @@
-// Memory for the variables of all threads of a block, which is freed in the reverse order of its allocation. Part of
-// runtime.cpp only.
+// Memory for the variables of all threads of a block. The memory is freed in the reverse order of its allocation. Part
+// of runtime.cpp only.
 
 class Rooms {
 public:

@@ -63,7 +63,7 @@ public:
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        // If a debugger is attached, it stops here, at the failure.
+        // An attached debugger stops the process here, at the failure.
         if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(code, text);
         leave();
@@ -90,7 +90,7 @@ public:
         if (meeting.arrived == living) {
             open_barrier();
             // The last thread to arrive continues immediately. open_barrier put it on the list of ready threads
-            // together with the others, so it is removed from the list.
+            // together with the others, so this thread is removed from the list.
             take_off_the_list(current);
         } else {
             leave();
@@ -254,7 +254,7 @@ private:
         const unsigned *size = launch.shape->block;
         return {thread % size[0], thread / size[0] % size[1], thread / (size[0] * size[1])};
     }
-    // Stores the rows of threads in the order in which they run.
+    // Stores the rows of threads (`pygpu_cpu_row`) in the order in which the rows run.
     void set_rows() {
         bool one_by_one = !launch.task->is_whole || launch.shape->flags & (PYGPU_CPU_REVERSED | PYGPU_CPU_SHUFFLED);
         unsigned length = one_by_one ? 1 : launch.shape->block[0];
@@ -268,8 +268,8 @@ private:
 
     void enter(Fiber *fiber) {
         switch_to(fiber);
-        // A signal handler has interrupted the kernel. The fault or Ctrl-C that it recorded is handled here, outside of
-        // the handler.
+        // A signal handler has interrupted the kernel. The fault or Ctrl-C that the handler recorded is handled here,
+        // outside of the handler.
         while (asked || fault.signal) {
             if (fault.signal) return report_fault(launch);
             bool is_held = held;
@@ -314,7 +314,7 @@ private:
         __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
 #endif
         pygpu_cpu_switch(&fiber->at, main_at);
-        // If another fiber had switched directly to this one, the flag is still set.
+        // The flag is still set if another fiber switched directly to this fiber.
         busy = false;
         arrive();
     }
@@ -324,7 +324,7 @@ private:
 #endif
     }
 
-    // A comparison is faster than a division.
+    // Wraps a position in the ring buffer by a comparison, which is faster than a division.
     unsigned in_ring(unsigned place) const { return place < count ? place : place - count; }
     void take_next() {
         current = ready[ready_first];
@@ -339,7 +339,7 @@ private:
         threads[thread].state = State::going;
         ready[in_ring(ready_first + ready_count++)] = thread;
     }
-    // Removes a thread from the list and keeps the order of the other threads.
+    // Removes a thread from the list of ready threads and keeps the order of the other threads.
     void take_off_the_list(unsigned thread) {
         unsigned kept = 0;
         for (unsigned i = 0; i < ready_count; i++) {

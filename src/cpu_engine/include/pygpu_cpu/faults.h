@@ -3,8 +3,8 @@
 //
 // The process's handlers (src/cpu_engine/fault_handlers.rs) call this code on the signal stack, while the OS thread is
 // interrupted at the fault. A kernel runs on a fiber. A faulting kernel is left in the same way as a waiting one: by a
-// switch to the scheduler's stack. This requires no preparation, so it adds no cost to a launch without faults. The
-// kernel's frames are not unwound: destructors do not run, and the stacks are reused.
+// switch to the scheduler's stack. The switch requires no preparation, so it adds no cost to a launch without faults.
+// The kernel's frames are not unwound: destructors do not run, and the stacks are reused.
 //
 // Locks that the kernel holds stay locked. On a GPU, a lock of the user's program in device memory would stay locked
 // too. A lock of the C library would later block the whole process. The kernel is therefore left only in code that
@@ -73,7 +73,7 @@ private:
     void tell_the_end(int number) const;
 };
 
-// For the lifetime of the object, registers a thread that works on a launch with the signal handlers.
+// While an object exists, its thread is registered with the signal handlers as a thread that works on a launch.
 class Inside {
 public:
     Inside(const pygpu_cpu_host *host, Guarded &guarded) : host(host), guarded(guarded) {

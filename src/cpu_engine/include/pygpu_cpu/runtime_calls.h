@@ -21,7 +21,8 @@ int pygpu_cpu_run(const pygpu_cpu_task *task, const pygpu_cpu_launch *shape) {
     if (shape->flags & PYGPU_CPU_COOPERATIVE) {
         constexpr const char *too_many = "a cooperative launch of more blocks than can run at once";
         if (launch->blocks > 512) {
-            // This is checked before the helpers start, because the helpers would begin to run some of the blocks.
+            // The number of blocks is checked before the helpers start, because the helpers would begin to run some of
+            // the blocks.
             launch->fail(PYGPU_CPU_NO_RESOURCES, too_many);
             launch->blocks = 0;
         }
@@ -67,7 +68,8 @@ void pygpu_cpu_assert(const char *condition, const char *file, int line, const c
                b.y, b.z, t.x, t.y, t.z, condition, function, file, line);
 }
 
-// Replaces the C library's abort in this library. It ends the launch like a trap, and holds no lock meanwhile.
+// Replaces the C library's abort in this library. The replacement ends the launch like a trap, and holds no lock
+// meanwhile.
 [[noreturn]] __attribute__((visibility("hidden"))) void pygpu_cpu_abort() __asm__(PYGPU_CPU_SYMBOL(abort));
 void pygpu_cpu_abort() {
     if (here && here->in_text) {

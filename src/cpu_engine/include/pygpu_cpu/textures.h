@@ -202,7 +202,7 @@ inline unsigned char *surface_at(unsigned long long object, long long x, long lo
 }
 
 #define PYGPU_CPU_ARGUMENTS(...) __VA_ARGS__
-// Defines a function in two forms: one returns the element, the other stores it through a pointer.
+// Defines a function in two forms: one form returns the element, the other form stores the element through a pointer.
 #define PYGPU_CPU_FETCH(name, parameters, arguments, ...)                                                            \
     template <class T> inline T name(cudaTextureObject_t texture, parameters) {                                      \
         const ::pygpu_cpu::image &of = ::pygpu_cpu::image_of(texture);                                               \

@@ -19,7 +19,7 @@ int printf(const char *, ...);
 #define blockIdx (static_cast<const uint3 &>(pygpu_cpu_block_index))
 #define blockDim (static_cast<const dim3 &>(pygpu_cpu_block_size))
 #define gridDim (static_cast<const dim3 &>(pygpu_cpu_grid_size))
-// Older names of HIP.
+// Older names of the thread and block indices in HIP.
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)
 #define hipThreadIdx_z (threadIdx.z)
@@ -33,7 +33,7 @@ int printf(const char *, ...);
 #define hipGridDim_y (gridDim.y)
 #define hipGridDim_z (gridDim.z)
 
-// Source position of a call. It appears in messages and distinguishes the calls of operations without a mask.
+// Source position of a call. The position appears in messages and distinguishes the calls of operations without a mask.
 #define PYGPU_CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 PYGPU_CPU_FUNCTION void __syncthreads(PYGPU_CPU_PLACE) {

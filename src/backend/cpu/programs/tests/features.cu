@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256, 2) reduce(float *o) {
     if (threadIdx.x == 0) o[0] = v;
 }
 
-// Some threads leave, the others still reach the barrier.
+// Some threads end early; the other threads still reach the barrier.
 __global__ void early_exit(int *o) {
     __shared__ int s[64];
     int t = threadIdx.x;
@@ -54,7 +54,7 @@ __global__ void warps(unsigned *o) {
     o[128 + t] = __shfl_sync(0xffffffff, t, 3, 16);
     o[192 + t] = __reduce_max_sync(0xffffffff, t) + 1000 * __all_sync(0xffffffff, t < 32) + 2000 * __any_sync(0xffffffff, t == 40);
     o[256 + t] = __match_any_sync(0xffffffff, t % 4);
-    // Some lanes only: with a mask, without one, and as a coalesced group.
+    // Operations of some lanes only: with a mask, without one, and as a coalesced group.
     unsigned v = 7;
     if (t % 32 < 4) v = __shfl_xor_sync(0xfu, t, 1);
     else if (t % 32 < 8) v = __shfl_down(t, 1);

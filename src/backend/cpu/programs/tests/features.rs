@@ -27,14 +27,14 @@ fn block_reduces_through_shuffles_and_shared_memory() {
 }
 
 #[test]
-fn launch_bounds_are_reported() {
+fn kernel_attributes_report_launch_bounds() {
     // SAFETY: the function belongs to a module that stays loaded.
     let attributes = unsafe { cpu().function_attributes(0, features().function("reduce")).unwrap() };
     assert_eq!(attributes.max_threads_per_block, 256);
 }
 
 #[test]
-fn threads_that_have_ended_are_not_waited_for() {
+fn barrier_does_not_wait_for_ended_threads() {
     let mut out = vec![0i32; 64];
     features().run("early_exit", 1, 63, &mut out);
     for (t, &value) in out.iter().enumerate().take(63) {

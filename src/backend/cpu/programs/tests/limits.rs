@@ -12,7 +12,7 @@ fn refused(source: &str) -> String {
 }
 
 #[test]
-fn excess_static_shared_memory_does_not_compile() {
+fn kernel_with_excess_static_shared_memory_does_not_compile() {
     let sources = [
         "__global__ void k(char *o) {\n__shared__ char b[1l<<33];\n b[0] = 1; *o = b[0]; }",
         "__global__ void k(char *o) {\n__shared__ float a[96][64], c[6145]; a[0][0] = c[0]; }",

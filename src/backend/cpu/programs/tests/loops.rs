@@ -122,7 +122,7 @@ fn shared_memory_atomics_and_template_instances_compute_correctly() {
 }
 
 #[test]
-fn threads_that_left_a_loop_are_not_waited_for() {
+fn barrier_does_not_wait_for_threads_that_left_loop() {
     let mut out = vec![0i32; 5];
     loops().run("uneven", 1, 5, &mut out);
     assert_eq!(out, [0, 1, 2, 3, 4]);

@@ -81,8 +81,8 @@ fn shape(grid: impl Into<Dim>, block: impl Into<Dim>) -> LaunchShape {
     LaunchShape { grid: grid.into().0, block: block.into().0, shared: 0, cooperative: false }
 }
 
-/// Returns the address of a parameter. Callers pass it within the expression that launches, because the temporary value
-/// of a parameter is dropped with its statement.
+/// Returns the address of a parameter. Callers take the address within the expression that launches the kernel, because
+/// the temporary value of a parameter is dropped with its statement.
 fn argument<T>(value: &mut T) -> *mut c_void {
     std::ptr::from_mut(value).cast()
 }

@@ -65,7 +65,7 @@ public:
 };
 inline cluster_group this_cluster() { return {}; }
 
-// A tile: lanes of one warp, whose number is a power of two.
+// A tile: `Size` lanes of one warp, where `Size` is a power of two.
 template <unsigned Size, class Parent = thread_block> class thread_block_tile {
     static_assert(Size && Size <= unsigned(warpSize) && !(Size & (Size - 1)), "a tile is a power of two, and no larger than a warp");
     static unsigned lane() { return thread_block::thread_rank() % warpSize; }
