@@ -44,6 +44,7 @@ MODULES = (
     PyGPU.random,
     PyGPU.reduction,
     PyGPU.scan,
+    PyGPU.special,
     PyGPU.tools,
     _core,
 )

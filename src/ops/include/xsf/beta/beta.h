@@ -1,0 +1,156 @@
+// From xsf/cephes/beta.h, trimmed by tools/trim_xsf.py; licence: xsf/LICENSE.
+// Translated into C++ by SciPy developers in 2024.
+// Copyright 1984, 1987 by Stephen L. Moshier
+namespace pygpu_xsf {
+constexpr double beta_ASYMP_FACTOR = 1e6;
+__device__ inline double lbeta_asymp(double a, double b, int *sgn) {
+    double r = lgam_sgn(b, sgn);
+    r -= b * ::log(a);
+    r += b * (1 - b) / (2 * a);
+    r += b * (1 - b) * (1 - 2 * b) / (12 * a * a);
+    r += -b * b * (1 - b) * (1 - b) / (12 * a * a * a);
+    return r;
+}
+__device__ inline double beta_negint(int a, double b);
+static __device__ __noinline__ double beta(double a, double b) {
+    double y;
+    int sign = 1;
+    if (a <= 0.0) {
+        if (a == ::floor(a)) {
+            if (a == (int)(a)) {
+                return beta_negint((int)(a), b);
+            } else {
+                goto overflow;
+            }
+        }
+    }
+    if (b <= 0.0) {
+        if (b == ::floor(b)) {
+            if (b == (int)(b)) {
+                return beta_negint((int)(b), a);
+            } else {
+                goto overflow;
+            }
+        }
+    }
+    if (::fabs(a) < ::fabs(b)) {
+        y = a;
+        a = b;
+        b = y;
+    }
+    if (::fabs(a) > beta_ASYMP_FACTOR * ::fabs(b) && a > beta_ASYMP_FACTOR) {
+        y = lbeta_asymp(a, b, &sign);
+        return sign * call_exp(y);
+    }
+    y = a + b;
+    if (::fabs(y) > MAXGAM || ::fabs(a) > MAXGAM || ::fabs(b) > MAXGAM) {
+        int sgngam;
+        y = lgam_sgn(y, &sgngam);
+        sign *= sgngam;
+        y = lgam_sgn(b, &sgngam) - y;
+        sign *= sgngam;
+        y = lgam_sgn(a, &sgngam) + y;
+        sign *= sgngam;
+        if (y > MAXLOG) {
+            goto overflow;
+        }
+        return (sign * call_exp(y));
+    }
+    y = rgamma(y);
+    a = call_tgamma(a);
+    b = call_tgamma(b);
+    if (isinf(y)) {
+        goto overflow;
+    }
+    if (::fabs(::fabs(a * y) - 1.0) > ::fabs(::fabs(b * y) - 1.0)) {
+        y = b * y;
+        y *= a;
+    } else {
+        y = a * y;
+        y *= b;
+    }
+    return (y);
+overflow:
+    return (sign * INFINITY);
+}
+__device__ inline double beta_negint(int a, double b) {
+    int sgn;
+    if (b == (int)(b) && 1 - a - b > 0) {
+        sgn = ((int)(b) % 2 == 0) ? 1 : -1;
+        return sgn * beta(1 - a - b, b);
+    } else {
+        return INFINITY;
+    }
+}
+__device__ inline double lbeta_negint(int a, double b);
+static __device__ __noinline__ double lbeta(double a, double b) {
+    double y;
+    int sign;
+    sign = 1;
+    if (a <= 0.0) {
+        if (a == ::floor(a)) {
+            if (a == (int)(a)) {
+                return lbeta_negint((int)(a), b);
+            } else {
+                goto over;
+            }
+        }
+    }
+    if (b <= 0.0) {
+        if (b == ::floor(b)) {
+            if (b == (int)(b)) {
+                return lbeta_negint((int)(b), a);
+            } else {
+                goto over;
+            }
+        }
+    }
+    if (::fabs(a) < ::fabs(b)) {
+        y = a;
+        a = b;
+        b = y;
+    }
+    if (::fabs(a) > beta_ASYMP_FACTOR * ::fabs(b) && a > beta_ASYMP_FACTOR) {
+        y = lbeta_asymp(a, b, &sign);
+        return y;
+    }
+    y = a + b;
+    if (::fabs(y) > MAXGAM || ::fabs(a) > MAXGAM || ::fabs(b) > MAXGAM) {
+        int sgngam;
+        y = lgam_sgn(y, &sgngam);
+        sign *= sgngam;
+        y = lgam_sgn(b, &sgngam) - y;
+        sign *= sgngam;
+        y = lgam_sgn(a, &sgngam) + y;
+        sign *= sgngam;
+        return (y);
+    }
+    y = rgamma(y);
+    a = call_tgamma(a);
+    b = call_tgamma(b);
+    if (isinf(y)) {
+    over:
+        return (sign * INFINITY);
+    }
+    if (::fabs(::fabs(a * y) - 1.0) > ::fabs(::fabs(b * y) - 1.0)) {
+        y = b * y;
+        y *= a;
+    } else {
+        y = a * y;
+        y *= b;
+    }
+    if (y < 0) {
+        y = -y;
+    }
+    return (call_log(y));
+}
+__device__ inline double lbeta_negint(int a, double b) {
+    double r;
+    if (b == (int)(b) && 1 - a - b > 0) {
+        r = lbeta(1 - a - b, b);
+        return r;
+    } else {
+        return INFINITY;
+    }
+}
+}
