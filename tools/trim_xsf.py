@@ -2,8 +2,8 @@
 
     python tools/trim_xsf.py FOLDER
 
-FOLDER contains ``include/xsf``. Only the functions of `ROOTS` and the functions and tables that they use remain. Run-time
-compilers have no standard headers; therefore functions of ``std`` become those of C, and errors are not reported. All
+FOLDER contains ``include/xsf``. Only the functions of `ROOTS`, and functions and tables that they use, remain.
+Run-time compilers have no standard headers; therefore functions of ``std`` become those of C, and errors are not reported. All
 names are in one namespace, and the functions of `NATIVE` are those of the device. Copyright lines remain.
 """
 
@@ -19,45 +19,73 @@ TARGET = ROOT / "src/ops/include/xsf"
 LIST = ROOT / "src/ops/ufunc/special/xsf.rs"
 
 SOURCES = {
-    "basic": "mathematics.h cephes/const.h cephes/polevl.h cephes/chbevl.h cephes/sindg.h cephes/tandg.h boxcox.h "
-    "convex_analysis.h cephes/trig.h evalpoly.h",
+    "basic": (
+        "mathematics.h cephes/const.h cephes/polevl.h cephes/chbevl.h cephes/sindg.h cephes/tandg.h boxcox.h "
+        "convex_analysis.h cephes/trig.h evalpoly.h"
+    ),
     "normal": "cephes/ndtri.h ndtri_exp.h faddeeva.h",
-    "gamma": "cephes/gamma.h cephes/rgamma.h cephes/zeta.h cephes/zetac.h cephes/psi.h digamma.h cephes/poch.h cephes/unity.h "
-    "cephes/lanczos.h cephes/igam_asymp_coeff.h cephes/igam.h cephes/igami.h",
+    "gamma": (
+        "cephes/gamma.h cephes/rgamma.h cephes/zeta.h cephes/zetac.h cephes/psi.h digamma.h cephes/poch.h "
+        "cephes/unity.h cephes/lanczos.h cephes/igam_asymp_coeff.h cephes/igam.h cephes/igami.h"
+    ),
     "beta": "cephes/beta.h binom.h cephes/incbet.h cephes/incbi.h",
-    "bessel": "cephes/i0.h cephes/i1.h cephes/k0.h cephes/k1.h cephes/j0.h cephes/j1.h cephes/jv.h cephes/scipy_iv.h cephes/airy.h "
-    "cephes/yn.h cephes/yv.h cephes/kn.h",
-    "integrals": "cephes/ellpk.h cephes/ellpe.h agm.h expint.h cephes/expn.h cephes/sici.h cephes/shichi.h cephes/spence.h",
-    "distributions": "cephes/chdtr.h cephes/fdtr.h cephes/gdtr.h cephes/pdtr.h cephes/bdtr.h cephes/nbdtr.h "
-    "cephes/kolmogorov.h",
-}  # fmt: skip
+    "bessel": (
+        "cephes/i0.h cephes/i1.h cephes/k0.h cephes/k1.h cephes/j0.h cephes/j1.h cephes/jv.h "
+        "cephes/scipy_iv.h cephes/airy.h cephes/yn.h cephes/yv.h cephes/kn.h"
+    ),
+    "integrals": (
+        "cephes/ellpk.h cephes/ellpe.h agm.h expint.h cephes/expn.h cephes/sici.h cephes/shichi.h cephes/spence.h"
+    ),
+    "distributions": (
+        "cephes/chdtr.h cephes/fdtr.h cephes/gdtr.h cephes/pdtr.h cephes/bdtr.h cephes/nbdtr.h cephes/kolmogorov.h"
+    ),
+}
 """The files of each folder, in the order in which symbols of the same name are looked up."""
 
-ROOTS = """
-ndtri ndtri_exp w_im rgamma zeta riemann_zeta digamma poch log1pmx cosm1 lgam1p igam igamc igami igamci beta lbeta
-binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p entr kl_div rel_entr huber
-pseudo_huber i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn sici shichi spence chdtr chdtrc chdtri
-fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv iv ikv_temme bdtr bdtrc nbdtr nbdtrc
-""".split()
+ROOTS = (
+    "ndtri ndtri_exp w_im rgamma zeta riemann_zeta digamma poch log1pmx cosm1 lgam1p igam igamc igami igamci "
+    "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p entr "
+    "kl_div rel_entr huber pseudo_huber i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
+    "sici shichi spence chdtr chdtrc chdtri fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv "
+    "iv ikv_temme bdtr bdtrc nbdtr nbdtrc"
+)
 """Functions that entries of the table call."""
 
 NATIVE = {"Gamma": "tgamma", "lgam": "lgamma", "erf": "erf", "erfc": "erfc", "expm1": "expm1", "log1p": "log1p",
           "cbrt": "cbrt", "exp2": "exp2", "exp10": "exp10", "round": "rint", "ndtr": "normcdf"}  # fmt: skip
 """Functions of cephes, each with the function of CUDA, HIP and the CPU engine that replaces it."""
 
-OWN = {"lgam_sgn": """inline double lgam_sgn(double x, int *sign) {
-    *sign = x < 0 && ::fmod(::floor(x), 2.0) != 0 ? -1 : 1;
+OWN = {
+    "lgam_sgn": """inline double lgam_sgn(double x, int *sign) {
+    *sign = x < 0 && ::floor(x) != 2 * ::floor(0.5 * ::floor(x)) ? -1 : 1;
     return ::lgamma(x);
-}"""}
+}"""
+}
 """Functions with a shorter text than in xsf."""
 
+INVERSE_OF_GAMMA = """XSF_HOST_DEVICE inline double inverse_of_gamma(double x) {
+    return x <= 0 && x == ::floor(x) ? 0.0 : 1 / call_tgamma(x);
+}
+"""
+
 CALLED = ("pow", "exp", "log", "lgamma", "tgamma", "log1p", "expm1", "erfc", "sin", "cos", "sinh", "cosh")
-"""Functions of C that long functions call instead of containing their instructions, which would be compiled many times."""
+"""Functions of C that long functions call, so that their instructions are compiled once."""
+
+LIGHT = ("cephes/ndtri.h", "cephes/j0.h", "cephes/j1.h", "cephes/i0.h", "cephes/i1.h")
+"""Headers whose functions are inlined, because they are often used and fast."""
 
 LONG = 600
 """Length from which on a function is not inlined into its callers."""
 
-CONSTANTS = {"M_2_PI": "0.63661977236758134308", "M_1_PI": "0.31830988618379067154", "infinity": "INFINITY", "quiet_NaN": "NAN", "epsilon": "DBL_EPSILON", "max": "DBL_MAX", "min": "DBL_MIN"}
+CONSTANTS = {
+    "M_2_PI": "0.63661977236758134308",
+    "M_1_PI": "0.31830988618379067154",
+    "infinity": "INFINITY",
+    "quiet_NaN": "NAN",
+    "epsilon": "DBL_EPSILON",
+    "max": "DBL_MAX",
+    "min": "DBL_MIN",
+}
 PLAIN = ("isnan", "isinf", "isfinite", "signbit", "uint64_t")
 """Names that C may define as macros; they stay unqualified."""
 
@@ -132,12 +160,25 @@ def prepared(source: str, text: str) -> str:
     text = re.sub(r"enum \{ikv[^}]*\};|enum \{ ikv[^}]*\};", "", text)
     if source == "cephes/expn.h":  # a table in place of pointers to tables
         rows = [re.search(rf"expn_A{row}\[\] = (\{{.*?\}});", text, re.DOTALL)[1] for row in range(13)]  # type: ignore[index]
-        text = re.sub(r"constexpr const double \*expn_A\[\] = .*?;", f"constexpr double expn_A[13][13] = {{{', '.join(rows)}}};", text, flags=re.DOTALL)
+        text = re.sub(
+            r"constexpr const double \*expn_A\[\] = .*?;",
+            f"constexpr double expn_A[13][13] = {{{', '.join(rows)}}};",
+            text,
+            flags=re.DOTALL,
+        )
         text = re.sub(r"constexpr double expn_A\d+\[\] = .*?;", "", text, flags=re.DOTALL)
+    if source == "cephes/beta.h":  # compiles in less time than the series of xsf
+        text = text.replace("rgamma(", "inverse_of_gamma(")
+        text = INVERSE_OF_GAMMA + text
     if source == "cephes/incbet.h":  # with the complement of the argument, which the caller may know exactly
-        text = text.replace("double incbet(double aa, double bb, double xx)", "double incbet_of(double aa, double bb, double xx, double xxc)")
+        text = text.replace(
+            "double incbet(double aa, double bb, double xx)",
+            "double incbet_of(double aa, double bb, double xx, double xxc)",
+        )
         text = text.replace("w = 1.0 - xx;", "w = xxc;")
-        text += "XSF_HOST_DEVICE inline double incbet(double a, double b, double x) { return incbet_of(a, b, x, 1.0 - x); }"
+        text += (
+            "XSF_HOST_DEVICE inline double incbet(double a, double b, double x) { return incbet_of(a, b, x, 1.0 - x); }"
+        )
     return text
 
 
@@ -149,9 +190,9 @@ def items(source: str, text: str) -> list[Item]:
         if part.startswith("template") and "digamma_zeta_series" in head:
             part = re.sub(r"\bT\b", "double", re.sub(r"template\s*<[^>]*>\s*", "", part))
             head = part.split("{")[0]
-        if part.startswith("template") or "complex" in head or re.search(r"\bfloat\b", head.split("(")[0]):
-            if "psi_Y" not in head:
-                continue
+        is_other = part.startswith("template") or "complex" in head or re.search(r"\bfloat\b", head.split("(")[0])
+        if is_other and "psi_Y" not in head:
+            continue
         if "(" in head and re.search(r"\bfloat\b", head):
             continue
         name = re.search(r"(\w+)\s*(?:\(|\[|$)", head.strip())
@@ -165,10 +206,10 @@ def items(source: str, text: str) -> list[Item]:
     return found
 
 
-def as_table(part: str) -> str:
+def as_table(part: str, is_light: bool) -> str:
     """Return a definition as a device's: functions are inline, and tables are in constant memory."""
     if "(" in part.split("{")[0].split("=")[0]:
-        if len(part) > LONG:
+        if len(part) > LONG and not is_light:
             part = re.sub(rf"::({'|'.join(CALLED)})\(", r"call_\1(", part)
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)
             return re.sub(r"^(?:__device__ )*(?:inline )?", "static __device__ __noinline__ ", part)
@@ -195,14 +236,16 @@ def copyrights(text: str) -> list[str]:
 
 
 def as_polynomials(text: str) -> str:
-    """Return the source of `w_im` with a table in place of a switch of 97 polynomials."""
+    """Return the source of `w_im` with a table in place of a switch of 99 polynomials."""
     body = without_comments(text[text.index("double w_im_y100(double y100, double x) {") :])
     rows = []
     for case in re.finditer(r"case (\d+): \{\s*double t = 2 \* y100 - (\d+);\s*return (.*?);", body, re.DOTALL):
-        assert int(case[1]) == len(rows) and int(case[2]) == 2 * len(rows) + 1
+        assert int(case[1]) == len(rows)
+        assert int(case[2]) == 2 * len(rows) + 1
         numbers = re.findall(r"-?\d+\.\d+(?:e[+-]?\d+)?", re.sub(r"([+-])\s+", r"\1", case[3]))
         rows.append(f"{{{', '.join([*numbers, *3 * ['0']][:10])}}}")
-        assert len(numbers) in (7, 8, 9, 10) and not re.search(r"-\s*\(", case[3])
+        assert len(numbers) in (7, 8, 9, 10)
+        assert not re.search(r"-\s*\(", case[3])
     table = f"constexpr double w_im_polynomials[{len(rows)}][10] = {{{','.join(chr(10) + row for row in rows)}}};"
     value = """
 double w_im_y100(double y100, double x) {
@@ -224,10 +267,12 @@ double w_im_y100(double y100, double x) {
 
 def main(folder: Path) -> None:
     """Write the headers and their list."""
-    calls = [f"XSF_HOST_DEVICE double call_{name}(double x) {{ return std::{name}(x); }}" for name in CALLED if name != "pow"]
+    plain_calls = [name for name in CALLED if name != "pow"]
+    calls = [f"XSF_HOST_DEVICE double call_{name}(double x) {{ return std::{name}(x); }}" for name in plain_calls]
     calls.append("XSF_HOST_DEVICE double call_pow(double x, double y) { return std::pow(x, y); }")
-    texts = {source: "\n".join(calls) if source == "mathematics.h" else (folder / "include/xsf" / source).read_text(encoding="utf-8")
-             for files in SOURCES.values() for source in files.split()}  # fmt: skip
+    sources = [source for files in SOURCES.values() for source in files.split() if source != "mathematics.h"]
+    texts = {"mathematics.h": "\n".join(calls)}
+    texts |= {source: (folder / "include/xsf" / source).read_text(encoding="utf-8") for source in sources}
     home = {source: place for place, files in SOURCES.items() for source in files.split()}
     known: dict[str, Item] = {}
     order: list[Item] = []
@@ -239,7 +284,7 @@ def main(folder: Path) -> None:
                 else:
                     print(f"{item.name} twice in {source}")
                 continue
-            item.text = dedented(as_table(plain(item.text)))
+            item.text = dedented(as_table(plain(item.text), source in LIGHT))
             if source == "mathematics.h":
                 item.text = item.text.replace("__device__ inline", "static __device__ __noinline__")
             known[item.name] = item
@@ -249,7 +294,7 @@ def main(folder: Path) -> None:
         words = set(re.findall(r"(?<![:.\w])[A-Za-z_]\w*", item.text))
         is_function = {name: "(" in one.text.split("{")[0].split("=")[0] for name, one in known.items()}
         item.uses = {name for name in words if name in known and (name in calls or not is_function[name])} - {item.name}
-    needed, todo = set(), [root for root in ROOTS]
+    needed, todo = set(), ROOTS.split()
     while todo:
         name = todo.pop()
         if name not in known:
@@ -273,8 +318,6 @@ def main(folder: Path) -> None:
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         rust.append((constant(source), f"{home[source]}/{Path(source).name}", [constant(use) for use in uses[source]]))
     print(len(headers), "headers", sum(len(one.text) for members in headers.values() for one in members), "bytes")
-    for name, path, used in rust:
-        print(name, path, used)
     write_list(rust)
 
 
@@ -313,7 +356,7 @@ def write_list(rust: list[tuple[str, str, list[str]]]) -> None:
     """Write the list of headers for Rust."""
     lines = ["//! The headers of xsf, written by tools/trim_xsf.py. Do not edit.", "", "use super::header::Header;", ""]
     for name, path, used in sorted(rust):
-        lines.append(f'pub static {name}: Header =')
+        lines.append(f"pub static {name}: Header =")
         text = f'Header::of(include_str!("../../include/xsf/{path}"), &[{", ".join("&" + one for one in used)}]);'
         if len(text) > 90:
             pass

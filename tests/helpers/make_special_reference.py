@@ -87,7 +87,9 @@ def stdtr(df: Any, t: Any) -> Any:
 
 def kolmogorov(y: Any) -> Any:
     """Return the survival function of Kolmogorov's distribution."""
-    return 1 - mpmath.sqrt(2 * mp.pi) / y * mpmath.nsum(lambda k: mpmath.exp(-((2 * k - 1) ** 2) * mp.pi**2 / (8 * y * y)), [1, 60])
+    return 1 - mpmath.sqrt(2 * mp.pi) / y * mpmath.nsum(
+        lambda k: mpmath.exp(-((2 * k - 1) ** 2) * mp.pi**2 / (8 * y * y)), [1, 60]
+    )
 
 
 def huber(delta: Any, r: Any) -> Any:
@@ -133,8 +135,14 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
     "betaln": (lambda a, b: log(mpmath.beta(a, b)), (("log", 0.01, 1e6), ("log", 0.01, 80))),
     "betainc": (betainc, (("log", 0.1, 100), ("log", 0.1, 100), UNIT)),
     "betaincc": (betaincc, (("log", 0.1, 100), ("log", 0.1, 100), UNIT)),
-    "betaincinv": (lambda a, b, y: inverse(lambda x: betainc(a, b, x), 1e-80, 1)(y), (("log", 0.5, 20), ("log", 0.5, 20), UNIT)),
-    "betainccinv": (lambda a, b, y: inverse(lambda x: betaincc(a, b, x), 1e-80, 1)(y), (("log", 0.5, 20), ("log", 0.5, 20), UNIT)),
+    "betaincinv": (
+        lambda a, b, y: inverse(lambda x: betainc(a, b, x), 1e-80, 1)(y),
+        (("log", 0.5, 20), ("log", 0.5, 20), UNIT),
+    ),
+    "betainccinv": (
+        lambda a, b, y: inverse(lambda x: betaincc(a, b, x), 1e-80, 1)(y),
+        (("log", 0.5, 20), ("log", 0.5, 20), UNIT),
+    ),
     "binom": (mpmath.binomial, (("line", 0.3, 100), ("line", 0.2, 60))),
     "entr": (lambda x: -x * log(x), (POSITIVE,)),
     "rel_entr": (lambda x, y: x * log(x / y), (POSITIVE, POSITIVE)),
@@ -159,7 +167,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
     "cosdg": (lambda x: mpmath.cos(mp.pi * x / 180), (("line", -700.3, 700.1),)),
     "tandg": (lambda x: mpmath.tan(mp.pi * x / 180), (("line", -700.3, 700.1),)),
     "cotdg": (lambda x: mpmath.cot(mp.pi * x / 180), (("line", -700.3, 700.1),)),
-    "radian": (lambda d, m, s: (d + m / 60 + s / 3600) * mp.pi / 180, (("line", 0, 360), ("line", 0, 60), ("line", 0, 60))),
+    "radian": (
+        lambda d, m, s: (d + m / 60 + s / 3600) * mp.pi / 180,
+        (("line", 0, 360), ("line", 0, 60), ("line", 0, 60)),
+    ),
     "boxcox": (boxcox, (POSITIVE, ("both", 1e-3, 5))),
     "boxcox1p": (lambda x, p: mpmath.expm1(p * mpmath.log1p(x)) / p, (POSITIVE, ("both", 1e-3, 5))),
     "inv_boxcox": (lambda y, p: exp(mpmath.log1p(y * p) / p), (("line", 0, 10), ("log", 1e-3, 5))),
@@ -189,8 +200,14 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
     "chdtr": (lambda v, x: gammainc(v / 2, x / 2), (("log", 1, 100), ("log", 0.1, 200))),
     "chdtrc": (lambda v, x: gammaincc(v / 2, x / 2), (("log", 1, 100), ("log", 0.1, 200))),
     "chdtri": (lambda v, p: inverse(lambda x: gammaincc(v / 2, x / 2), 1e-60, 2000)(p), (("log", 1, 100), UNIT)),
-    "fdtr": (lambda n, d, x: betainc(n / 2, d / 2, n * x / (d + n * x)), (("log", 1, 50), ("log", 1, 50), ("log", 0.1, 20))),
-    "fdtrc": (lambda n, d, x: betainc(d / 2, n / 2, d / (d + n * x)), (("log", 1, 50), ("log", 1, 50), ("log", 0.1, 20))),
+    "fdtr": (
+        lambda n, d, x: betainc(n / 2, d / 2, n * x / (d + n * x)),
+        (("log", 1, 50), ("log", 1, 50), ("log", 0.1, 20)),
+    ),
+    "fdtrc": (
+        lambda n, d, x: betainc(d / 2, n / 2, d / (d + n * x)),
+        (("log", 1, 50), ("log", 1, 50), ("log", 0.1, 20)),
+    ),
     "fdtri": (
         lambda n, d, p: inverse(lambda x: betainc(n / 2, d / 2, n * x / (d + n * x)), 1e-60, 1e9)(p),
         (("log", 1, 50), ("log", 1, 50), UNIT),
@@ -246,7 +263,7 @@ def limits(name: str) -> list[list[Any]]:
         return []
     rows: list[list[Any]] = []
     count = len(FUNCTIONS[name][1])
-    chosen = LIMITS if count == 1 else LIMITS[:7] + [0.5] if count == 2 else [math.nan, math.inf, 0.0, 0.5, -1.0]
+    chosen = LIMITS if count == 1 else [*LIMITS[:7], 0.5] if count == 2 else [math.nan, math.inf, 0.0, 0.5, -1.0]
     for operands in itertools.product(chosen, repeat=count):
         values = function(*operands)
         rows.append([*operands, *map(float, values if isinstance(values, tuple) else (values,))])

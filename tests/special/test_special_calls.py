@@ -89,7 +89,9 @@ def test_special_computes_complex_numbers(name: str) -> None:
 def test_polygamma_and_zeta_combine_ufuncs() -> None:
     x = PyGPU.to_gpu([1.0, 2.5])
     assert PyGPU.special.zeta(x + 1, 1.0).tolist() == ufuncs._zeta(x + 1, 1.0).tolist()
-    np.testing.assert_allclose(PyGPU.special.polygamma(1, x).get(), [1.6449340668482264, 0.4903577561002348], rtol=1e-14)
+    np.testing.assert_allclose(
+        PyGPU.special.polygamma(1, x).get(), [1.6449340668482264, 0.4903577561002348], rtol=1e-14
+    )
     orders = PyGPU.special.polygamma(PyGPU.to_gpu([0, 1, 2]), 1.0).get()
     np.testing.assert_allclose(orders, [-0.5772156649015329, 1.6449340668482264, -2.4041138063191885], rtol=1e-14)
 

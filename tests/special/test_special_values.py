@@ -21,7 +21,16 @@ REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
 # Largest relative errors, where they exceed the default; of each function beside its first zeros. Iterations and
 # differences of logarithms lose digits.
 TOLERANCE = 1e-13
-TOLERANCES = {"ndtr": 2e-13, "betaln": 1e-10, "yv": 1e-10, "betaincc": 3e-13, "jv": 1e-12, "iv": 1e-12, "kv": 1e-12}
+TOLERANCES = {
+    "ndtr": 2e-13,
+    "betaln": 1e-10,
+    "yv": 1e-10,
+    "stdtrit": 1e-12,
+    "betaincc": 3e-13,
+    "jv": 1e-12,
+    "iv": 1e-12,
+    "kv": 1e-12,
+}
 # Functions whose limits differ from those of the libraries AMOS and Boost, which SciPy uses, at infinities.
 OTHER_AT_INFINITY = ("jv", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri")
 # SciPy 1.17 returns infinity for the logarithm of gamma of subnormal numbers, and the wrong infinity for two others.
@@ -60,7 +69,9 @@ def test_special_function_matches_exact_values_in_float64(name: str) -> None:
 def test_special_function_matches_exact_values_in_float32(name: str) -> None:
     function = getattr(ufuncs, name)
     rows = REFERENCE[name]["exact"]
-    operands, expected = columns([row for row in rows if np.array(row, "float32").all()], function)
+    with np.errstate(over="ignore"):
+        fitting = [row for row in rows if np.array(row, "float32").all()]
+    operands, expected = columns(fitting, function)
     (actual,) = call(function, [one.astype("float32") for one in operands])
     assert actual.dtype == np.float32
     fits = np.abs(expected[0]) < 3e38
@@ -78,4 +89,6 @@ def test_special_function_has_limits_of_scipy(name: str) -> None:
     operands, expected = columns(rows, function)
     for actual, limit in zip(call(function, operands), expected, strict=True):
         # At 1e300 the phase of an oscillation is not significant.
-        np.testing.assert_allclose(actual, limit, rtol=1e-12, atol=1e-149 if name in ("j0", "j1", "y0", "y1") else 1e-300)
+        np.testing.assert_allclose(
+            actual, limit, rtol=1e-12, atol=1e-149 if name in ("j0", "j1", "y0", "y1") else 1e-300
+        )

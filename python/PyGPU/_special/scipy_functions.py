@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
 
 from PyGPU import _core
+
+TRUNCATED = ("bdtr", "bdtrc", "expn", "nbdtr", "nbdtrc")
+"""Functions whose operands SciPy truncates to integers with a warning; the kernel computes them."""
 
 
 def functions() -> dict[str, Any]:
@@ -15,15 +19,15 @@ def functions() -> dict[str, Any]:
     Some ufuncs of SciPy have names that begin with an underscore, because public functions call them.
     """
     try:
-        from scipy import special
-        from scipy.special import _ufuncs
+        special = importlib.import_module("scipy.special")
+        others = importlib.import_module("scipy.special._ufuncs")
     except ImportError:
         return {}
     found = {}
     for name in _core._special_ufuncs():
         function = getattr(special, name, None)
         if not isinstance(function, np.ufunc):
-            function = getattr(_ufuncs, name, None)
-        if isinstance(function, np.ufunc):
+            function = getattr(others, name, None)
+        if isinstance(function, np.ufunc) and name not in TRUNCATED:
             found[name] = function
     return found

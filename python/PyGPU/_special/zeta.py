@@ -64,8 +64,8 @@ def polygamma(n: Any, x: Any) -> Any:
     if isinstance(n, int | float):
         if n == 0:
             return ufuncs.digamma(x)
-        sign = 1.0 if n % 2 else -1.0
-        return ufuncs._zeta(float(n) + 1, x) * (sign * math.gamma(n + 1.0))
+        factorial = math.nan if n < 0 else math.gamma(n + 1.0) if n <= 170 else math.inf
+        return ufuncs._zeta(float(n) + 1, x) * (factorial if n % 2 else -factorial)
     order = n * 1.0
     sign = _core.remainder(order, 2.0) * 2.0 - 1.0
     of_order = sign * ufuncs.gamma(order + 1.0) * ufuncs._zeta(order + 1.0, x)

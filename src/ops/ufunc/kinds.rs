@@ -1,7 +1,12 @@
 //! Sets of element types.
 
-use super::table::ORDER;
-use pygpu_base::dtype::ScalarType;
+use pygpu_base::dtype::ScalarType::{self, *};
+
+/// Types in the order in which NumPy tries loops.
+pub const ORDER: [ScalarType; 15] = [
+    Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
+    Complex128,
+];
 
 /// A set of types. It has one bit per type, because every call needs several membership tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

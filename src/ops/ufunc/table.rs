@@ -7,16 +7,10 @@
 
 use smallvec::SmallVec;
 
-pub use super::kinds::Kinds;
+pub use super::kinds::{Kinds, ORDER};
 use super::special::header::{Header, add_texts};
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::dtype::ScalarType::*;
-
-/// Types in the order in which NumPy tries loops.
-pub const ORDER: [ScalarType; 15] = [
-    Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
-    Complex128,
-];
 
 const BOOL: &[ScalarType] = &[Bool];
 const SIGNED: &[ScalarType] = &[Int8, Int16, Int32, Int64];

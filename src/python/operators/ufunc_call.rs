@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 pub(crate) use super::keywords::UfuncKeywords;
-use super::mathematics::special;
+use super::mathematics::scipy_fallback;
 use super::numpy_fallback::{self, NumpyCall};
 use super::on_device::{self, Targets, UfuncLoop, defer};
 use super::operand::{self, OperandValues, UfuncOperand};
@@ -199,8 +199,8 @@ fn compute(
         return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
     }
     if ufunc_loop.entry.host == HostEvaluation::SciPy {
-        return match special::scipy_ufunc(py, ufunc_loop)? {
-            Some(function) => special::run(py, &function, ufunc_loop, values, targets),
+        return match scipy_fallback::scipy_ufunc(py, ufunc_loop)? {
+            Some(function) => scipy_fallback::run(py, &function, ufunc_loop, values, targets),
             None => on_device::run(py, ufunc_loop, values, targets, has_given_outs),
         };
     }

@@ -5,8 +5,7 @@ use super::header::Header;
 pub static AGM: Header = Header::of(include_str!("../../include/xsf/integrals/agm.h"), &[&ELLPK]);
 pub static AIRY: Header = Header::of(include_str!("../../include/xsf/bessel/airy.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
 pub static BDTR: Header = Header::of(include_str!("../../include/xsf/distributions/bdtr.h"), &[&INCBET, &MATHEMATICS]);
-pub static BETA: Header =
-    Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &RGAMMA, &MATHEMATICS]);
+pub static BETA: Header = Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &MATHEMATICS]);
 pub static BINOM: Header = Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS]);
 pub static BOXCOX: Header = Header::of(include_str!("../../include/xsf/basic/boxcox.h"), &[]);
 pub static CHBEVL: Header = Header::of(include_str!("../../include/xsf/basic/chbevl.h"), &[]);
@@ -35,8 +34,8 @@ pub static IGAM_ASYMP_COEFF: Header = Header::of(include_str!("../../include/xsf
 pub static INCBET: Header = Header::of(include_str!("../../include/xsf/beta/incbet.h"), &[&BETA, &CONST, &MATHEMATICS]);
 pub static INCBI: Header =
     Header::of(include_str!("../../include/xsf/beta/incbi.h"), &[&CONST, &INCBET, &NDTRI, &MATHEMATICS]);
-pub static J0: Header = Header::of(include_str!("../../include/xsf/bessel/j0.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
-pub static J1: Header = Header::of(include_str!("../../include/xsf/bessel/j1.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
+pub static J0: Header = Header::of(include_str!("../../include/xsf/bessel/j0.h"), &[&CONST, &POLEVL]);
+pub static J1: Header = Header::of(include_str!("../../include/xsf/bessel/j1.h"), &[&CONST, &POLEVL]);
 pub static JV: Header = Header::of(
     include_str!("../../include/xsf/bessel/jv.h"),
     &[&AIRY, &CONST, &GAMMA, &J0, &J1, &POLEVL, &RGAMMA, &MATHEMATICS],
@@ -48,8 +47,7 @@ pub static KOLMOGOROV: Header =
 pub static LANCZOS: Header = Header::of(include_str!("../../include/xsf/gamma/lanczos.h"), &[&POLEVL]);
 pub static MATHEMATICS: Header = Header::of(include_str!("../../include/xsf/basic/mathematics.h"), &[]);
 pub static NBDTR: Header = Header::of(include_str!("../../include/xsf/distributions/nbdtr.h"), &[&INCBET]);
-pub static NDTRI: Header =
-    Header::of(include_str!("../../include/xsf/normal/ndtri.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
+pub static NDTRI: Header = Header::of(include_str!("../../include/xsf/normal/ndtri.h"), &[&CONST, &POLEVL]);
 pub static NDTRI_EXP: Header = Header::of(include_str!("../../include/xsf/normal/ndtri_exp.h"), &[&NDTRI, &POLEVL]);
 pub static PDTR: Header = Header::of(include_str!("../../include/xsf/distributions/pdtr.h"), &[&IGAM]);
 pub static POCH: Header = Header::of(include_str!("../../include/xsf/gamma/poch.h"), &[&GAMMA, &MATHEMATICS]);

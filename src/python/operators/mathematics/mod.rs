@@ -3,7 +3,8 @@
 
 mod complex_parts;
 mod linalg;
-pub(super) mod special;
+pub(super) mod scipy_fallback;
+mod special;
 
 use pyo3::prelude::*;
 

@@ -39,7 +39,7 @@ __constant__ const double j0_RQ[8] = {
     4.99563147152651017219E2,  1.73785401676374683123E5,  4.84409658339962045305E7,  1.11855537045356834862E10,
     2.11277520115489217587E12, 3.10518229857422583814E14, 3.18121955943204943306E16, 1.71086294081043136091E18,
 };
-static __device__ __noinline__ double j0(double x) {
+__device__ inline double j0(double x) {
     double w, z, p, q;
     if (x < 0) {
         x = -x;
@@ -63,13 +63,13 @@ static __device__ __noinline__ double j0(double x) {
     q = polevl(q, j0_QP, 7) / p1evl(q, j0_QQ, 7);
     if (x < 10.0) {
         double xn = x - M_PI_4;
-        p = p * call_cos(xn) - w * q * call_sin(xn);
+        p = p * ::cos(xn) - w * q * ::sin(xn);
         return (p * SQRT2OPI / ::sqrt(x));
     }
-    p = (p + w * q) * call_cos(x) + (p - w * q) * call_sin(x);
+    p = (p + w * q) * ::cos(x) + (p - w * q) * ::sin(x);
     return (p * SQRT1OPI / ::sqrt(x));
 }
-static __device__ __noinline__ double y0(double x) {
+__device__ inline double y0(double x) {
     double w, z, p, q;
     if (x <= 5.0) {
         if (x == 0.0) {
@@ -79,12 +79,12 @@ static __device__ __noinline__ double y0(double x) {
         }
         if (x < 3e-8) {
             w = j0_YP[7] / j0_YQ[6];
-            w += 0.63661977236758134308 * call_log(x);
+            w += 0.63661977236758134308 * ::log(x);
             return (w);
         }
         z = x * x;
         w = polevl(z, j0_YP, 7) / p1evl(z, j0_YQ, 7);
-        w += 0.63661977236758134308 * call_log(x) * j0(x);
+        w += 0.63661977236758134308 * ::log(x) * j0(x);
         return (w);
     }
     w = 5.0 / x;
@@ -93,10 +93,10 @@ static __device__ __noinline__ double y0(double x) {
     q = polevl(z, j0_QP, 7) / p1evl(z, j0_QQ, 7);
     if (x < 10.0) {
         double xn = x - M_PI_4;
-        p = p * call_sin(xn) + w * q * call_cos(xn);
+        p = p * ::sin(xn) + w * q * ::cos(xn);
         return (p * SQRT2OPI / ::sqrt(x));
     }
-    p = (w * q - p) * call_cos(x) + (p + w * q) * call_sin(x);
+    p = (w * q - p) * ::cos(x) + (p + w * q) * ::sin(x);
     return (p * SQRT1OPI / ::sqrt(x));
 }
 }

@@ -39,7 +39,7 @@ __constant__ const double j1_YQ[8] = {
 constexpr double j1_Z1 = 1.46819706421238932572E1;
 constexpr double j1_Z2 = 4.92184563216946036703E1;
 constexpr double sqrt_eps = 1.490116119384765625e-8;
-static __device__ __noinline__ double j1(double x) {
+__device__ inline double j1(double x) {
     double w, z, p, q, xn;
     w = x;
     if (x < 0) {
@@ -60,14 +60,14 @@ static __device__ __noinline__ double j1(double x) {
     q = polevl(z, j1_QP, 7) / p1evl(z, j1_QQ, 7);
     if (x < 10.0) {
         xn = x - THPIO4;
-        p = p * call_cos(xn) - w * q * call_sin(xn);
+        p = p * ::cos(xn) - w * q * ::sin(xn);
         return (p * SQRT2OPI / ::sqrt(x));
     }
     double a = M_SQRT1_2 * (w * q - p);
     double b = M_SQRT1_2 * (p + w * q);
-    return (a * call_cos(x) + b * call_sin(x)) * SQRT2OPI / ::sqrt(x);
+    return (a * ::cos(x) + b * ::sin(x)) * SQRT2OPI / ::sqrt(x);
 }
-static __device__ __noinline__ double y1(double x) {
+__device__ inline double y1(double x) {
     double w, z, p, q, xn;
     if (x <= 5.0) {
         if (x == 0.0) {
@@ -77,7 +77,7 @@ static __device__ __noinline__ double y1(double x) {
         }
         z = x * x;
         w = x * (polevl(z, j1_YP, 5) / p1evl(z, j1_YQ, 8));
-        w += 0.63661977236758134308 * (j1(x) * call_log(x) - 1.0 / x);
+        w += 0.63661977236758134308 * (j1(x) * ::log(x) - 1.0 / x);
         return (w);
     }
     w = 5.0 / x;
@@ -86,10 +86,10 @@ static __device__ __noinline__ double y1(double x) {
     q = polevl(z, j1_QP, 7) / p1evl(z, j1_QQ, 7);
     if (x < 10.0) {
         xn = x - THPIO4;
-        p = p * call_sin(xn) + w * q * call_cos(xn);
+        p = p * ::sin(xn) + w * q * ::cos(xn);
         return (p * SQRT2OPI / ::sqrt(x));
     }
-    p = (w * q - p) * call_sin(x) - (p + w * q) * call_cos(x);
+    p = (w * q - p) * ::sin(x) - (p + w * q) * ::cos(x);
     return (p * SQRT1OPI / ::sqrt(x));
 }
 }

@@ -2,6 +2,9 @@
 // Translated into C++ by SciPy developers in 2024.
 // Copyright 1984, 1987 by Stephen L. Moshier
 namespace pygpu_xsf {
+__device__ inline double inverse_of_gamma(double x) {
+    return x <= 0 && x == ::floor(x) ? 0.0 : 1 / call_tgamma(x);
+}
 constexpr double beta_ASYMP_FACTOR = 1e6;
 __device__ inline double lbeta_asymp(double a, double b, int *sgn) {
     double r = lgam_sgn(b, sgn);
@@ -56,7 +59,7 @@ static __device__ __noinline__ double beta(double a, double b) {
         }
         return (sign * call_exp(y));
     }
-    y = rgamma(y);
+    y = inverse_of_gamma(y);
     a = call_tgamma(a);
     b = call_tgamma(b);
     if (isinf(y)) {
@@ -125,7 +128,7 @@ static __device__ __noinline__ double lbeta(double a, double b) {
         sign *= sgngam;
         return (y);
     }
-    y = rgamma(y);
+    y = inverse_of_gamma(y);
     a = call_tgamma(a);
     b = call_tgamma(b);
     if (isinf(y)) {

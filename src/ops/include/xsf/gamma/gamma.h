@@ -3,7 +3,7 @@
 // Copyright 1984, 1987, 1989, 1992 by Stephen L. Moshier
 namespace pygpu_xsf {
 __device__ inline double lgam_sgn(double x, int *sign) {
-    *sign = x < 0 && ::fmod(::floor(x), 2.0) != 0 ? -1 : 1;
+    *sign = x < 0 && ::floor(x) != 2 * ::floor(0.5 * ::floor(x)) ? -1 : 1;
     return ::lgamma(x);
 }
 __device__ inline double gammasgn(double x) {

@@ -29,7 +29,7 @@ __constant__ const double ndtri_Q2[8] = {
     6.02427039364742014255E0,  3.67983563856160859403E0,  1.37702099489081330271E0,  2.16236993594496635890E-1,
     1.34204006088543189037E-2, 3.28014464682127739104E-4, 2.89247864745380683936E-6, 6.79019408009981274425E-9,
 };
-static __device__ __noinline__ double ndtri(double y0) {
+__device__ inline double ndtri(double y0) {
     double x, y, z, y2, x0, x1;
     int code;
     if (y0 == 0.0) {
@@ -54,8 +54,8 @@ static __device__ __noinline__ double ndtri(double y0) {
         x = x * SQRT2PI;
         return (x);
     }
-    x = ::sqrt(-2.0 * call_log(y));
-    x0 = x - call_log(x) / x;
+    x = ::sqrt(-2.0 * ::log(y));
+    x0 = x - ::log(x) / x;
     z = 1.0 / x;
     if (x < 8.0) {
         x1 = z * polevl(z, ndtri_P1, 8) / p1evl(z, ndtri_Q1, 8);
