@@ -3,8 +3,8 @@
     python tools/trim_xsf.py FOLDER
 
 FOLDER contains ``include/xsf``. Only the functions of `ROOTS`, and functions and tables that they use, remain.
-Run-time compilers have no standard headers; therefore functions of ``std`` become those of C, and errors are not reported. All
-names are in one namespace, and the functions of `NATIVE` are those of the device. Copyright lines remain.
+Run-time compilers have no standard headers; therefore functions of ``std`` become those of C. Errors are not reported.
+All names are in one namespace, and the functions of `NATIVE` are those of the device. Copyright lines remain.
 """
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-import PyGPU
 from PyGPU import _core
+from PyGPU._functions.shapes import broadcast_arrays
 
 
 def _as_real(a: Any) -> _core.GPUArray:
     """Return an operand as an array of floats; integers and bools become float64."""
-    array = a if isinstance(a, _core.GPUArray) else PyGPU.asarray(a)
+    array = a if isinstance(a, _core.GPUArray) else _core.asarray(a)
     return array if np.dtype(array.dtype).kind not in "biu" else array.astype("float64")
 
 
@@ -55,7 +55,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     if b is not None:
         factor = _as_real(b)
         kind = np.result_type(a.dtype, factor.dtype)
-        a, factor = (one.astype(kind) for one in PyGPU.broadcast_arrays(a, factor))
+        a, factor = (one.astype(kind) for one in broadcast_arrays(a, factor))
         a = _core.where(_core.equal(factor, 0), a.dtype.type(-np.inf), a)
     greatest = _finite_maximum(a, axis)
     scaled = _core.exp(a - greatest)
@@ -64,7 +64,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     result = _core.log(_core.absolute(total) if return_sign else total) + greatest
     if not keepdims:
         axes = tuple(range(a.ndim)) if axis is None else axis
-        result, sign = (PyGPU.squeeze(one, axis=axes) for one in (result, sign))
+        result, sign = (one.squeeze(axes) for one in (result, sign))
     return (result, sign) if return_sign else result
 
 
