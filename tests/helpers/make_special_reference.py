@@ -92,6 +92,16 @@ def kolmogorov(y: Any) -> Any:
     )
 
 
+def smirnov(n: Any, d: Any) -> Any:
+    """Return the survival function of the statistic of Kolmogorov and Smirnov."""
+    terms = (
+        mpmath.binomial(n, j) * (d + j / n) ** (j - 1) * (1 - d - j / n) ** (n - j)
+        for j in map(mpf, range(int(n) + 1))
+        if d + j / n <= 1
+    )
+    return d * sum(terms)
+
+
 def huber(delta: Any, r: Any) -> Any:
     """Return the Huber loss."""
     return r * r / 2 if abs(r) <= delta else delta * (abs(r) - delta / 2)
@@ -223,6 +233,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
     "btdtr": (betainc, (("log", 0.1, 100), ("log", 0.1, 100), UNIT)),
     "gdtr": (lambda a, b, x: gammainc(b, a * x), (("log", 0.1, 10), ("log", 0.1, 50), ("log", 0.1, 10))),
     "gdtrc": (lambda a, b, x: gammaincc(b, a * x), (("log", 0.1, 10), ("log", 0.1, 50), ("log", 0.1, 10))),
+    "smirnov": (smirnov, (("whole", 2, 200), ("log", 1e-3, 0.9))),
     "kolmogorov": (kolmogorov, (("line", 0.3, 2.5),)),
 }
 

@@ -20,7 +20,7 @@ X = np.linspace(0.05, 0.95, 12)
 def test_special_exports_every_function_of_the_table() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in SPECIAL.glob("*.rs"))
     declared = {name for name in re.findall(r'special!\(\s*"(\w+)"', text) if not name.startswith("_")}
-    composed = {"log_softmax", "logsumexp", "polygamma", "softmax", "zeta"}
+    composed = {"lambertw", "log_softmax", "logsumexp", "polygamma", "softmax", "zeta"}
     assert set(PyGPU.special.__all__) == declared | composed
     assert all(callable(getattr(PyGPU.special, name)) for name in PyGPU.special.__all__)
 
@@ -84,6 +84,18 @@ def test_special_computes_complex_numbers(name: str) -> None:
     z = X + 0.25j
     actual = getattr(PyGPU.special, name)(PyGPU.to_gpu(z)).get()
     np.testing.assert_allclose(actual, {"expm1": np.exp(z) - 1, "log1p": np.log(1 + z)}[name], rtol=1e-13)
+
+
+@pytest.mark.parametrize("k", [0, -1, 2])
+def test_lambertw_inverts_product_with_exponential(k: int) -> None:
+    z = np.array([-0.3678, -0.2, 1e-9, 0.5, 1.0, 30.0, 1e200, -5 + 2j, 3j, -0.4 - 1e-3j])
+    w = PyGPU.special.lambertw(PyGPU.to_gpu(z), k).get()
+    fits = np.abs(z) < 1e100
+    np.testing.assert_allclose((w * np.exp(w))[fits], z[fits], rtol=1e-12)
+    if k == 0:
+        assert PyGPU.special.lambertw(PyGPU.to_gpu([0.0, math.inf])).real.tolist() == [0.0, math.inf]
+        np.testing.assert_allclose(w[4], 0.5671432904097838, rtol=1e-15)
+    assert w.dtype == np.complex128
 
 
 def test_polygamma_and_zeta_combine_ufuncs() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from PyGPU import _core
 
-TRUNCATED = ("bdtr", "bdtrc", "expn", "nbdtr", "nbdtrc")
-"""Functions whose operands SciPy truncates to integers with a warning; the kernel computes them."""
+TRUNCATED = ("bdtr", "bdtrc", "expn", "nbdtr", "nbdtrc", "smirnov", "_lambertw")
+"""Functions of integers, which SciPy truncates with a warning or does not cast; the kernel computes them."""
 
 
 def functions() -> dict[str, Any]:

@@ -74,6 +74,8 @@ gdtrc: Ufunc
 """Compute the survival function of the gamma distribution."""
 kolmogorov: Ufunc
 """Compute the survival function of Kolmogorov's distribution."""
+smirnov: Ufunc
+"""Compute the survival function of the Kolmogorov-Smirnov statistic of one side."""
 entr: Ufunc
 """Compute the elementwise entropy."""
 rel_entr: Ufunc
@@ -214,3 +216,5 @@ shichi: Ufunc[tuple[GPUArray, GPUArray]]
 """Compute the hyperbolic sine and cosine integral."""
 spence: Ufunc
 """Compute Spence's function, the dilogarithm of 1 - z."""
+_lambertw: Ufunc
+"""Compute a branch of Lambert's function."""

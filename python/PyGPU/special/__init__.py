@@ -1,5 +1,6 @@
 """Special functions, as in `scipy.special`: of each element, on the device of the arrays."""
 
+from PyGPU._special.lambertw import lambertw
 from PyGPU._special.sums import log_softmax, logsumexp, softmax
 from PyGPU._special.ufuncs import (
     agm,
@@ -97,6 +98,7 @@ from PyGPU._special.ufuncs import (
     sici,
     sinc,
     sindg,
+    smirnov,
     spence,
     stdtr,
     stdtrit,
@@ -182,6 +184,7 @@ __all__ = [
     "kolmogorov",
     "kv",
     "kve",
+    "lambertw",
     "log1p",
     "log1pmx",
     "log_expit",
@@ -208,6 +211,7 @@ __all__ = [
     "sici",
     "sinc",
     "sindg",
+    "smirnov",
     "softmax",
     "spence",
     "stdtr",

@@ -26,6 +26,11 @@ impl Kinds {
         Self(bits)
     }
 
+    /// Returns the types of two sets.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether a type is in the set.
     #[inline]
     pub const fn contains(self, kind: ScalarType) -> bool {

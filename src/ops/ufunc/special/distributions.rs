@@ -4,6 +4,7 @@ use super::header::Header;
 use super::{SpecialFunction, integers, real, special, xsf};
 use crate::ufunc::UfuncEntry;
 
+static SMIRNOV: Header = Header::of(include_str!("../../include/special/smirnov.h"), &[]);
 static INTEGERS: Header = Header::of(include_str!("../../include/special/distributions.h"), &[&xsf::BDTR, &xsf::NBDTR]);
 
 /// The functions of this file.
@@ -80,4 +81,8 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``2`` times the sum of ``(-1)**(k - 1) * exp(-2 * k**2 * y**2)`` over k from 1"
         [&xsf::KOLMOGOROV] &[integers(None), real("pygpu_xsf::kolmogorov({a})", None, 20)];
         "[0.5, 1.0]" => "[0.963945, 0.27]"),
+    special!("smirnov" (n, d) "Compute the survival function of the Kolmogorov-Smirnov statistic of one side."
+        "``d`` times the sum of ``binom(n, j) * (d + j / n)**(j - 1) * (1 - d - j / n)**(n - j)``"
+        [&SMIRNOV] &[integers(None), real("pygpu_special::smirnov({a}, {b})", None, 60)];
+        "10.0, [0.2, 0.4]" => "[0.396762, 0.029495]"),
 ];

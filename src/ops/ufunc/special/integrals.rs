@@ -1,9 +1,10 @@
 //! Elliptic and exponential integrals.
 
 use super::header::Header;
-use super::{SpecialFunction, integers, real, special, xsf};
+use super::{SpecialFunction, as_complex, complex, integers, real, special, xsf};
 use crate::ufunc::UfuncEntry;
 
+static LAMBERTW: Header = Header::of(include_str!("../../include/special/lambertw.h"), &[]);
 static SICI_PARTS: Header = Header::of(include_str!("../../include/special/sici.h"), &[&xsf::SICI]);
 static SHICHI_PARTS: Header = Header::of(include_str!("../../include/special/shichi.h"), &[&xsf::SHICHI]);
 
@@ -49,4 +50,8 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "the integral of ``log(t) / (1 - t)`` from 1 to z"
         [&xsf::SPENCE] &[integers(None), real("pygpu_xsf::spence({a})", None, 10)];
         "[1.0, 2.0]" => "[0.0, -0.822467]"),
+    special!("_lambertw" (z, k, tol) "Compute a branch of Lambert's function."
+        "``w * exp(w) == z``"
+        [&LAMBERTW] &[as_complex(), complex("pygpu_special::lambertw({a}, {b})", 120)];
+        "[1.0, 2.0], 0.0, 0.0" => "[(0.567143+0j), (0.852606+0j)]"),
 ];

@@ -46,6 +46,11 @@ const fn integers(second: Option<&'static str>) -> UfuncGroup {
     group(INTEGERS, Output::As(Float64), "", second, 0)
 }
 
+/// The loops of real numbers of a function with complex results, which compute in complex128.
+const fn as_complex() -> UfuncGroup {
+    group(INTEGERS.with(REAL), Output::As(Complex128), "", None, 0)
+}
+
 const fn real(text: &'static str, second: Option<&'static str>, weight: u8) -> UfuncGroup {
     group(REAL, Output::Same, text, second, weight)
 }
