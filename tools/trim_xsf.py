@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -58,10 +59,39 @@ NATIVE = {"Gamma": "tgamma", "lgam": "lgamma", "erf": "erf", "erfc": "erfc", "ex
 OWN = {
     "lgam_sgn": """inline double lgam_sgn(double x, int *sign) {
     *sign = x < 0 && ::floor(x) != 2 * ::floor(0.5 * ::floor(x)) ? -1 : 1;
-    return ::lgamma(x);
-}"""
+    return call_lgamma(x);
+}""",
+    "lbeta": """inline double lbeta(double a, double b) {
+    if (a <= 0 && a == ::floor(a)) return a == (int)a ? lbeta_negint((int)a, b) : INFINITY;
+    if (b <= 0 && b == ::floor(b)) return b == (int)b ? lbeta_negint((int)b, a) : INFINITY;
+    double large = ::fabs(a) < ::fabs(b) ? b : a, small = ::fabs(a) < ::fabs(b) ? a : b, sum = a + b;
+    int sign;
+    if (::fabs(large) > beta_ASYMP_FACTOR * ::fabs(small) && large > beta_ASYMP_FACTOR) return lbeta_asymp(large, small, &sign);
+    if (large > 40 && small > 0) return lbeta_large(large, small);
+    if (::fabs(sum) > MAXGAM || ::fabs(large) > MAXGAM) {
+        return lgam_sgn(small, &sign) - lgam_sgn(sum, &sign) + lgam_sgn(large, &sign);
+    }
+    return call_log(::fabs(beta(a, b)));
+}""",
+    "lgam1p_taylor": """inline double lgam1p_taylor(double x) {
+    double power = -x, sum = -SCIPY_EULER * x;
+    for (int n = 2; n < 42; n++) {
+        power *= -x;
+        sum += zeta_over_order[n - 2] * power;
+    }
+    return sum;
+}""",
 }
 """Functions with a shorter text than in xsf."""
+
+BETA = """static __device__ __noinline__ double lbeta_large(double a, double b) {
+    // The difference of two of Stirling's series; the logarithms of gamma would cancel.
+    double p = 1 / (a * a), sum = a + b, q = 1 / (sum * sum);
+    double series_a = ((-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3) * p + 0.08333333333333333;
+    double series_b = ((-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3) * q + 0.08333333333333333;
+    return call_lgamma(b) - b * call_log(a) - (sum - 0.5) * call_log1p(b / a) + b + series_a / a - series_b / sum;
+}
+"""
 
 INVERSE_OF_GAMMA = """XSF_HOST_DEVICE inline double inverse_of_gamma(double x) {
     return x <= 0 && x == ::floor(x) ? 0.0 : 1 / call_tgamma(x);
@@ -145,6 +175,23 @@ def parts(text: str) -> list[str]:
     return found
 
 
+def zetas() -> list[float]:
+    """Return Riemann's zeta function divided by the order, for the orders from 2 to 41."""
+    found = []
+    for order in range(2, 42):
+        start = Fraction(1, 1) * 30
+        total = sum((Fraction(1, k**order) for k in range(1, 30)), Fraction(0))
+        # Euler and Maclaurin's formula for the terms from 30 on
+        total += start ** (1 - order) / (order - 1) + start**-order / 2
+        factor, power = Fraction(order), start ** (-order - 1)
+        for place, number in enumerate((Fraction(1, 12), Fraction(-1, 720), Fraction(1, 30240), Fraction(-1, 1209600))):
+            total += number * factor * power
+            factor *= (order + 2 * place + 1) * (order + 2 * place + 2)
+            power /= start * start
+        found.append(float(total / order))
+    return found
+
+
 def origin(source: str, text: str) -> list[str]:
     """Return the lines of a header's origin and licence."""
     if source == "mathematics.h":
@@ -169,7 +216,15 @@ def prepared(source: str, text: str) -> str:
         text = re.sub(r"constexpr double expn_A\d+\[\] = .*?;", "", text, flags=re.DOTALL)
     if source == "cephes/beta.h":  # compiles in less time than the series of xsf
         text = text.replace("rgamma(", "inverse_of_gamma(")
-        text = INVERSE_OF_GAMMA + text
+        text = BETA + INVERSE_OF_GAMMA + text
+        text = re.sub(
+            r"(y = a \+ b;\s*)(if \(std::abs\(y\) > (?:detail::)?MAXGAM)",
+            r"\1if (y > detail::MAXGAM && b > 0) return std::exp(lbeta_large(a, b));\n\2",
+            text,
+            count=1,
+        )
+    if source == "cephes/unity.h":
+        text = f"constexpr double zeta_over_order[40] = {{{', '.join(map(repr, zetas()))}}};\n" + text
     if source == "cephes/incbet.h":  # with the complement of the argument, which the caller may know exactly
         text = text.replace(
             "double incbet(double aa, double bb, double xx)",
@@ -209,6 +264,8 @@ def items(source: str, text: str) -> list[Item]:
 def as_table(part: str, is_light: bool) -> str:
     """Return a definition as a device's: functions are inline, and tables are in constant memory."""
     if "(" in part.split("{")[0].split("=")[0]:
+        if not is_light and "call_" not in part.split("{")[0]:
+            part = re.sub(r"::(lgamma|tgamma|pow|erfc)\(", r"call_\1(", part)
         if len(part) > LONG and not is_light:
             part = re.sub(rf"::({'|'.join(CALLED)})\(", r"call_\1(", part)
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)

@@ -20,7 +20,7 @@ pub static EXPN: Header =
     Header::of(include_str!("../../include/xsf/integrals/expn.h"), &[&CONST, &POLEVL, &RGAMMA, &MATHEMATICS]);
 pub static FADDEEVA: Header = Header::of(include_str!("../../include/xsf/normal/faddeeva.h"), &[]);
 pub static FDTR: Header = Header::of(include_str!("../../include/xsf/distributions/fdtr.h"), &[&INCBET, &INCBI]);
-pub static GAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/gamma.h"), &[]);
+pub static GAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/gamma.h"), &[&MATHEMATICS]);
 pub static GDTR: Header = Header::of(include_str!("../../include/xsf/distributions/gdtr.h"), &[&IGAM]);
 pub static I0: Header = Header::of(include_str!("../../include/xsf/bessel/i0.h"), &[&CHBEVL, &CONST]);
 pub static I1: Header = Header::of(include_str!("../../include/xsf/bessel/i1.h"), &[&CHBEVL, &CONST]);
@@ -63,7 +63,8 @@ pub static SICI: Header =
 pub static SINDG: Header = Header::of(include_str!("../../include/xsf/basic/sindg.h"), &[&CONST, &POLEVL]);
 pub static SPENCE: Header = Header::of(include_str!("../../include/xsf/integrals/spence.h"), &[&POLEVL, &MATHEMATICS]);
 pub static TANDG: Header = Header::of(include_str!("../../include/xsf/basic/tandg.h"), &[&CONST]);
-pub static UNITY: Header = Header::of(include_str!("../../include/xsf/gamma/unity.h"), &[&CONST, &POLEVL, &ZETA]);
+pub static UNITY: Header =
+    Header::of(include_str!("../../include/xsf/gamma/unity.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
 pub static YN: Header = Header::of(include_str!("../../include/xsf/bessel/yn.h"), &[&J0, &J1]);
 pub static YV: Header = Header::of(include_str!("../../include/xsf/bessel/yv.h"), &[&JV, &YN, &MATHEMATICS]);
 pub static ZETA: Header = Header::of(include_str!("../../include/xsf/gamma/zeta.h"), &[&CONST, &MATHEMATICS]);

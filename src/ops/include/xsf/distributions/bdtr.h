@@ -43,7 +43,7 @@ __device__ inline double bdtr(double k, int n, double p) {
     }
     dn = n - fk;
     if (fk == 0) {
-        dk = ::pow(1.0 - p, dn);
+        dk = call_pow(1.0 - p, dn);
     } else {
         dk = fk + 1.;
         dk = incbet(dn, dk, 1.0 - p);

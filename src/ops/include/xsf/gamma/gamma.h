@@ -4,7 +4,7 @@
 namespace pygpu_xsf {
 __device__ inline double lgam_sgn(double x, int *sign) {
     *sign = x < 0 && ::floor(x) != 2 * ::floor(0.5 * ::floor(x)) ? -1 : 1;
-    return ::lgamma(x);
+    return call_lgamma(x);
 }
 __device__ inline double gammasgn(double x) {
     double fx;

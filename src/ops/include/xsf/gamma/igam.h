@@ -111,7 +111,7 @@ __device__ inline double igamc_series(double a, double x) {
     }
     logx = ::log(x);
     term = -::expm1(a * logx - lgam1p(a));
-    return term - ::exp(a * logx - ::lgamma(a)) * sum;
+    return term - ::exp(a * logx - call_lgamma(a)) * sum;
 }
 static __device__ __noinline__ double asymptotic_series(double a, double x, int func) {
             int k, n, sgn;
