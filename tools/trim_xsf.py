@@ -66,7 +66,7 @@ OWN = {
     if (b <= 0 && b == ::floor(b)) return b == (int)b ? lbeta_negint((int)b, a) : INFINITY;
     double large = ::fabs(a) < ::fabs(b) ? b : a, small = ::fabs(a) < ::fabs(b) ? a : b, sum = a + b;
     int sign;
-    if (::fabs(large) > beta_ASYMP_FACTOR * ::fabs(small) && large > beta_ASYMP_FACTOR) return lbeta_asymp(large, small, &sign);
+    if (large > beta_ASYMP_FACTOR && large > beta_ASYMP_FACTOR * ::fabs(small)) return lbeta_asymp(large, small, &sign);
     if (large > 40 && small > 0) return lbeta_large(large, small);
     if (::fabs(sum) > MAXGAM || ::fabs(large) > MAXGAM) {
         return lgam_sgn(small, &sign) - lgam_sgn(sum, &sign) + lgam_sgn(large, &sign);
@@ -84,12 +84,13 @@ OWN = {
 }
 """Functions with a shorter text than in xsf."""
 
-BETA = """static __device__ __noinline__ double lbeta_large(double a, double b) {
+BETA = """XSF_HOST_DEVICE inline double lbeta_large(double a, double b) {
     // The difference of two of Stirling's series; the logarithms of gamma would cancel.
     double p = 1 / (a * a), sum = a + b, q = 1 / (sum * sum);
-    double series_a = ((-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3) * p + 0.08333333333333333;
-    double series_b = ((-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3) * q + 0.08333333333333333;
-    return call_lgamma(b) - b * call_log(a) - (sum - 0.5) * call_log1p(b / a) + b + series_a / a - series_b / sum;
+    double series_a = (-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3;
+    double series_b = (-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3;
+    return call_lgamma(b) - b * call_log(a) - (sum - 0.5) * call_log1p(b / a) + b +
+           (series_a * p + 0.08333333333333333) / a - (series_b * q + 0.08333333333333333) / sum;
 }
 """
 
@@ -144,6 +145,7 @@ def plain(text: str) -> str:
     text = text.replace("std::abs(", "::fabs(").replace("std::fmax(0, ", "::fmax(0.0, ")
     text = re.sub(r"std::clamp\((\w+), 0.0, 1.0\)", r"::fmin(::fmax(\1, 0.0), 1.0)", text)
     text = re.sub(r"std::sqrt\((?=[\w(-]*MIN_EXPABLE)", "std::sqrt(1.0 * ", text)
+    text = re.sub(r"\bNULL\b", "nullptr", text)
     text = re.sub(r"XSF_ASSERT\([^;]*;", "", text)
     text = re.sub(r"std::(\w+)", lambda found: found[1] if found[1] in PLAIN else f"::{found[1]}", text)
     text = re.sub(r"(?<![\w:])(?:xsf::|cephes::|detail::|Faddeeva::)+", "", text)

@@ -303,10 +303,10 @@ static __device__ __noinline__ void ikv_asymptotic_uniform(double v, double x, d
             }
             if (::fabs(term) > MACHEP * ::fabs(i_sum)) {
             }
-            if (k_value != NULL) {
+            if (k_value != nullptr) {
                 *k_value = k_prefactor * k_sum;
             }
-            if (i_value != NULL) {
+            if (i_value != nullptr) {
                 if (sign == 1) {
                     *i_value = i_prefactor * i_sum;
                 } else {
@@ -429,10 +429,10 @@ static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, 
             unsigned n, k;
             int kind;
             kind = 0;
-            if (Iv_p != NULL) {
+            if (Iv_p != nullptr) {
                 kind |= ikv_temme_need_i;
             }
-            if (Kv_p != NULL) {
+            if (Kv_p != nullptr) {
                 kind |= ikv_temme_need_k;
             }
             if (v < 0) {
@@ -443,9 +443,9 @@ static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, 
             n = ::round(v);
             u = v - n;
             if (x < 0) {
-                if (Iv_p != NULL)
+                if (Iv_p != nullptr)
                     *Iv_p = NAN;
-                if (Kv_p != NULL)
+                if (Kv_p != nullptr)
                     *Kv_p = NAN;
                 return;
             }
@@ -462,10 +462,10 @@ static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, 
                     if (isinf(Iv)) {
                     }
                 }
-                if (Iv_p != NULL) {
+                if (Iv_p != nullptr) {
                     *Iv_p = Iv;
                 }
-                if (Kv_p != NULL) {
+                if (Kv_p != nullptr) {
                     *Kv_p = Kv;
                 }
                 return;
@@ -502,17 +502,17 @@ static __device__ __noinline__ void ikv_temme(double v, double x, double *Iv_p, 
             }
             if (reflect) {
                 double z = (u + n % 2);
-                if (Iv_p != NULL) {
+                if (Iv_p != nullptr) {
                     *Iv_p = Iv + (2 / M_PI) * sinpi(z) * Kv;
                 }
-                if (Kv_p != NULL) {
+                if (Kv_p != nullptr) {
                     *Kv_p = Kv;
                 }
             } else {
-                if (Iv_p != NULL) {
+                if (Iv_p != nullptr) {
                     *Iv_p = Iv;
                 }
-                if (Kv_p != NULL) {
+                if (Kv_p != nullptr) {
                     *Kv_p = Kv;
                 }
             }
@@ -551,12 +551,12 @@ static __device__ __noinline__ double iv(double v, double x) {
     }
     ax = ::fabs(x);
     if (::fabs(v) > 50) {
-        ikv_asymptotic_uniform(v, ax, &res, NULL);
+        ikv_asymptotic_uniform(v, ax, &res, nullptr);
     } else {
         if (ax * ax < ::fabs(v + 1.0) * MACHEP) {
             res = call_pow(0.5 * ax, v) * rgamma(v + 1.0);
         } else {
-            ikv_temme(v, ax, &res, NULL);
+            ikv_temme(v, ax, &res, nullptr);
         }
     }
     res *= sign;

@@ -2,12 +2,13 @@
 // Translated into C++ by SciPy developers in 2024.
 // Copyright 1984, 1987 by Stephen L. Moshier
 namespace pygpu_xsf {
-static __device__ __noinline__ double lbeta_large(double a, double b) {
+__device__ inline double lbeta_large(double a, double b) {
     // The difference of two of Stirling's series; the logarithms of gamma would cancel.
     double p = 1 / (a * a), sum = a + b, q = 1 / (sum * sum);
-    double series_a = ((-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3) * p + 0.08333333333333333;
-    double series_b = ((-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3) * q + 0.08333333333333333;
-    return call_lgamma(b) - b * call_log(a) - (sum - 0.5) * call_log1p(b / a) + b + series_a / a - series_b / sum;
+    double series_a = (-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3;
+    double series_b = (-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3;
+    return call_lgamma(b) - b * call_log(a) - (sum - 0.5) * call_log1p(b / a) + b +
+           (series_a * p + 0.08333333333333333) / a - (series_b * q + 0.08333333333333333) / sum;
 }
 __device__ inline double inverse_of_gamma(double x) {
     return x <= 0 && x == ::floor(x) ? 0.0 : 1 / call_tgamma(x);
@@ -99,7 +100,7 @@ static __device__ __noinline__ double lbeta(double a, double b) {
     if (b <= 0 && b == ::floor(b)) return b == (int)b ? lbeta_negint((int)b, a) : INFINITY;
     double large = ::fabs(a) < ::fabs(b) ? b : a, small = ::fabs(a) < ::fabs(b) ? a : b, sum = a + b;
     int sign;
-    if (::fabs(large) > beta_ASYMP_FACTOR * ::fabs(small) && large > beta_ASYMP_FACTOR) return lbeta_asymp(large, small, &sign);
+    if (large > beta_ASYMP_FACTOR && large > beta_ASYMP_FACTOR * ::fabs(small)) return lbeta_asymp(large, small, &sign);
     if (large > 40 && small > 0) return lbeta_large(large, small);
     if (::fabs(sum) > MAXGAM || ::fabs(large) > MAXGAM) {
         return lgam_sgn(small, &sign) - lgam_sgn(sum, &sign) + lgam_sgn(large, &sign);
