@@ -86,6 +86,29 @@ def test_special_computes_complex_numbers(name: str) -> None:
     np.testing.assert_allclose(actual, {"expm1": np.exp(z) - 1, "log1p": np.log(1 + z)}[name], rtol=1e-13)
 
 
+def test_gamma_of_complex_numbers_matches_mpmath() -> None:
+    z = np.array(
+        [0.5 + 1j, 1.05 - 0.05j, 2.1 + 0.1j, -3.4 - 0.3j, 5 - 20j, -8.5 + 9j, 100 + 1e-3j, 0.3 - 0j, -2.5 + 1e-9j]
+    )
+    logarithms = PyGPU.special.loggamma(PyGPU.to_gpu(z)).get()
+    expected = [
+        -0.6527906442043729 - 0.9550077243425691j,
+        -0.02876711795008648 + 0.024848380552129734j,
+        0.04240520033440983 + 0.04859334282511769j,
+        -1.5282466337483152 + 11.922131578600057j,
+        -16.979233505130374 - 46.483149371847j,
+        -34.17867974036871 - 7.3092529235141965j,
+        359.1342053645503 + 0.0046001618527549215j,
+        1.0957979948180756 + 0.0j,
+        -0.056243716497674054 - 9.424777959666223j,
+    ]
+    np.testing.assert_allclose(logarithms, expected, rtol=1e-12)
+    gammas = PyGPU.special.gamma(PyGPU.to_gpu(z)).get()
+    np.testing.assert_allclose(gammas, np.exp(expected), rtol=1e-11)
+    np.testing.assert_allclose(PyGPU.special.rgamma(PyGPU.to_gpu(z)).get() * gammas, 1, rtol=1e-13)
+    assert PyGPU.special.rgamma(PyGPU.to_gpu([-2.0 + 0j])).tolist() == [0]
+
+
 @pytest.mark.parametrize("k", [0, -1, 2])
 def test_lambertw_inverts_product_with_exponential(k: int) -> None:
     z = np.array([-0.3678, -0.2, 1e-9, 0.5, 1.0, 30.0, 1e200, -5 + 2j, 3j, -0.4 - 1e-3j])

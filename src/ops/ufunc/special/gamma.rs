@@ -1,9 +1,10 @@
 //! Gamma, beta and zeta functions.
 
 use super::header::Header;
-use super::{SpecialFunction, integers, real, special, xsf};
+use super::{SpecialFunction, complex, integers, real, special, xsf};
 use crate::ufunc::UfuncEntry;
 
+static LOGGAMMA: Header = Header::of(include_str!("../../include/special/loggamma.h"), &[]);
 static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma.h"), &[]);
 pub(super) static BETAINC: Header =
     Header::of(include_str!("../../include/special/beta.h"), &[&xsf::INCBET, &xsf::INCBI, &xsf::NDTRI]);
@@ -12,7 +13,7 @@ pub(super) static BETAINC: Header =
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("gamma" (z) "Compute the gamma function; (z - 1)! for positive integers."
         "the integral of ``t**(z - 1) * exp(-t)`` from 0 to infinity"
-        [] &[integers(None), real("tgamma({a})", None, 13)];
+        [&LOGGAMMA] &[integers(None), real("tgamma({a})", None, 13), complex("pygpu_special::gamma({a})", 40)];
         "[0.5, 5.0]" => "[1.772454, 24.0]"),
     special!("gammaln" (x) "Compute the logarithm of the absolute value of the gamma function."
         "``log(abs(gamma(x)))``"
@@ -20,7 +21,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[0.5, 100.0]" => "[0.572365, 359.134205]"),
     special!("loggamma" (z) "Compute the principal branch of the logarithm of the gamma function; NaN for negative numbers."
         "``log(gamma(z))``"
-        [] &[integers(None), real("({a} < 0 ? ({T})NAN : lgamma({a}))", None, 13)];
+        [&LOGGAMMA] &[integers(None), real("({a} < 0 ? ({T})NAN : lgamma({a}))", None, 13), complex("pygpu_special::loggamma({a})", 40)];
         "[0.5, 100.0]" => "[0.572365, 359.134205]"),
     special!("gammasgn" (x) "Return the sign of the gamma function; NaN at negative integers."
         "``sign(gamma(x))``"
@@ -28,7 +29,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[-0.5, 1.5]" => "[-1.0, 1.0]"),
     special!("rgamma" (z) "Compute the reciprocal of the gamma function."
         "``1 / gamma(z)``"
-        [&xsf::RGAMMA] &[integers(None), real("pygpu_xsf::rgamma({a})", None, 25)];
+        [&xsf::RGAMMA, &LOGGAMMA] &[integers(None), real("pygpu_xsf::rgamma({a})", None, 25), complex("pygpu_special::rgamma({a})", 40)];
         "[0.0, 5.0]" => "[0.0, 0.041667]"),
     special!("digamma" (z) "Compute the logarithmic derivative of the gamma function."
         "``gamma'(z) / gamma(z)``"
