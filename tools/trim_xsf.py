@@ -1,6 +1,6 @@
 """Write src/ops/include/xsf/ and its list of headers from a copy of SciPy's C++ headers xsf.
 
-    python tools/trim_xsf.py FOLDER
+    python tools/trim_xsf.py FOLDER && cargo fmt --all
 
 FOLDER contains ``include/xsf``. Only the functions of `ROOTS`, and functions and tables that they use, remain.
 Run-time compilers have no standard headers; therefore functions of ``std`` become those of C. Errors are not reported.

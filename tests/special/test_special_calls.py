@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -151,6 +153,25 @@ def test_logsumexp_and_softmax_match_numpy(axis: int | tuple[int, ...] | None, k
     np.testing.assert_allclose(weights.sum(axis=axis).get(), 1, rtol=1e-14)
     logarithms = PyGPU.special.log_softmax(PyGPU.to_gpu(a), axis=axis)
     np.testing.assert_allclose(np.exp(logarithms.get()), weights.get(), rtol=1e-12)
+
+
+def test_logsumexp_of_extreme_and_no_elements() -> None:
+    a = PyGPU.to_gpu([[-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]])
+    np.testing.assert_array_equal(PyGPU.special.logsumexp(a, axis=1).get(), [-np.inf, np.inf, np.nan])
+    assert PyGPU.special.logsumexp(PyGPU.zeros((0, 2)), axis=0).tolist() == [-np.inf, -np.inf]
+    assert PyGPU.special.logsumexp(PyGPU.to_gpu([1, 1]), b=[1.0, -1.0]).item() == -np.inf
+    assert PyGPU.special.logsumexp(PyGPU.ones(2, "float32")).dtype == np.float32
+
+
+def test_array_namespace_contains_special() -> None:
+    assert PyGPU.ones(1).__array_namespace__().special is PyGPU.special
+
+
+@pytest.mark.enough_on("cpu")
+def test_import_of_special_imports_no_scipy() -> None:
+    code = "import sys, PyGPU.special; print(any(name.startswith('scipy') for name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_ufunc_of_scipy_dispatches_to_device() -> None:

@@ -18,7 +18,7 @@ def _as_real(a: Any) -> _core.GPUArray:
 
 def _finite_maximum(a: _core.GPUArray, axis: Any) -> _core.GPUArray:
     """Return the maximum along axes, which remain; 0 where it is not finite."""
-    greatest = a.max(axis=axis, keepdims=True)
+    greatest = a.max(axis=axis, keepdims=True, initial=-np.inf)
     return _core.where(_core.isfinite(greatest), greatest, greatest.dtype.type(0))
 
 
@@ -61,7 +61,8 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     scaled = _core.exp(a - greatest)
     total = (scaled if b is None else scaled * factor).sum(axis=axis, keepdims=True)
     sign = _core.sign(total)
-    result = _core.log(_core.absolute(total) if return_sign else total) + greatest
+    with np.errstate(divide="ignore", invalid="ignore"):  # as in SciPy; NumPy computes arrays in host memory
+        result = _core.log(_core.absolute(total) if return_sign else total) + greatest
     if not keepdims:
         axes = tuple(range(a.ndim)) if axis is None else axis
         result, sign = (one.squeeze(axes) for one in (result, sign))
