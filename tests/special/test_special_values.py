@@ -1,6 +1,6 @@
 """Test values of `PyGPU.special` against mpmath's, and limits against SciPy's; reference.json contains both.
 
-``tests/helpers/make_special_reference.py`` writes the file.
+``tests/special/make_reference.py`` writes the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Write tests/special/reference.json: exact values of special functions by mpmath, and SciPy's limits.
 
-    python tests/helpers/make_special_reference.py
+    python tests/special/make_reference.py
 
 It requires mpmath and SciPy. A row has the operands and the value of one point. Rows of `exact` are values of mpmath at
 50 digits; those of `limits` are values of SciPy at infinities, NaN, zeros, poles and beyond the domains.
@@ -20,7 +20,7 @@ import mpmath
 import numpy as np
 from mpmath import mp, mpf
 
-TARGET = Path(__file__).parents[1] / "special/reference.json"
+TARGET = Path(__file__).parent / "reference.json"
 COUNT = 24
 Range = tuple[str, float, float]
 LIMITS = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e-310, 1e300, -1e300, -2.0, 3.0]
