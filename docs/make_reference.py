@@ -56,7 +56,7 @@ PREFIXES = {
 }  # fmt: skip
 
 # Modules whose names have their own headings.
-MODULES = (PyGPU.emath, PyGPU.fft, PyGPU.lib.stride_tricks, PyGPU.linalg, PyGPU.testing)
+MODULES = (PyGPU.emath, PyGPU.fft, PyGPU.lib.stride_tricks, PyGPU.linalg, PyGPU.special, PyGPU.testing)
 
 # PybindGPU's families: one class for each of ten dtypes.
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")

@@ -218,7 +218,12 @@ def main() -> int:
     """Write the generated files, or with ``--check`` compare them with the declarations."""
     try:
         names = declared()
-        texts = {INDEX: index(names), TYPES: types(names), stub.STUB: stub.stub()}
+        texts = {
+            INDEX: index(names),
+            TYPES: types(names),
+            stub.STUB: stub.stub(),
+            stub.SPECIAL_STUB: stub.special_ufuncs(),
+        }
     except DeclarationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -25,7 +25,8 @@ if TYPE_CHECKING:  # tests read the pages without Sphinx
 # Every public module except `PyGPU`, by the API that it belongs to. A module without a group fails the build.
 MODULES = {
     "Modules of PyGPU": [
-        "random", "linalg", "fft", "emath", "lib", "sparse", "typing", "testing", "debug", "profile", "gl", "dask",
+        "random", "linalg", "fft", "special", "emath", "lib", "sparse", "typing", "testing", "debug", "profile", "gl",
+        "dask",
     ],
     "Modules of PyCUDA": [
         "gpuarray", "driver", "compiler", "tools", "elementwise", "reduction", "scan", "cumath", "curandom",

@@ -24,6 +24,7 @@ from PyGPU import (
     reduction as reduction,
     runtime as runtime,
     scan as scan,
+    special as special,
     testing as testing,
     tools as tools,
     typing as typing,

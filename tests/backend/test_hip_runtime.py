@@ -158,3 +158,37 @@ def test_hiprtc_compiles_source_of_each_example(runtime: Path, name: str) -> Non
     arguments = [name, str(ROOT / "examples" / f"{name}.py"), *words]
     done = run(runtime, COMPILE.format(arguments=arguments), PYGPU_BACKEND="cpu")
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stdout + done.stderr
+
+
+def special_headers() -> str:
+    """Return C's names, then each header of the special functions after those that it uses."""
+    include = ROOT / "src/ops/include"
+    lists = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/ops/ufunc/special").glob("*.rs"))
+    pattern = r'static (\w+): Header =\s*Header::of\(\s*include_str!\("([^"]+)"\),\s*&\[([^]]*)\],?\s*\)'
+    entries = {name: (path, re.findall(r"\w+", uses)) for name, path, uses in re.findall(pattern, lists)}
+    texts: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        path, uses = entries[name]
+        for use in uses:
+            if use != "xsf":
+                add(use)
+        texts[name] = (ROOT / "src/ops/ufunc/special" / path).read_text(encoding="utf-8")
+
+    for name in entries:
+        if "arithmetic.h" not in entries[name][0]:
+            add(name)
+    complex_numbers = ROOT / "python/PyGPU/include/user/pycuda-complex.hpp"
+    return "\n".join(path.read_text(encoding="utf-8") for path in (include / "standard.h", complex_numbers)) + "".join(
+        texts.values()
+    )
+
+
+@pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
+def test_hiprtc_compiles_headers_of_special_functions(runtime: Path, tmp_path: Path) -> None:
+    source = special_headers()
+    assert source.count("namespace pygpu_xsf") > 50
+    (tmp_path / "special.py").write_text(f"SOURCE = {source!r}", encoding="utf-8")
+    arguments = ["special", str(tmp_path / "special.py"), "--offload-arch=gfx90a:sramecc+:xnack-", "-std=c++17"]
+    done = run(runtime, COMPILE.format(arguments=arguments), PYGPU_BACKEND="cpu")
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stdout[-2000:] + done.stderr

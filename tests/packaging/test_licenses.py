@@ -19,6 +19,15 @@ def test_wheel_includes_licenses_of_crates() -> None:
     assert "docs/licenses_of_crates.txt" in project["license-files"]
 
 
+def test_wheel_includes_licenses_of_xsf() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for name in ("LICENSE", "LICENSES_bundled.txt"):
+        assert f"src/ops/include/xsf/{name}" in project["license-files"]
+        assert (
+            "Redistribution" in (ROOT / "src/ops/include/xsf" / name).read_text(encoding="utf-8") or name != "LICENSE"
+        )
+
+
 def test_licenses_match_linked_crates() -> None:
     if shutil.which("cargo") is None:
         pytest.skip("no cargo")

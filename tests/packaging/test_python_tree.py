@@ -2,7 +2,7 @@
 
 A folder of ``python/PyGPU`` imports only folders to its left on this line (`docs/design/python_packages.md`):
 
-    _core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
+    _core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols
     <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli
 
 Imports inside functions count. Imports for type checkers do not count. An import of the package itself, which Python
@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 LINE = (
-    "_core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols"
+    "_core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols"
     " <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli"
 )
 RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}

@@ -44,6 +44,7 @@ MODULES = (
     PyGPU.random,
     PyGPU.reduction,
     PyGPU.scan,
+    PyGPU.special,
     PyGPU.tools,
     _core,
 )
@@ -208,7 +209,7 @@ def test_docstrings_of_functions_differ() -> None:
 def test_ufunc_and_reduction_docstrings_have_examples() -> None:
     kinds = (PyGPU.Ufunc, PyGPU.Reduction)
     functions = [thing for thing in DOCUMENTED.values() if isinstance(thing, kinds)]
-    shown = [re.search(r"^>>> .*?\bPyGPU\.(\w+)\(", one.__doc__, re.MULTILINE) for one in functions]
+    shown = [re.search(r"^>>> .*?\bPyGPU\.(?:special\.)?(\w+)\(", one.__doc__, re.MULTILINE) for one in functions]
     assert [one[1] if one else "" for one in shown] == [one.__name__ for one in functions]
 
 
@@ -248,6 +249,11 @@ def test_reference_page_matches_script_output() -> None:
 def test_function_table_matches_script_output() -> None:
     page = (ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8")
     assert page == script("make_operations").page(), "run: python docs/make_operations.py"
+
+
+def test_table_of_special_functions_matches_script_output() -> None:
+    page = (ROOT / "docs" / "special.md").read_text(encoding="utf-8")
+    assert page == script("make_special").page(), "run: python docs/make_special.py"
 
 
 def test_numpy_name_table_matches_script_output() -> None:

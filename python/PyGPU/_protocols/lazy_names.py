@@ -33,6 +33,7 @@ MODULES = (
     "reduction",
     "runtime",
     "scan",
+    "special",
     "testing",
     "tools",
     "typing",

@@ -158,9 +158,7 @@ impl FusedSource {
         }
         let result = stored(&text, loops.output.of(kind), node.dtype.kind());
         self.lines.push_str(&format!("const {} v{operation} = {result};\n", stored_as(node.dtype.kind())));
-        if !self.preambles.contains(&row.preamble) {
-            self.preambles.push(row.preamble);
-        }
+        row.add_definitions(&mut self.preambles);
         self.weight = self.weight.saturating_add(loops.weight);
         Ok(())
     }

@@ -32,6 +32,7 @@ const fn named(
         inputs: 2,
         groups: &LOOPS,
         preamble: "",
+        headers: &[],
         fixed: None,
         nature: ScalarRule::Plain,
         host,

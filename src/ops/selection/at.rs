@@ -61,7 +61,9 @@ fn source(call: &UfuncAt<'_>, threads: u32) -> Result<KernelSource> {
     let text = text.replace("{a}", "pygpu_a").replace("{b}", "pygpu_b");
     apply.push_str(&format!("kept = {};", stored(&text, group.output.of(kind), own)));
     let types = format!("typedef {} pygpu_kept;\ntypedef {} pygpu_value;\n", stored_as(own), stored_as(other));
-    let head = kernel_source::head(&[&types, &apply], row.preamble);
+    let mut definitions = Vec::new();
+    row.add_definitions(&mut definitions);
+    let head = kernel_source::head(&[&types, &apply], &definitions.concat());
     let name = name_of(row);
     let body = TEXT.replace("PYGPU_NAME", &name).replace("PYGPU_APPLY", &apply);
     let text = format!("{head}#define PYGPU_THREADS {threads}\n{types}{body}");

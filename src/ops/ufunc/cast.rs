@@ -15,6 +15,7 @@ static IDENTITY: UfuncEntry = UfuncEntry {
     inputs: 1,
     groups: &[UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "{a}", second: None, weight: 0 }],
     preamble: "",
+    headers: &[],
     fixed: None,
     nature: ScalarRule::Plain,
     host: HostEvaluation::Steps,

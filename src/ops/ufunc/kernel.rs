@@ -190,7 +190,9 @@ fn write(
             format!("{name}[i] = {value};\n")
         });
     }
-    let (preamble, weight) = (row.preamble.to_owned(), group.weight);
+    let mut definitions = Vec::new();
+    row.add_definitions(&mut definitions);
+    let (preamble, weight) = (definitions.concat(), group.weight);
     let texts = Texts { operation: lines, preamble, weight, is_long: weight >= LONG, ..Texts::default() };
     let options = vec![ROUNDED.to_owned()];
     Elementwise::new(format!("pygpu_{}", row.name), arguments, texts, options)

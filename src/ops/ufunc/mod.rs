@@ -4,7 +4,9 @@ pub mod arange;
 pub mod cast;
 pub mod kernel;
 mod kernel_cache;
+mod kinds;
 pub mod promote;
+pub mod special;
 pub mod table;
 
 pub use arange::{Spacing, arange, linspace};

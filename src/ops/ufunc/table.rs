@@ -7,14 +7,10 @@
 
 use smallvec::SmallVec;
 
+pub use super::kinds::{Kinds, ORDER};
+use super::special::header::{Header, add_texts};
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::dtype::ScalarType::*;
-
-/// Types in the order in which NumPy tries loops.
-pub const ORDER: [ScalarType; 15] = [
-    Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
-    Complex128,
-];
 
 const BOOL: &[ScalarType] = &[Bool];
 const SIGNED: &[ScalarType] = &[Int8, Int16, Int32, Int64];
@@ -45,31 +41,6 @@ pub enum Output {
     /// No result: operands of this type are rejected, although they could be cast to another loop's type. For example,
     /// bools have no sign.
     Refused,
-}
-
-/// A set of types. It has one bit per type, because every call needs several membership tests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kinds(u32);
-
-impl Kinds {
-    /// All types with loops.
-    pub const ALL: Self = Self::of(&ORDER);
-
-    /// The types of a list.
-    pub const fn of(list: &[ScalarType]) -> Self {
-        let (mut bits, mut at) = (0, 0);
-        while at < list.len() {
-            bits |= 1 << list[at] as u32;
-            at += 1;
-        }
-        Self(bits)
-    }
-
-    /// Whether a type is in the set.
-    #[inline]
-    pub const fn contains(self, kind: ScalarType) -> bool {
-        self.0 >> kind as u32 & 1 == 1
-    }
 }
 
 /// Loops that differ only in their type.
@@ -110,6 +81,8 @@ pub enum HostEvaluation {
     Steps,
     /// By the compiled kernel. If there is no compiler, by Python's `math`, one number at a time.
     Kernel,
+    /// By SciPy's ufunc of the same name if SciPy is installed, else by the compiled kernel.
+    SciPy,
 }
 
 /// Entry of the table: one elementwise function.
@@ -123,6 +96,8 @@ pub struct UfuncEntry {
     pub groups: &'static [UfuncGroup],
     /// C functions that the loops' expressions use.
     pub preamble: &'static str,
+    /// Headers with further functions.
+    pub headers: &'static [&'static Header],
     /// Index and type of the operand whose type does not depend on the loop, if there is one.
     pub fixed: Option<(usize, ScalarType)>,
     /// Requirements of the function on Python scalars.
@@ -134,6 +109,17 @@ pub struct UfuncEntry {
 }
 
 impl UfuncEntry {
+    /// An entry without a name and loops.
+    pub const EMPTY: Self = Self::of("", 1, "");
+
+    /// Adds the texts of definitions that the loops' expressions use, unless the list contains them.
+    pub fn add_definitions(&self, texts: &mut Vec<&'static str>) {
+        add_texts(self.headers, texts);
+        if !texts.contains(&self.preamble) {
+            texts.push(self.preamble);
+        }
+    }
+
     /// Returns the group that contains a loop for a type.
     #[inline]
     pub fn group(&self, kind: ScalarType) -> Option<&UfuncGroup> {
@@ -252,7 +238,7 @@ impl UfuncGroup {
 impl UfuncEntry {
     const fn of(name: &'static str, inputs: usize, summary: &'static str) -> Self {
         let (nature, host) = (ScalarRule::Plain, HostEvaluation::Ufunc);
-        Self { name, inputs, groups: &[], preamble: "", fixed: None, nature, host, summary }
+        Self { name, inputs, groups: &[], preamble: "", headers: &[], fixed: None, nature, host, summary }
     }
 
     const fn by(self, host: HostEvaluation) -> Self {

@@ -39,7 +39,7 @@ pub(super) fn run(
 ) -> PyResult<()> {
     let view = |array: &Array| match call.entry.host {
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
-        HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::owning(py, array),
+        HostEvaluation::Steps | HostEvaluation::Kernel | HostEvaluation::SciPy => cpu_view::owning(py, array),
     };
     // The arguments are passed by position, because looking up keywords costs time.
     let mut arguments: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
@@ -73,7 +73,7 @@ pub(super) fn run(
     }
     let function = match call.entry.host {
         HostEvaluation::Ufunc => ufunc(py, call.entry)?,
-        HostEvaluation::Steps | HostEvaluation::Kernel => {
+        HostEvaluation::Steps | HostEvaluation::Kernel | HostEvaluation::SciPy => {
             py.import(intern!(py, "PyGPU._native.host_functions"))?.getattr(call.entry.name)?
         }
     };

@@ -377,6 +377,7 @@ impl GpuArray {
             );
         }
         let entry = ufunc::row(&name)
+            .or_else(|| ufunc::special::row(&name))
             .filter(|entry| entry.inputs <= inputs.len() && inputs.len() <= entry.inputs + entry.outputs());
         let entry =
             entry.or_else(|| parametric_functions::entry_of_ufunc(&name).filter(|entry| entry.inputs == inputs.len()));

@@ -42,7 +42,7 @@ const EXAMPLES: &str = include_str!("examples.txt");
 // stub: @property
 // stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
-pub(crate) struct Ufunc(&'static UfuncEntry);
+pub(crate) struct Ufunc(pub(super) &'static UfuncEntry);
 
 /// Calls a ufunc with positional arguments (operands, followed by optional output arrays) and keywords. Returns `None`
 /// if an argument has an unsupported type.

@@ -8,6 +8,7 @@ use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 pub(crate) use super::keywords::UfuncKeywords;
+use super::mathematics::scipy_fallback;
 use super::numpy_fallback::{self, NumpyCall};
 use super::on_device::{self, Targets, UfuncLoop, defer};
 use super::operand::{self, OperandValues, UfuncOperand};
@@ -196,6 +197,12 @@ fn compute(
     }
     if ufunc_loop.entry.host == HostEvaluation::Kernel && has_compiler(ufunc_loop.device) {
         return on_device::run(py, ufunc_loop, values, targets, has_given_outs);
+    }
+    if ufunc_loop.entry.host == HostEvaluation::SciPy {
+        return match scipy_fallback::scipy_ufunc(py, ufunc_loop)? {
+            Some(function) => scipy_fallback::run(py, &function, ufunc_loop, values, targets),
+            None => on_device::run(py, ufunc_loop, values, targets, has_given_outs),
+        };
     }
     if has_given_outs && ufunc_loop.entry.name == "power" && ufunc_loop.mask.is_none() {
         numpy_fallback::check_exponents(py, ufunc_loop.kind, &values[1])?;

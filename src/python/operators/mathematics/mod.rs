@@ -1,13 +1,16 @@
 //! Mathematical functions outside the table of ufuncs: factorizations by the vendors' libraries, and the parts of
-//! complex numbers.
+//! complex numbers; and special functions.
 
 mod complex_parts;
 mod linalg;
+pub(super) mod scipy_fallback;
+mod special;
 
 use pyo3::prelude::*;
 
 /// Adds the functions to the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     complex_parts::register(module)?;
-    linalg::register(module)
+    linalg::register(module)?;
+    special::register(module)
 }

@@ -1,0 +1,50 @@
+"""Write the table of functions to docs/special.md: operands, summary, and source of each function.
+
+Run as ``python docs/make_special.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that the page
+matches this script's output.
+"""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import PyGPU
+
+PAGE = Path(__file__).parent / "special.md"
+BEGIN, END = "<!-- written by docs/make_special.py -->\n", "<!-- end -->\n"
+
+
+def operands(function: Any) -> str:
+    """Return the names of the operands, as the docstring or the signature has them."""
+    if isinstance(function, PyGPU.Ufunc):
+        return str(function.__doc__).partition("----------\n")[2].partition(" :")[0]
+    return ", ".join(inspect.signature(function).parameters)
+
+
+def source(function: Any) -> str:
+    """Return what computes a function on a GPU."""
+    if not isinstance(function, PyGPU.Ufunc):
+        return "composed"
+    return "text" if "by the text" in str(function.__doc__) else "device"
+
+
+def table() -> str:
+    """Return the table of all functions, sorted by name."""
+    lines = ["| function | what it is | source |", "|---|---|---|"]
+    for name in PyGPU.special.__all__:
+        function = getattr(PyGPU.special, name)
+        what = str(function.__doc__).strip().partition("\n")[0]
+        lines.append(f"| `{name}({operands(function)})` | {what} | {source(function)} |")
+    return "\n".join(lines) + "\n"
+
+
+def page() -> str:
+    """Return the page with its table regenerated from the current state of the package."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

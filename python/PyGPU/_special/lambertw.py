@@ -1,0 +1,36 @@
+"""Lambert's function, over a ufunc whose name in SciPy begins with an underscore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU._special import ufuncs
+
+
+def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
+    """Compute a branch of Lambert's function W.
+
+    It is the number w of the branch k with ``w * exp(w) == z``.
+
+    Parameters
+    ----------
+    z : GPUArray or number
+        The argument.
+    k : GPUArray or number, optional
+        The branch, an integer; the principal branch by default.
+    tol : float, optional
+        Accepted as in SciPy; the iteration always ends at a relative change of 1e-8, after which the error is that of
+        rounding.
+
+    Returns
+    -------
+    GPUArray
+        Complex numbers, also for real arguments.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.special.lambertw(PyGPU.to_gpu([0.0, 1.0])).real.round(6).tolist()
+    [0.0, 0.567143]
+    """
+    return ufuncs._lambertw(z, k * 1.0, tol)

@@ -1,0 +1,33 @@
+"""SciPy's ufuncs for arrays in host memory."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+
+TRUNCATED = ("bdtr", "bdtrc", "expn", "nbdtr", "nbdtrc", "smirnov", "_lambertw")
+"""Functions of integers, which SciPy truncates with a warning or does not cast; the kernel computes them."""
+
+
+def functions() -> dict[str, Any]:
+    """Return SciPy's ufuncs under the names of `PyGPU.special`; an empty dictionary if SciPy cannot be imported.
+
+    Some ufuncs of SciPy have names that begin with an underscore, because public functions call them.
+    """
+    try:
+        special = importlib.import_module("scipy.special")
+        others = importlib.import_module("scipy.special._ufuncs")
+    except ImportError:
+        return {}
+    found = {}
+    for name in _core._special_ufuncs():
+        function = getattr(special, name, None)
+        if not isinstance(function, np.ufunc):
+            function = getattr(others, name, None)
+        if isinstance(function, np.ufunc) and name not in TRUNCATED:
+            found[name] = function
+    return found

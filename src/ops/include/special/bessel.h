@@ -1,0 +1,48 @@
+// Modified Bessel functions of real order: Temme's method, and asymptotic series for large arguments.
+namespace pygpu_special {
+
+// The sum of the asymptotic series of I (sign 1) or K (sign -1) without exponential and root; the order squared times 4 is m.
+__device__ inline double hankel_series(double m, double x, double sign) {
+    double term = 1, sum = 1;
+    for (int k = 1; k < 200; k++) {
+        double odd = 2 * k - 1, next = -sign * term * (m - odd * odd) / (8 * x * k);
+        if (fabs(next) > fabs(term) && k > 1) break;
+        sum += term = next;
+        if (fabs(term) < 1e-17 * fabs(sum)) break;
+    }
+    return sum;
+}
+__device__ inline bool is_asymptotic(double v, double x) { return x > 50 && x > v * v; }
+__device__ inline double kv(double v, double x) {
+    if (v != v || !(x >= 0)) return NAN;
+    if (x == 0) return INFINITY;
+    v = fabs(v);
+    if (isinf(x)) return 0;
+    if (v > 50) {
+        double i, k;
+        pygpu_xsf::ikv_asymptotic_uniform(v, x, &i, &k);
+        return k;
+    }
+    if (is_asymptotic(v, x)) return sqrt(1.57079632679489661923 / x) * exp(-x) * hankel_series(4 * v * v, x, -1);
+    double i, k;
+    pygpu_xsf::ikv_temme(v, x, nullptr, &k);
+    return k;
+}
+__device__ inline double kve(double v, double x) {
+    if (v != v || !(x >= 0)) return NAN;
+    if (isinf(x)) return 0;
+    v = fabs(v);
+    return is_asymptotic(v, x) ? sqrt(1.57079632679489661923 / x) * hankel_series(4 * v * v, x, -1) : exp(x) * kv(v, x);
+}
+__device__ inline double iv(double v, double x) { return pygpu_xsf::iv(v, x); }
+__device__ inline double ive(double v, double x) {
+    if (v != v || x != x) return NAN;
+    if (isinf(x)) return 0;
+    double size = fabs(x);
+    if (!is_asymptotic(fabs(v), size)) return exp(-size) * pygpu_xsf::iv(v, x);
+    if (x < 0 && v != floor(v)) return NAN;
+    double sum = hankel_series(4 * v * v, size, 1) * 0.39894228040143267794 / sqrt(size);
+    return x < 0 && fmod(v, 2.0) != 0 ? -sum : sum;
+}
+
+}

@@ -1,0 +1,13 @@
+// Distributions of integers, whose numbers of trials are truncated, as in SciPy.
+namespace pygpu_special {
+
+__device__ inline double bdtr(double k, double n, double p) { return n - n != 0 ? NAN : pygpu_xsf::bdtr(k, (int)n, p); }
+__device__ inline double bdtrc(double k, double n, double p) { return n - n != 0 ? NAN : pygpu_xsf::bdtrc(k, (int)n, p); }
+__device__ inline double nbdtr(double k, double n, double p) {
+    return k - k != 0 || n - n != 0 ? NAN : pygpu_xsf::nbdtr((int)k, (int)n, p);
+}
+__device__ inline double nbdtrc(double k, double n, double p) {
+    return k - k != 0 || n - n != 0 ? NAN : pygpu_xsf::nbdtrc((int)k, (int)n, p);
+}
+
+}

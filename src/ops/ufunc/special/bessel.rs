@@ -1,0 +1,83 @@
+//! Bessel functions.
+
+use super::header::Header;
+use super::{SpecialFunction, integers, real, special, xsf};
+use crate::ufunc::UfuncEntry;
+
+static MODIFIED: Header = Header::of(include_str!("../../include/special/bessel.h"), &[&xsf::SCIPY_IV]);
+
+/// The functions of this file.
+pub(super) static FUNCTIONS: &[SpecialFunction] = &[
+    special!("i0" (x) "Compute the modified Bessel function of the first kind, of order 0."
+        "``iv(0, x)``"
+        [&xsf::I0] &[integers(None), real("pygpu_xsf::i0({a})", None, 10)];
+        "[0.0, 1.0]" => "[1.0, 1.266066]"),
+    special!("i0e" (x) "Compute `i0` scaled by the exponential."
+        "``exp(-abs(x)) * i0(x)``"
+        [&xsf::I0] &[integers(None), real("pygpu_xsf::i0e({a})", None, 4)];
+        "[0.0, 1.0]" => "[1.0, 0.46576]"),
+    special!("i1" (x) "Compute the modified Bessel function of the first kind, of order 1."
+        "``iv(1, x)``"
+        [&xsf::I1] &[integers(None), real("pygpu_xsf::i1({a})", None, 10)];
+        "[0.0, 1.0]" => "[0.0, 0.565159]"),
+    special!("i1e" (x) "Compute `i1` scaled by the exponential."
+        "``exp(-abs(x)) * i1(x)``"
+        [&xsf::I1] &[integers(None), real("pygpu_xsf::i1e({a})", None, 5)];
+        "[0.0, 1.0]" => "[0.0, 0.20791]"),
+    special!("k0" (x) "Compute the modified Bessel function of the second kind, of order 0."
+        "``kv(0, x)``"
+        [&xsf::K0] &[integers(None), real("pygpu_xsf::k0({a})", None, 16)];
+        "[1.0, 2.0]" => "[0.421024, 0.113894]"),
+    special!("k0e" (x) "Compute `k0` scaled by the exponential."
+        "``exp(x) * k0(x)``"
+        [&xsf::K0] &[integers(None), real("pygpu_xsf::k0e({a})", None, 16)];
+        "[1.0, 2.0]" => "[1.144463, 0.841568]"),
+    special!("k1" (x) "Compute the modified Bessel function of the second kind, of order 1."
+        "``kv(1, x)``"
+        [&xsf::K1] &[integers(None), real("pygpu_xsf::k1({a})", None, 18)];
+        "[1.0, 2.0]" => "[0.601907, 0.139866]"),
+    special!("k1e" (x) "Compute `k1` scaled by the exponential."
+        "``exp(x) * k1(x)``"
+        [&xsf::K1] &[integers(None), real("pygpu_xsf::k1e({a})", None, 17)];
+        "[1.0, 2.0]" => "[1.636153, 1.033477]"),
+    special!("j0" (x) "Compute the Bessel function of the first kind, of order 0."
+        "``jv(0, x)``"
+        [&xsf::J0] &[integers(None), real("pygpu_xsf::j0({a})", None, 18)];
+        "[0.0, 1.0]" => "[1.0, 0.765198]"),
+    special!("j1" (x) "Compute the Bessel function of the first kind, of order 1."
+        "``jv(1, x)``"
+        [&xsf::J1] &[integers(None), real("pygpu_xsf::j1({a})", None, 18)];
+        "[0.0, 1.0]" => "[0.0, 0.440051]"),
+    special!("y0" (x) "Compute the Bessel function of the second kind, of order 0."
+        "``yv(0, x)``"
+        [&xsf::J0] &[integers(None), real("pygpu_xsf::y0({a})", None, 24)];
+        "[1.0, 2.0]" => "[0.088257, 0.510376]"),
+    special!("y1" (x) "Compute the Bessel function of the second kind, of order 1."
+        "``yv(1, x)``"
+        [&xsf::J1] &[integers(None), real("pygpu_xsf::y1({a})", None, 34)];
+        "[1.0, 2.0]" => "[-0.781213, -0.107032]"),
+    special!("jv" (v, z) "Compute the Bessel function of the first kind, of real order."
+        "a solution of ``z**2 * f'' + z * f' + (z**2 - v**2) * f = 0``"
+        [&xsf::JV] &[integers(None), real("pygpu_xsf::jv({a}, {b})", None, 240)];
+        "0.5, [1.0, 2.0]" => "[0.671397, 0.513016]"),
+    special!("yv" (v, z) "Compute the Bessel function of the second kind, of real order."
+        "``(jv(v, z) * cos(pi * v) - jv(-v, z)) / sin(pi * v)``"
+        [&xsf::YV] &[integers(None), real("pygpu_xsf::yv({a}, {b})", None, 250)];
+        "0.5, [1.0, 2.0]" => "[-0.431099, 0.234786]"),
+    special!("iv" (v, z) "Compute the modified Bessel function of the first kind, of real order."
+        "``1j**-v * jv(v, 1j * z)``"
+        [&MODIFIED] &[integers(None), real("pygpu_special::iv({a}, {b})", None, 84)];
+        "0.5, [1.0, 2.0]" => "[0.937675, 2.046237]"),
+    special!("ive" (v, z) "Compute `iv` scaled by the exponential."
+        "``exp(-abs(z)) * iv(v, z)``"
+        [&MODIFIED] &[integers(None), real("pygpu_special::ive({a}, {b})", None, 97)];
+        "0.5, [1.0, 2.0]" => "[0.344951, 0.276928]"),
+    special!("kv" (v, z) "Compute the modified Bessel function of the second kind, of real order."
+        "``pi / 2 * (iv(-v, z) - iv(v, z)) / sin(pi * v)``"
+        [&MODIFIED] &[integers(None), real("pygpu_special::kv({a}, {b})", None, 66)];
+        "0.5, [1.0, 2.0]" => "[0.461069, 0.119938]"),
+    special!("kve" (v, z) "Compute `kv` scaled by the exponential."
+        "``exp(z) * kv(v, z)``"
+        [&MODIFIED] &[integers(None), real("pygpu_special::kve({a}, {b})", None, 62)];
+        "0.5, [1.0, 2.0]" => "[1.253314, 0.886227]"),
+];

@@ -1,0 +1,43 @@
+//! C++ headers of special functions, each with the headers that it uses.
+
+/// A header without include directives. A kernel contains each header of its functions once.
+#[derive(Debug)]
+pub struct Header {
+    /// The text of the header.
+    pub text: &'static str,
+    /// The headers that the text uses.
+    pub uses: &'static [&'static Self],
+}
+
+impl Header {
+    /// Returns a header that uses others.
+    pub const fn of(text: &'static str, uses: &'static [&'static Self]) -> Self {
+        Self { text, uses }
+    }
+}
+
+/// Adds the texts of headers, each after the texts that it uses, unless the list contains them.
+pub fn add_texts(headers: &[&'static Header], texts: &mut Vec<&'static str>) {
+    for header in headers {
+        add_texts(header.uses, texts);
+        if !texts.contains(&header.text) {
+            texts.push(header.text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FIRST: Header = Header::of("first ", &[]);
+    static SECOND: Header = Header::of("second ", &[&FIRST]);
+    static THIRD: Header = Header::of("third ", &[&FIRST, &SECOND]);
+
+    #[test]
+    fn texts_follow_those_that_they_use_once() {
+        let mut texts = Vec::new();
+        add_texts(&[&THIRD, &SECOND], &mut texts);
+        assert_eq!(texts.concat(), "first second third ");
+    }
+}

@@ -1,0 +1,128 @@
+//! Special functions: SciPy's ufuncs by name, as entries of the same kind as those of [`super::TABLE`].
+//!
+//! They compute in double, except where an expression contains `{T}` or calls a function that the device has for each
+//! type. Integers and bools give float64 results, and 16-bit floats keep their type.
+
+mod bessel;
+mod distributions;
+mod elementary;
+mod errors;
+mod gamma;
+pub mod header;
+mod integrals;
+mod xsf;
+
+use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
+use pygpu_base::dtype::ScalarType::*;
+
+/// A special function with the parts of its docstring.
+#[derive(Debug)]
+pub struct SpecialFunction {
+    /// The entry, whose name is that of SciPy's ufunc.
+    pub row: UfuncEntry,
+    /// Names of the operands, each followed by a comma and a space.
+    pub parameters: &'static str,
+    /// The definition.
+    pub formula: &'static str,
+    /// Operands of an example; a list stands for an array.
+    pub operands: &'static str,
+    /// The result of the example, rounded to 6 decimals.
+    pub result: &'static str,
+}
+
+impl SpecialFunction {
+    /// Whether the function is computed by text of xsf or PyGPU instead of the device's mathematics.
+    pub fn has_text(&self) -> bool {
+        self.row.group(Float64).is_some_and(|group| group.text.contains("pygpu_"))
+    }
+}
+
+const INTEGERS: Kinds = Kinds::of(&[Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64]);
+const REAL: Kinds = Kinds::of(&[Float16, BFloat16, Float32, Float64]);
+const COMPLEX: Kinds = Kinds::of(&[Complex64, Complex128]);
+
+/// The loops of real numbers, and those of integers, which compute in float64.
+const fn integers(second: Option<&'static str>) -> UfuncGroup {
+    group(INTEGERS, Output::As(Float64), "", second, 0)
+}
+
+/// The loops of real numbers of a function with complex results, which compute in complex128.
+const fn as_complex() -> UfuncGroup {
+    group(INTEGERS.with(REAL), Output::As(Complex128), "", None, 0)
+}
+
+const fn real(text: &'static str, second: Option<&'static str>, weight: u8) -> UfuncGroup {
+    group(REAL, Output::Same, text, second, weight)
+}
+
+const fn complex(text: &'static str, weight: u8) -> UfuncGroup {
+    group(COMPLEX, Output::Same, text, None, weight)
+}
+
+const fn group(
+    kinds: Kinds,
+    output: Output,
+    text: &'static str,
+    second: Option<&'static str>,
+    weight: u8,
+) -> UfuncGroup {
+    let second = match second {
+        Some(second) => Some((output, second)),
+        None => None,
+    };
+    UfuncGroup { kinds, output, text, second, weight }
+}
+
+const fn function(
+    row: UfuncEntry,
+    parameters: &'static str,
+    formula: &'static str,
+    operands: &'static str,
+    result: &'static str,
+) -> SpecialFunction {
+    let row = UfuncEntry { host: HostEvaluation::SciPy, nature: ScalarRule::Plain, ..row };
+    SpecialFunction { row, parameters, formula, operands, result }
+}
+
+/// A function of real numbers, which may have a second result or loops of complex numbers.
+macro_rules! special {
+    (
+        $name:literal ($($parameter:ident),+) $summary:literal $formula:literal [$($header:expr),*] $groups:expr;
+        $operands:literal => $result:literal
+    ) => {
+        $crate::ufunc::special::function(
+            UfuncEntry {
+                name: $name,
+                summary: $summary,
+                inputs: [$(stringify!($parameter)),+].len(),
+                groups: $groups,
+                headers: &[$($header),*],
+                ..UfuncEntry::EMPTY
+            },
+            concat!($(stringify!($parameter), ", "),+),
+            $formula,
+            $operands,
+            $result,
+        )
+    };
+}
+use special;
+
+static FUNCTIONS: [&[SpecialFunction]; 6] = [
+    errors::FUNCTIONS,
+    gamma::FUNCTIONS,
+    elementary::FUNCTIONS,
+    bessel::FUNCTIONS,
+    integrals::FUNCTIONS,
+    distributions::FUNCTIONS,
+];
+
+/// Returns all special functions.
+pub fn functions() -> impl Iterator<Item = &'static SpecialFunction> {
+    FUNCTIONS.iter().copied().flatten()
+}
+
+/// Looks up a special function by the name of SciPy's ufunc.
+pub fn row(name: &str) -> Option<&'static UfuncEntry> {
+    functions().map(|one| &one.row).find(|row| row.name == name)
+}

@@ -1,0 +1,94 @@
+"""Test values of `PyGPU.special` against mpmath's, and limits against SciPy's; reference.json contains both.
+
+``tests/special/make_reference.py`` writes the file.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU._special import ufuncs
+
+REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
+    (Path(__file__).parent / "reference.json").read_text(encoding="utf-8")
+)
+# Largest relative errors, where they exceed the default; of each function beside its first zeros. Iterations and
+# differences of logarithms lose digits.
+TOLERANCE = 1e-13
+TOLERANCES = {
+    "ndtr": 2e-13,
+    "betaln": 1e-10,
+    "yv": 1e-10,
+    "stdtrit": 1e-12,
+    "betaincc": 3e-13,
+    "jv": 1e-12,
+    "iv": 1e-12,
+    "kv": 1e-12,
+}
+# Functions whose limits differ from those of the libraries AMOS and Boost, which SciPy uses, at infinities.
+OTHER_AT_INFINITY = ("jv", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri")
+# SciPy 1.17 returns infinity for the logarithm of gamma of subnormal numbers, and the wrong infinity for two others.
+OTHER_LIMITS = {
+    "gammaln": lambda x: 0 < abs(x) < 1e-300,
+    "loggamma": lambda x: 0 < abs(x) < 1e-300,
+    "cotdg": lambda x: x == 0,
+    "stdtrit": lambda df, p: p == 0,
+}
+# Names of which float32 is tested; the others compute in double and round.
+FLOATS = ("erf", "erfc", "gamma", "gammaln", "expit", "logit", "xlogy", "exprel", "ndtri", "gammainc")
+
+
+def columns(rows: list[list[float]], function: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the operands and the results of rows as arrays."""
+    table = [np.array(column) for column in zip(*rows, strict=True)]
+    return table[: function.nin], table[function.nin :]
+
+
+def call(function: Any, operands: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return the results of a function on the device."""
+    results = function(*map(PyGPU.to_gpu, operands))
+    return tuple(one.get() for one in (results if isinstance(results, tuple) else (results,)))
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_special_function_matches_exact_values_in_float64(name: str) -> None:
+    function = getattr(ufuncs, name)
+    operands, expected = columns(REFERENCE[name]["exact"], function)
+    for actual, exact in zip(call(function, operands), expected, strict=True):
+        assert actual.dtype == np.float64
+        np.testing.assert_allclose(actual, exact, rtol=TOLERANCES.get(name, TOLERANCE), atol=1e-300)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_special_function_matches_exact_values_in_float32(name: str) -> None:
+    function = getattr(ufuncs, name)
+    rows = REFERENCE[name]["exact"]
+    with np.errstate(over="ignore"):
+        fitting = [row for row in rows if np.array(row, "float32").all()]
+    operands, expected = columns(fitting, function)
+    (actual,) = call(function, [one.astype("float32") for one in operands])
+    assert actual.dtype == np.float32
+    fits = np.abs(expected[0]) < 3e38
+    np.testing.assert_allclose(actual[fits], expected[0][fits], rtol=2e-6, atol=2e-38)
+
+
+@pytest.mark.parametrize("name", [name for name, rows in REFERENCE.items() if rows["limits"]])
+def test_special_function_has_limits_of_scipy(name: str) -> None:
+    function = getattr(ufuncs, name)
+    rows = REFERENCE[name]["limits"]
+    if name in OTHER_AT_INFINITY:
+        rows = [row for row in rows if np.isfinite(row[: function.nin]).all()]
+    if name in OTHER_LIMITS:
+        rows = [row for row in rows if not OTHER_LIMITS[name](*row[: function.nin])]
+    operands, expected = columns(rows, function)
+    for actual, limit in zip(call(function, operands), expected, strict=True):
+        # At 1e300 the phase of an oscillation is not significant.
+        np.testing.assert_allclose(
+            actual, limit, rtol=1e-12, atol=1e-149 if name in ("j0", "j1", "y0", "y1") else 1e-300
+        )
