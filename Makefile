@@ -41,7 +41,7 @@ SIMULATED_GPU = PYGPU_SIM_IMAGES=$(CURDIR)/build/simulated/images LD_LIBRARY_PAT
 HAZARD_MODEL := --manifest-path tests/hazard_model/Cargo.toml --target-dir build/hazard_model
 
 # The longest first.
-TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .from-the-wheel .wheel-held .rust .hazard-model .simulators-own \
+TESTS := .on-cuda .on-cpu .on-hip .fusion-on-cuda .instructions-counted .from-the-wheel .wheel-held .rust .hazard-model .simulators-own \
     .streams-on-cuda .streams-on-hip .eager-on-cuda .on-cpu-with-torch
 CHECKS := .lint-rust .lint-others .lint-python .docs-read
 
@@ -71,7 +71,7 @@ ci: .venv/.group-build ## `make check` and `make test` in one run, with no pause
 
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
 	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
-	@TEST_ALL=1 PYGPU_FUSION=off $(MAKE) --no-print-directory test SAMPLE= TESTS=".on-cuda .on-hip"
+	@TEST_ALL=1 PYGPU_FUSION=off $(MAKE) --no-print-directory test SAMPLE= TESTS=".on-cuda .fusion-on-cuda .on-hip"
 
 check: .venv/.created ## Formatting, lints, spelling, types, stubs, licences, the site
 	+@MAKE="$(MAKE)" bash tools/at_once.sh $(CHECKS)
@@ -98,13 +98,13 @@ PYTEST := $(BIN)/python -m pytest
 	    -W "ignore:Failed to initialize NumPy:UserWarning" tests/interop/test_collectives.py tests/interop/test_torch.py \
 	    docs/howto/collectives.md docs/howto/torch.md README.md $(SAMPLE) $(PYTEST_ARGS) ) $(part)
 
-# One part begins with the first folder, the other with the last: each finds the images that the other has compiled. On HIP
-# every block comes from the driver, which then sees each use after a block's end.
-.on-cuda: FOLDERS = tests
+# HIP begins with the last folder, so that each part finds images of the others, and sees each use after a block's end.
+.on-cuda: FOLDERS = tests --ignore=tests/fusion --ignore=tests/arithmetic
+.fusion-on-cuda: FOLDERS = tests/fusion tests/arithmetic
 .on-hip: FOLDERS = $(shell ls -rd tests/*/)
 .on-hip .streams-on-hip: export PYGPU_RECYCLE := 0
-.on-cuda .on-hip: .on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready build/amd/.ready
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
+.on-cuda .fusion-on-cuda .on-hip: .venv/.extension-dev .venv/.group-test build/simulated/.ready build/amd/.ready
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$(lastword $(subst -, ,$@)) $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .streams-on-cuda .streams-on-hip: .streams-on-%: .venv/.extension-dev .venv/.group-test build/simulated/.ready
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* bash tests/streams/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
@@ -152,7 +152,6 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 SITE := PYGPU_BACKEND=cpu $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees -c docs/site
 docs: .venv/.extension-dev .venv/.group-docs ## Build the documentation's site into build/site
 	$(SITE) docs build/site
-
 # Writes no page, which takes more than half of the time, and runs no program of the gallery.
 .docs-read: .venv/.extension-dev .venv/.group-docs
 	@$(SITE) -D plot_gallery=0 --builder dummy docs build/site-read $(part)

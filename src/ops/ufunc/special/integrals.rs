@@ -36,7 +36,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[1.0, 2.0]" => "[1.895118, 4.954234]"),
     special!("expn" (n, x) "Compute the exponential integral of an integer order."
         "the integral of ``exp(-x * t) / t**n`` from 1 to infinity"
-        [&xsf::EXPN] &[integers(None), real("({a} != {a} ? ({T})NAN : ({T})pygpu_xsf::expn((int){a}, {b}))", None, 43)];
+        [&xsf::EXPN] &[integers(None), real("({a} > -1 && {a} < 2147483648.0 ? ({T})pygpu_xsf::expn((int){a}, {b}) : ({T})NAN)", None, 43)];
         "2.0, [1.0, 2.0]" => "[0.148496, 0.037534]"),
     special!("sici" (x) "Compute the sine and the cosine integral."
         "the integral of ``sin(t) / t`` from 0, and that of ``cos(t) / t`` from infinity"
