@@ -125,6 +125,7 @@ def test_kernel_sent_to_dask_workers_is_built_once_per_worker(client: Any) -> No
 
 
 def test_dask_worker_spills_arrays_beyond_memory_target(client: Any) -> None:
+    client.wait_for_workers(2, timeout=60)  # a worker that another test ended may still be starting
     (first, *_) = client.scheduler_info()["workers"]
     futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
     distributed.wait(futures)
