@@ -38,8 +38,15 @@ SETTINGS = {
 }
 
 
+@pytest.fixture
+def client(cluster: Any) -> Any:
+    """Return a client whose two workers run; a worker that the test before has ended may still be starting."""
+    cluster.wait_for_workers(2, timeout=60)
+    return cluster
+
+
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
+def cluster() -> Iterator[Any]:
     from distributed import Client, Nanny, Scheduler, SpecCluster
 
     workers = {
@@ -60,7 +67,6 @@ def client() -> Iterator[Any]:
         SpecCluster(scheduler=scheduler, workers=workers, silence_logs=60) as cluster,
         Client(cluster) as connected,
     ):
-        connected.wait_for_workers(2, timeout=60)
         yield connected
 
 
@@ -125,7 +131,6 @@ def test_kernel_sent_to_dask_workers_is_built_once_per_worker(client: Any) -> No
 
 
 def test_dask_worker_spills_arrays_beyond_memory_target(client: Any) -> None:
-    client.wait_for_workers(2, timeout=60)  # a worker that another test ended may still be starting
     (first, *_) = client.scheduler_info()["workers"]
     futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
     distributed.wait(futures)
