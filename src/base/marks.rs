@@ -135,13 +135,14 @@ impl Landing {
     }
 }
 
-/// Whether operations were ever deferred in this process. Until the first is deferred, an escape takes no lock.
+/// Whether operations were ever deferred in this process. Until then, no lock is taken when the address of a block
+/// becomes visible outside PyGPU (escapes).
 ///
 /// A thread that lets a block's address escape first changes the block's visibility, and then calls [`Self::is_begun`].
 /// A thread that defers an operation first calls [`Self::begin`], and then checks the visibility of its operands. Each
 /// of these threads executes a sequentially consistent fence between its two steps, so at least one thread finds the
-/// change of the other. A thread that defers and finds that another thread has finished `begin` executes no fence: it
-/// synchronizes with that thread, which has executed one.
+/// change of the other. Only the first thread that defers needs the fence: a later one finds that `begin` is finished,
+/// and thereby synchronizes with the first thread.
 pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {

@@ -25,7 +25,7 @@ pub struct GraphOperation {
     pub(super) things: Option<GraphLeases>,
 }
 
-/// All resources of a graph at one time. An update creates a new value.
+/// An immutable snapshot of all resources of a graph. An update of the graph creates a new snapshot.
 #[derive(Clone, Default)]
 pub(super) struct GraphResources {
     /// The blocks that the graph uses, each once, with the strongest access: `Write` if any operation writes it.

@@ -427,8 +427,8 @@ fn places_variant(
     CopyVariant::new(kernel, defined)
 }
 
-/// Computes the byte offset for each combination of indices: the sum of indices times strides. Out-of-range indices are
-/// reported to the readback `refused`.
+/// Computes the byte offset for each combination of indices: the sum of indices times strides. If an index is out of
+/// range, the kernel sets the word `refused`, which the host reads later.
 fn places(
     device: Device,
     selection: &Selection,

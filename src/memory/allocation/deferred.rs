@@ -29,13 +29,13 @@ impl Allocation {
         is_ours && !capture::is_any() && !backend::is_forked() && !backend::is_host_call()
     }
 
-    /// Returns the mark of the last deferred operation that writes the block.
+    /// Returns the mark that identifies the last deferred operation that writes the block.
     #[inline]
     pub fn written_by(&self) -> &PendingMark {
         &self.location.written_by
     }
 
-    /// Returns the mark of the last deferred operations that read the block.
+    /// Returns the mark that identifies the deferred operations that read the block.
     #[inline]
     pub fn read_by(&self) -> &PendingMark {
         &self.location.read_by

@@ -13,7 +13,7 @@ use pygpu_layout::{Layout, LoopNest, LoopNestRules};
 pub const INPUT: usize = 0;
 /// Index of the output array in the loop nest.
 pub const OUT: usize = 1;
-/// Index, in the loop nest, of the mask that selects elements.
+/// Operand number of the mask in the loop nest; the mask selects the elements to reduce.
 pub const MASK: usize = 2;
 
 /// Number of elements, or packs, that a thread loads before it combines them. The memory accesses then overlap.

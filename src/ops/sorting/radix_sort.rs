@@ -53,7 +53,7 @@ impl RadixSortPlan {
         Self { with_places, is_long, each, tiles, passes: rows.keys.passes().into() }
     }
 
-    /// Returns the size in bytes of a count, and of an element's position.
+    /// Returns the size in bytes of the integers that count keys and that number elements.
     const fn number_bytes(&self) -> i64 {
         if self.is_long { 8 } else { 4 }
     }
