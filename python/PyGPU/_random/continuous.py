@@ -1,4 +1,4 @@
-"""Methods of a generator for real numbers, each from random words of its own."""
+"""Methods of a generator for real numbers; no two numbers depend on the same random word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PyGPU._random.sampled import Sampled
 
 
 class Continuous(Sampled):
-    """Methods of a generator that draw real numbers, each from random words of its own."""
+    """Methods of a generator that draw real numbers; no two numbers depend on the same random word."""
 
     def standard_cauchy(self, size: Any = None) -> _core.GPUArray:
         """Draw from the standard Cauchy distribution.
@@ -32,7 +32,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).standard_cauchy(size=3).shape
         (3,)
         """
-        return self._sampled("standard_cauchy", "standard_cauchy", (), size, np.float64)
+        return self._sampled("standard_cauchy", (), size, np.float64)
 
     def standard_t(self, df: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the Student's t distribution.
@@ -55,7 +55,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).standard_t(5, size=3).shape
         (3,)
         """
-        return self._sampled("standard_t", "standard_t", (df,), size, np.float64)
+        return self._sampled("standard_t", (df,), size, np.float64)
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from the gamma distribution.
@@ -80,7 +80,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).gamma(2.0, size=3).shape
         (3,)
         """
-        return self._sampled("gamma", "gamma", (shape, scale), size, np.float64)
+        return self._sampled("gamma", (shape, scale), size, np.float64)
 
     def beta(self, a: Any, b: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the beta distribution.
@@ -105,7 +105,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).beta(2, 3, size=3).shape
         (3,)
         """
-        return self._sampled("beta", "beta", (a, b), size, np.float64)
+        return self._sampled("beta", (a, b), size, np.float64)
 
     def chisquare(self, df: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the chi-square distribution.
@@ -128,7 +128,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).chisquare(3, size=3).shape
         (3,)
         """
-        return self._sampled("chisquare", "chisquare", (df,), size, np.float64)
+        return self._sampled("chisquare", (df,), size, np.float64)
 
     def f(self, dfnum: Any, dfden: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the F distribution.
@@ -153,7 +153,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).f(2, 9, size=3).shape
         (3,)
         """
-        return self._sampled("f", "f", (dfnum, dfden), size, np.float64)
+        return self._sampled("f", (dfnum, dfden), size, np.float64)
 
     def noncentral_chisquare(self, df: Any, nonc: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the noncentral chi-square distribution.
@@ -178,7 +178,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).noncentral_chisquare(3, 1.5, size=3).shape
         (3,)
         """
-        return self._sampled("noncentral_chisquare", "noncentral_chisquare", (df, nonc), size, np.float64)
+        return self._sampled("noncentral_chisquare", (df, nonc), size, np.float64)
 
     def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the noncentral F distribution.
@@ -205,7 +205,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).noncentral_f(2, 9, 1.5, size=3).shape
         (3,)
         """
-        return self._sampled("noncentral_f", "noncentral_f", (dfnum, dfden, nonc), size, np.float64)
+        return self._sampled("noncentral_f", (dfnum, dfden, nonc), size, np.float64)
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from the Gumbel distribution.
@@ -230,7 +230,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).gumbel(size=3).shape
         (3,)
         """
-        return self._sampled("gumbel", "gumbel", (loc, scale), size, np.float64)
+        return self._sampled("gumbel", (loc, scale), size, np.float64)
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from the Laplace distribution.
@@ -255,7 +255,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).laplace(size=3).shape
         (3,)
         """
-        return self._sampled("laplace", "laplace", (loc, scale), size, np.float64)
+        return self._sampled("laplace", (loc, scale), size, np.float64)
 
     def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from the logistic distribution.
@@ -280,7 +280,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).logistic(size=3).shape
         (3,)
         """
-        return self._sampled("logistic", "logistic", (loc, scale), size, np.float64)
+        return self._sampled("logistic", (loc, scale), size, np.float64)
 
     def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from the log-normal distribution.
@@ -305,7 +305,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).lognormal(size=3).shape
         (3,)
         """
-        return self._sampled("lognormal", "lognormal", (mean, sigma), size, np.float64)
+        return self._sampled("lognormal", (mean, sigma), size, np.float64)
 
     def pareto(self, a: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the Pareto II distribution.
@@ -328,7 +328,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).pareto(3, size=3).shape
         (3,)
         """
-        return self._sampled("pareto", "pareto", (a,), size, np.float64)
+        return self._sampled("pareto", (a,), size, np.float64)
 
     def power(self, a: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the power distribution on [0, 1] with exponent `a - 1`.
@@ -351,7 +351,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).power(3, size=3).shape
         (3,)
         """
-        return self._sampled("power", "power_distribution", (a,), size, np.float64)
+        return self._sampled("power", (a,), size, np.float64, "power_distribution")
 
     def rayleigh(self, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from the Rayleigh distribution.
@@ -374,7 +374,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).rayleigh(size=3).shape
         (3,)
         """
-        return self._sampled("rayleigh", "rayleigh", (scale,), size, np.float64)
+        return self._sampled("rayleigh", (scale,), size, np.float64)
 
     def triangular(self, left: Any, mode: Any, right: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the triangular distribution.
@@ -401,7 +401,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).triangular(-1, 0, 1, size=3).shape
         (3,)
         """
-        return self._sampled("triangular", "triangular", (left, mode, right), size, np.float64)
+        return self._sampled("triangular", (left, mode, right), size, np.float64)
 
     def vonmises(self, mu: Any, kappa: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the von Mises distribution on [-pi, pi].
@@ -426,7 +426,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).vonmises(0, 2, size=3).shape
         (3,)
         """
-        return self._sampled("vonmises", "vonmises", (mu, kappa), size, np.float64)
+        return self._sampled("vonmises", (mu, kappa), size, np.float64)
 
     def wald(self, mean: Any, scale: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the Wald (inverse Gaussian) distribution.
@@ -451,7 +451,7 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).wald(1, 2, size=3).shape
         (3,)
         """
-        return self._sampled("wald", "wald", (mean, scale), size, np.float64)
+        return self._sampled("wald", (mean, scale), size, np.float64)
 
     def weibull(self, a: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the Weibull distribution.
@@ -474,4 +474,4 @@ class Continuous(Sampled):
         >>> PyGPU.random.default_rng(1).weibull(1.5, size=3).shape
         (3,)
         """
-        return self._sampled("weibull", "weibull", (a,), size, np.float64)
+        return self._sampled("weibull", (a,), size, np.float64)

@@ -1,4 +1,4 @@
-"""Methods of a generator for integers, each from random words of its own."""
+"""Methods of a generator for integers; no two integers depend on the same random word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PyGPU._random.sampled import Sampled
 
 
 class Discrete(Sampled):
-    """Methods of a generator that draw integers, each from random words of its own."""
+    """Methods of a generator that draw integers; no two integers depend on the same random word."""
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the binomial distribution.
@@ -36,7 +36,7 @@ class Discrete(Sampled):
         >>> PyGPU.random.default_rng(1).binomial(10, 0.5, size=3).shape
         (3,)
         """
-        return self._sampled("binomial", "binomial", (n, p), size, np.int64)
+        return self._sampled("binomial", (n, p), size, np.int64)
 
     def geometric(self, p: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the geometric distribution.
@@ -59,7 +59,7 @@ class Discrete(Sampled):
         >>> PyGPU.random.default_rng(1).geometric(0.2, size=3).shape
         (3,)
         """
-        return self._sampled("geometric", "geometric", (p,), size, np.int64)
+        return self._sampled("geometric", (p,), size, np.int64)
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the hypergeometric distribution.
@@ -86,7 +86,7 @@ class Discrete(Sampled):
         >>> PyGPU.random.default_rng(1).hypergeometric(9, 5, 4, size=3).shape
         (3,)
         """
-        return self._sampled("hypergeometric", "hypergeometric", (ngood, nbad, nsample), size, np.int64)
+        return self._sampled("hypergeometric", (ngood, nbad, nsample), size, np.int64)
 
     def logseries(self, p: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the logarithmic series distribution.
@@ -109,7 +109,7 @@ class Discrete(Sampled):
         >>> PyGPU.random.default_rng(1).logseries(0.5, size=3).shape
         (3,)
         """
-        return self._sampled("logseries", "logseries", (p,), size, np.int64)
+        return self._sampled("logseries", (p,), size, np.int64)
 
     def negative_binomial(self, n: Any, p: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the negative binomial distribution.
@@ -134,7 +134,7 @@ class Discrete(Sampled):
         >>> PyGPU.random.default_rng(1).negative_binomial(3, 0.5, size=3).shape
         (3,)
         """
-        return self._sampled("negative_binomial", "negative_binomial", (n, p), size, np.int64)
+        return self._sampled("negative_binomial", (n, p), size, np.int64)
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from the Poisson distribution.
@@ -157,7 +157,7 @@ class Discrete(Sampled):
         >>> PyGPU.random.default_rng(1).poisson(size=3).shape
         (3,)
         """
-        return self._sampled("poisson", "poisson", (lam,), size, np.int64)
+        return self._sampled("poisson", (lam,), size, np.int64)
 
     def zipf(self, a: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the Zipf distribution.
@@ -180,4 +180,4 @@ class Discrete(Sampled):
         >>> PyGPU.random.default_rng(1).zipf(2.5, size=3).shape
         (3,)
         """
-        return self._sampled("zipf", "zipf", (a,), size, np.int64)
+        return self._sampled("zipf", (a,), size, np.int64)

@@ -19,8 +19,11 @@ class Sampled:
         """Device of new arrays."""
         return self._source.device
 
-    def _sampled(self, name: str, sampler: str, arguments: tuple[Any, ...], size: Any, dtype: Any) -> _core.GPUArray:
+    def _sampled(
+        self, name: str, arguments: tuple[Any, ...], size: Any, dtype: Any, sampler: str | None = None
+    ) -> _core.GPUArray:
+        """Create an array and fill it by a sampler, by default the one with the name of NumPy's method."""
         shape, parameters = prepared(name, arguments, size, self.device)
         result = _core.empty(shape, dtype, device=self.device)
-        self._source.sample(result, sampler, *parameters)
+        self._source.sample(result, sampler or name, *parameters)
         return result
