@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+from generated_table import with_table
 
 import PyGPU
 from PyGPU._names import index
@@ -15,7 +16,6 @@ from PyGPU._protocols import function_table
 from PyGPU._protocols.not_planned import NOT_PLANNED
 
 PAGE = Path(__file__).parent / "array_api.md"
-BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
 
 # Methods of NumPy's arrays that PyGPU's arrays lack, by the replacement.
 LACKING_METHODS: dict[str, list[str]] = {
@@ -89,10 +89,7 @@ def methods() -> str:
 
 def page() -> str:
     """Return the page with its table regenerated from the current state of the package."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return with_table(PAGE, __file__, table())
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ the page matches this script's output.
 
 from pathlib import Path
 
+from generated_table import with_table
+
 import PyGPU
 
 PAGE = Path(__file__).parent / "arithmetic.md"
-BEGIN, END = "<!-- written by docs/make_operations.py -->\n", "<!-- end -->\n"
 CLASSES = {
     "bool": "b", "int8": "i", "int16": "i", "int32": "i", "int64": "i",
     "uint8": "u", "uint16": "u", "uint32": "u", "uint64": "u",
@@ -47,10 +48,7 @@ def table() -> str:
 
 def page() -> str:
     """Return the page with its table regenerated from the current state of the package."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return with_table(PAGE, __file__, table())
 
 
 if __name__ == "__main__":

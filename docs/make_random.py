@@ -7,11 +7,11 @@ matches this script's output.
 from pathlib import Path
 
 import numpy as np
+from generated_table import with_table
 
 import PyGPU
 
 PAGE = Path(__file__).parent / "random.md"
-BEGIN, END = "<!-- written by docs/make_random.py -->\n", "<!-- end -->\n"
 
 # Methods with NumPy's bits; the page describes the exceptions.
 SAME_BITS = {"bytes", "integers", "random", "uniform"}
@@ -49,9 +49,7 @@ def table() -> str:
 
 def page() -> str:
     """Return the text of the page with the table of this version."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    _, after = rest.split(END)
-    return before + BEGIN + table() + END + after
+    return with_table(PAGE, __file__, table())
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+from generated_table import with_table
+
 import PyGPU
 
 PAGE = Path(__file__).parent / "special.md"
-BEGIN, END = "<!-- written by docs/make_special.py -->\n", "<!-- end -->\n"
 
 
 def operands(function: Any) -> str:
@@ -40,10 +41,7 @@ def table() -> str:
 
 def page() -> str:
     """Return the page with its table regenerated from the current state of the package."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return with_table(PAGE, __file__, table())
 
 
 if __name__ == "__main__":
