@@ -1,4 +1,4 @@
-//! Distributions whose elements are computed one by one, each from random words of its own.
+//! Distributions whose elements are computed one by one. No two elements depend on the same random word.
 
 use super::samplers::{ELEMENTARY, SAMPLERS, Sampler, Sampling};
 use super::{Amount, BLOCKS, COMPILED, FLOATS, PositionSource, THREADS, THREADS_ON_CPU, WHOLE};

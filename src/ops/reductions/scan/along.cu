@@ -155,8 +155,8 @@ static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned coun
 
 // Joins the states of all tiles that precede a tile in its row. The order of the joins does not depend on the order in
 // which blocks run. PYGPU_THREADS tiles form a group, and PYGPU_THREADS groups form a league. A block joins four parts:
-// the leagues before its own league; the earlier groups of its own league, except the group directly before its own;
-// the tiles of that excepted group; and the earlier tiles of its own group. Only leagues wait for each other in
+// the leagues before the block's league; the earlier groups of that league, except the group directly before the block's
+// group; the tiles of that excepted group; and the earlier tiles of the block's group. Only leagues wait for each other in
 // sequence: the last block of a group publishes the group's state, which is first needed two groups later. A tile waits
 // only for tiles that began before it, so at least one block can always continue.
 static __device__ inline void pygpu_before(pygpu_state &before, pygpu_state *sums, pygpu_state *shared, pygpu_word *tiles,
