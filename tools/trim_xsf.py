@@ -22,7 +22,7 @@ LIST = ROOT / "src/ops/ufunc/special/xsf.rs"
 SOURCES = {
     "basic": (
         "mathematics.h cephes/const.h cephes/polevl.h cephes/chbevl.h cephes/sindg.h cephes/tandg.h boxcox.h "
-        "convex_analysis.h cephes/trig.h evalpoly.h"
+        "cephes/trig.h evalpoly.h"
     ),
     "normal": "cephes/ndtri.h ndtri_exp.h faddeeva.h",
     "gamma": (
@@ -45,8 +45,8 @@ SOURCES = {
 
 ROOTS = (
     "ndtri ndtri_exp w_im rgamma zeta riemann_zeta digamma poch log1pmx cosm1 lgam1p igam igamc igami igamci "
-    "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p entr "
-    "kl_div rel_entr huber pseudo_huber i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
+    "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p "
+    "i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
     "sici shichi spence chdtr chdtrc chdtri fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv "
     "iv ikv_temme bdtr bdtrc nbdtr nbdtrc"
 )
@@ -81,6 +81,35 @@ OWN = {
     }
     return sum;
 }""",
+    "j0": """inline double j0(double x) {
+    double p, q, sine, cosine;
+    x = ::fabs(x);
+    if (x <= 5.0) return j0_near(x);
+    j0_far(x, &p, &q, &sine, &cosine);
+    return (p + q) * cosine + (p - q) * sine;
+}""",
+    "y0": """inline double y0(double x) {
+    double p, q, sine, cosine;
+    if (!(x > 0)) return x == 0 ? -INFINITY : NAN;
+    if (x <= 5.0) return polevl(x * x, j0_YP, 7) / p1evl(x * x, j0_YQ, 7) + M_2_PI * ::log(x) * j0_near(x);
+    j0_far(x, &p, &q, &sine, &cosine);
+    return (q - p) * cosine + (p + q) * sine;
+}""",
+    "j1": """inline double j1(double x) {
+    double p, q, sine, cosine, size = ::fabs(x);
+    if (size <= 5.0) return j1_near(x);
+    j1_far(size, &p, &q, &sine, &cosine);
+    return ::copysign(1.0, x) * ((q - p) * cosine + (p + q) * sine);
+}""",
+    "y1": """inline double y1(double x) {
+    double p, q, sine, cosine;
+    if (!(x > 0)) return x == 0 ? -INFINITY : NAN;
+    if (x <= 5.0) {
+        return x * (polevl(x * x, j1_YP, 5) / p1evl(x * x, j1_YQ, 8)) + M_2_PI * (j1_near(x) * ::log(x) - 1.0 / x);
+    }
+    j1_far(x, &p, &q, &sine, &cosine);
+    return (q - p) * sine - (p + q) * cosine;
+}""",
 }
 """Functions with a shorter text than in xsf."""
 
@@ -98,6 +127,53 @@ INVERSE_OF_GAMMA = """XSF_HOST_DEVICE inline double inverse_of_gamma(double x) {
     return x <= 0 && x == ::floor(x) ? 0.0 : 1 / call_tgamma(x);
 }
 """
+
+NEAR = {
+    "0": """XSF_HOST_DEVICE inline double j0_near(double x) {
+    double z = x * x;
+    return x < 1.0e-5 ? 1.0 - z / 4.0 : (z - j0_DR1) * (z - j0_DR2) * polevl(z, j0_RP, 3) / p1evl(z, j0_RQ, 8);
+}
+""",
+    "1": """XSF_HOST_DEVICE inline double j1_near(double x) {
+    double z = x * x;
+    return polevl(z, j1_RP, 3) / p1evl(z, j1_RQ, 8) * x * (z - j1_Z1) * (z - j1_Z2);
+}
+""",
+}
+"""Bessel functions of the first kind for arguments of at most 5, by order."""
+
+FAR = """XSF_HOST_DEVICE inline void jN_far(double x, double *p, double *q, double *sine, double *cosine) {
+    // Both quotients by one division, and both phases by one reduction of the argument.
+    double w = 5.0 / x, z = w * w, scale = SQRT1OPI / ::sqrt(x);
+    double below_p = polevl(z, jN_PQ, 6), below_q = p1evl(z, jN_QQ, 7);
+    scale /= below_p * below_q;
+    *p = polevl(z, jN_PP, 6) * below_q * scale;
+    *q = polevl(z, jN_QP, 7) * below_p * scale * w;
+    ::sincos(x, sine, cosine);
+}
+"""
+"""The factors of the phases in Hankel's asymptotic form of Bessel functions, for arguments above 5."""
+
+MULTIPLY_ADD = """// A product and a sum, rounded once on GPUs; kernels are compiled without automatic contraction.
+namespace pygpu_xsf {
+template <class T> __device__ inline T multiply_add(T x, T y, T z) {
+#ifdef PYGPU_CPU_FUNCTION  // On a CPU fma may be a slow call.
+    return x * y + z;
+#else
+    return fma(x, y, z);
+#endif
+}
+}
+"""
+"""The text of multiply_add.h."""
+
+CONTRACTED = (
+    (r"ans = ans \* x \+ \*p\+\+;", "ans = multiply_add(ans, x, *p++);"),
+    (r"b0 = x \* b1 - b2 \+ \*p\+\+;", "b0 = multiply_add(x, b1, *p++ - b2);"),
+    (r"(\w+_ans) = \1 \* y \+ \*p;", r"\1 = multiply_add(\1, y, *p);"),
+    (r"sum = sum \* t \+ (w_im_polynomials\[k\]\[place\]);", r"sum = multiply_add(sum, t, \1);"),
+)
+"""Steps of polynomials and series, each with its form with one rounding."""
 
 CALLED = ("pow", "exp", "log", "lgamma", "tgamma", "log1p", "expm1", "erfc", "sin", "cos", "sinh", "cosh")
 """Functions of C that long functions call, so that their instructions are compiled once."""
@@ -147,6 +223,11 @@ def plain(text: str) -> str:
     text = re.sub(r"std::sqrt\((?=[\w(-]*MIN_EXPABLE)", "std::sqrt(1.0 * ", text)
     text = re.sub(r"\bNULL\b", "nullptr", text)
     text = re.sub(r"XSF_ASSERT\([^;]*;", "", text)
+    text = re.sub(r"std::pow\(k \+ 1\.0, 2\)", "((k + 1.0) * (k + 1.0))", text)
+    text = text.replace("m = 20 + (int)(80.0 / x);", "if (x > 800.0) return 0.0;\n    m = 20 + (int)(80.0 / x);")
+    text = text.replace("t0 = k / (1.0 + k / (x + t0));", "t0 = k * (x + t0) / (k + x + t0);")
+    for step, contracted in CONTRACTED:
+        text = re.sub(step, contracted, text)
     text = re.sub(r"std::(\w+)", lambda found: found[1] if found[1] in PLAIN else f"::{found[1]}", text)
     text = re.sub(r"(?<![\w:])(?:xsf::|cephes::|detail::|Faddeeva::)+", "", text)
     for name, native in NATIVE.items():
@@ -225,6 +306,8 @@ def prepared(source: str, text: str) -> str:
             text,
             count=1,
         )
+    if order := re.fullmatch(r"cephes/j([01])\.h", source):
+        text += NEAR[order[1]] + FAR.replace("jN", f"j{order[1]}")
     if source == "cephes/unity.h":
         text = f"constexpr double zeta_over_order[40] = {{{', '.join(map(repr, zetas()))}}};\n" + text
     if source == "cephes/incbet.h":  # with the complement of the argument, which the caller may know exactly
@@ -370,8 +453,11 @@ def main(folder: Path) -> None:
             headers.setdefault(item.source, []).append(item)
     uses = {source: sorted({known[use].source for item in members for use in item.uses if use in needed} - {source})
             for source, members in headers.items()}  # fmt: skip
-    rust = []
+    (TARGET / "basic/multiply_add.h").write_text(MULTIPLY_ADD, encoding="utf-8")
+    rust = [("MULTIPLY_ADD", "basic/multiply_add.h", [])]
     for source, members in headers.items():
+        if any("multiply_add" in item.text for item in members):
+            uses[source].append("multiply_add.h")
         path = TARGET / home[source] / Path(source).name
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [f"// {line}" for line in origin(source, texts[source])]

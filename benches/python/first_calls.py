@@ -2,8 +2,9 @@
 
     python benches/python/first_calls.py [--json FILE]
 
-Each function runs on 1000 elements of float32, or of int32 if it has no loop for float32. A time is that of the first
-call until its result is computed; the driver's own cache is off, too. Times of the second call, which compiles
+Each function runs on 1000 elements of float32, or of int32 if it has no loop for float32. Functions of `PyGPU.special`
+run on float32 and on float64. A time is that of the first call until its result is computed; the driver's own cache is
+off, too. Times of the second call, which compiles
 nothing, are below 0.1 ms.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import statistics
@@ -41,6 +43,10 @@ def calls() -> Iterator[tuple[str, Callable[[], object]]]:
         if not isinstance(function, PyGPU.Ufunc) or function.__name__ != name:
             continue
         yield name, lambda function=function: of_first_type(function, floats, integers)
+    for name, dtype in itertools.product(PyGPU.special.__all__, ("float32", "float64")):
+        if isinstance(function := getattr(PyGPU.special, name), PyGPU.Ufunc):
+            operands = [floats.astype(dtype)] * function.nin
+            yield f"special.{name} {dtype}", lambda function=function, operands=operands: function(*operands)
     for name in (
         "sum", "prod", "max", "argmax", "any", "mean", "var", "cumsum", "cumprod", "sort", "argsort", "unique",
     ):  # fmt: skip

@@ -1,15 +1,9 @@
 // Functions that C lacks. This header includes no other header, like access.h.
 namespace pygpu_op {
 
-// The sine of pi times a number: exactly 0 for integers, unlike the sine of a product with rounded pi.
-template <class T> __device__ inline T sine_of_pi_times(T a) {
-    T rest = a - 2 * rint(a / 2), size = fabs(rest), sine;
-    sine = size > (T)0.25 && size < (T)0.75 ? cos((size - (T)0.5) * (T)3.141592653589793)
-                                            : sin((size < (T)0.5 ? size : 1 - size) * (T)3.141592653589793);
-    return rest < 0 ? -sine : sine;
-}
+// sinpi is exactly 0 for integers, unlike the sine of a product with rounded pi.
 template <class T> __device__ inline T sinc(T a) {
-    return a == 0 ? (T)1 : a - a == 0 ? sine_of_pi_times(a) / (a * (T)3.141592653589793) : a - a;
+    return a == 0 ? (T)1 : a - a == 0 ? sinpi(a) / (a * (T)3.141592653589793) : a - a;
 }
 template <class Z> __device__ inline Z complex_sinc(Z z) {
     typedef decltype(z.real()) T;

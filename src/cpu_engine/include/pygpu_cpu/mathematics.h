@@ -65,8 +65,16 @@ inline double scaled_erfc(double x) {
     return 0.56418958354775628695 / f;
 }
 
-// Modified Bessel functions of the first kind, by their power series; every term is positive.
+// Modified Bessel functions of the first kind, by Hankel's asymptotic series, or by the power series, whose terms are
+// positive. The exponential of half the argument does not overflow before the result.
 inline double bessel_i(int order, double x) {
+    if (fabs(x) > 30) {
+        double a = fmin(fabs(x), 1e3), root = exp(0.5 * a), sum = 1;
+        double part = 1;
+        for (int k = 1; k < 30; k++) sum += part *= ((2 * k - 1) * (2 * k - 1) - 4 * order * order) / (8 * a * k);
+        sum *= root / sqrt(2 * pi * a) * root;
+        return order && x < 0 ? -sum : sum;
+    }
     double term = order ? 0.5 * x : 1.0, sum = term, quarter = 0.25 * x * x;
     for (int k = 1; k < 2000 && fabs(term) > 1e-17 * fabs(sum); k++) sum += term *= quarter / (double(k) * (k + order));
     return sum;

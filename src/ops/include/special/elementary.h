@@ -1,14 +1,38 @@
-// Functions of information, logistic functions and powers, as in SciPy.
+// Functions of information, losses, logistic functions and powers, as in SciPy.
 namespace pygpu_special {
 
+template <class T> __device__ inline T entr(T x) { return x > 0 ? -x * log(x) : x == 0 ? (T)0 : x < 0 ? -(T)INFINITY : x; }
+// The quotient is rounded; the remainder of the division is the correction of x times its logarithm.
+template <class T> __device__ inline T rel_entr(T x, T y) {
+    if (x != x || y != y) return x + y;
+    if (x <= 0 || y <= 0) return x == 0 && y >= 0 ? (T)0 : (T)INFINITY;
+    T r = x / y;
+    if (r > (T)(sizeof(T) == 4 ? FLT_MIN : DBL_MIN) && r < (T)INFINITY) return x * log(r) + fma(-r, y, x);
+    return x * (log(x) - log(y));
+}
+template <class T> __device__ inline T kl_div(T x, T y) {
+    if (x > 0 && y > 0) return x * log(x / y) - x + y;
+    return x != x || y != y ? x + y : x == 0 && y >= 0 ? y : (T)INFINITY;
+}
+template <class T> __device__ inline T huber(T delta, T r) {
+    if (delta < 0) return INFINITY;
+    return fabs(r) <= delta ? (T)0.5 * r * r : delta * (fabs(r) - (T)0.5 * delta);
+}
+template <class T> __device__ inline T pseudo_huber(T delta, T r) {
+    if (delta < 0) return INFINITY;
+    if (delta == 0 || r == 0) return 0;
+    T v = r / delta, root = sqrt(1 + v * v);
+    // The square of v may overflow; the difference is then that of the Huber loss.
+    return v == v && root - root != 0 ? delta * fabs(r) : delta * delta * (v / (1 + root) * v);
+}
 template <class T> __device__ inline T xlogy(T x, T y) { return x == 0 && y == y ? (T)0 : x * log(y); }
 template <class T> __device__ inline T xlog1py(T x, T y) { return x == 0 && y == y ? (T)0 : x * log1p(y); }
 template <class T> __device__ inline T expit(T x) { return 1 / (1 + exp(-x)); }
-// Away from 1/2 the logarithm of the ratio is accurate; near 1/2 the difference of two logarithms.
+// The quotient r of x and 1 - x is rounded. Its remainder, divided by x, corrects the logarithm where that is small:
+// near 1/2, so that the factor 2 stands for the division.
 template <class T> __device__ inline T logit(T x) {
-    if (x < (T)0.3 || x > (T)0.65) return log(x / (1 - x));
-    T s = 2 * (x - (T)0.5);
-    return log1p(s) - log1p(-s);
+    T rest = 1 - x, lost = (1 - rest) - x, r = x / rest, value = log(r);
+    return r > (T)0.4 && r < (T)2.5 ? value + 2 * (fma(-r, rest, x) - r * lost) : value;
 }
 template <class T> __device__ inline T log_expit(T x) { return x < 0 ? x - log1p(exp(x)) : -log1p(exp(-x)); }
 template <class T> __device__ inline T exprel(T x) {

@@ -9,9 +9,5 @@ __device__ inline double erfi(double x) {
     return x * x > 720 ? x * INFINITY : exp_of_square(x) * pygpu_xsf::w_im(x);
 }
 __device__ inline double dawsn(double x) { return 0.88622692545275801365 * pygpu_xsf::w_im(x); }
-__device__ inline double log_ndtr(double x) {
-    double t = x * 0.70710678118654752440;
-    return x < -1 ? log(erfcx(-t) / 2) - t * t : log1p(-erfc(t) / 2);
-}
 
 }

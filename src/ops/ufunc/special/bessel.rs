@@ -1,60 +1,62 @@
 //! Bessel functions.
 
 use super::header::Header;
-use super::{SpecialFunction, integers, real, special, xsf};
+use super::{POLYNOMIAL, SpecialFunction, double, integers, real, single, special, xsf};
 use crate::ufunc::UfuncEntry;
 
+/// Functions of floats, beside those of doubles in the headers of the entry.
+static FLOAT: Header = Header::of(include_str!("../../include/special/bessel_float.h"), &[&POLYNOMIAL]);
 static MODIFIED: Header = Header::of(include_str!("../../include/special/bessel.h"), &[&xsf::SCIPY_IV]);
 
 /// The functions of this file.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("i0" (x) "Compute the modified Bessel function of the first kind, of order 0."
         "``iv(0, x)``"
-        [&xsf::I0] &[integers(None), real("pygpu_xsf::i0({a})", None, 10)];
+        [&FLOAT] &[integers(None), single("pygpu_special::i0({a})", 3), double("cyl_bessel_i0({a})", 7)];
         "[0.0, 1.0]" => "[1.0, 1.266066]"),
     special!("i0e" (x) "Compute `i0` scaled by the exponential."
         "``exp(-abs(x)) * i0(x)``"
-        [&xsf::I0] &[integers(None), real("pygpu_xsf::i0e({a})", None, 4)];
+        [&xsf::I0, &FLOAT] &[integers(None), single("pygpu_special::i0e({a})", 3), double("pygpu_xsf::i0e({a})", 4)];
         "[0.0, 1.0]" => "[1.0, 0.46576]"),
     special!("i1" (x) "Compute the modified Bessel function of the first kind, of order 1."
         "``iv(1, x)``"
-        [&xsf::I1] &[integers(None), real("pygpu_xsf::i1({a})", None, 10)];
+        [&FLOAT] &[integers(None), single("pygpu_special::i1({a})", 3), double("cyl_bessel_i1({a})", 7)];
         "[0.0, 1.0]" => "[0.0, 0.565159]"),
     special!("i1e" (x) "Compute `i1` scaled by the exponential."
         "``exp(-abs(x)) * i1(x)``"
-        [&xsf::I1] &[integers(None), real("pygpu_xsf::i1e({a})", None, 5)];
+        [&xsf::I1, &FLOAT] &[integers(None), single("pygpu_special::i1e({a})", 3), double("pygpu_xsf::i1e({a})", 5)];
         "[0.0, 1.0]" => "[0.0, 0.20791]"),
     special!("k0" (x) "Compute the modified Bessel function of the second kind, of order 0."
         "``kv(0, x)``"
-        [&xsf::K0] &[integers(None), real("pygpu_xsf::k0({a})", None, 16)];
+        [&xsf::K0, &FLOAT] &[integers(None), single("pygpu_special::k0({a})", 4), double("pygpu_xsf::k0({a})", 16)];
         "[1.0, 2.0]" => "[0.421024, 0.113894]"),
     special!("k0e" (x) "Compute `k0` scaled by the exponential."
         "``exp(x) * k0(x)``"
-        [&xsf::K0] &[integers(None), real("pygpu_xsf::k0e({a})", None, 16)];
+        [&xsf::K0, &FLOAT] &[integers(None), single("pygpu_special::k0e({a})", 4), double("pygpu_xsf::k0e({a})", 16)];
         "[1.0, 2.0]" => "[1.144463, 0.841568]"),
     special!("k1" (x) "Compute the modified Bessel function of the second kind, of order 1."
         "``kv(1, x)``"
-        [&xsf::K1] &[integers(None), real("pygpu_xsf::k1({a})", None, 18)];
+        [&xsf::K1, &FLOAT] &[integers(None), single("pygpu_special::k1({a})", 4), double("pygpu_xsf::k1({a})", 18)];
         "[1.0, 2.0]" => "[0.601907, 0.139866]"),
     special!("k1e" (x) "Compute `k1` scaled by the exponential."
         "``exp(x) * k1(x)``"
-        [&xsf::K1] &[integers(None), real("pygpu_xsf::k1e({a})", None, 17)];
+        [&xsf::K1, &FLOAT] &[integers(None), single("pygpu_special::k1e({a})", 4), double("pygpu_xsf::k1e({a})", 17)];
         "[1.0, 2.0]" => "[1.636153, 1.033477]"),
     special!("j0" (x) "Compute the Bessel function of the first kind, of order 0."
         "``jv(0, x)``"
-        [&xsf::J0] &[integers(None), real("pygpu_xsf::j0({a})", None, 18)];
+        [&xsf::J0, &FLOAT] &[integers(None), single("pygpu_special::j0({a})", 7), double("pygpu_xsf::j0({a})", 18)];
         "[0.0, 1.0]" => "[1.0, 0.765198]"),
     special!("j1" (x) "Compute the Bessel function of the first kind, of order 1."
         "``jv(1, x)``"
-        [&xsf::J1] &[integers(None), real("pygpu_xsf::j1({a})", None, 18)];
+        [&xsf::J1, &FLOAT] &[integers(None), single("pygpu_special::j1({a})", 7), double("pygpu_xsf::j1({a})", 18)];
         "[0.0, 1.0]" => "[0.0, 0.440051]"),
     special!("y0" (x) "Compute the Bessel function of the second kind, of order 0."
         "``yv(0, x)``"
-        [&xsf::J0] &[integers(None), real("pygpu_xsf::y0({a})", None, 24)];
+        [&xsf::J0, &FLOAT] &[integers(None), single("pygpu_special::y0({a})", 7), double("pygpu_xsf::y0({a})", 24)];
         "[1.0, 2.0]" => "[0.088257, 0.510376]"),
     special!("y1" (x) "Compute the Bessel function of the second kind, of order 1."
         "``yv(1, x)``"
-        [&xsf::J1] &[integers(None), real("pygpu_xsf::y1({a})", None, 34)];
+        [&xsf::J1, &FLOAT] &[integers(None), single("pygpu_special::y1({a})", 7), double("pygpu_xsf::y1({a})", 34)];
         "[1.0, 2.0]" => "[-0.781213, -0.107032]"),
     special!("jv" (v, z) "Compute the Bessel function of the first kind, of real order."
         "a solution of ``z**2 * f'' + z * f' + (z**2 - v**2) * f = 0``"

@@ -1,9 +1,10 @@
 //! The error function, the normal distribution, and their relatives.
 
 use super::header::Header;
-use super::{SpecialFunction, integers, real, special, xsf};
+use super::{SpecialFunction, double, integers, real, single, special, xsf};
 use crate::ufunc::UfuncEntry;
 
+static NORMAL: Header = Header::of(include_str!("../../include/special/normal.h"), &[]);
 static ERROR: Header = Header::of(include_str!("../../include/special/error.h"), &[&xsf::FADDEEVA]);
 
 /// The functions of this file.
@@ -18,7 +19,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[0.0, 1.0]" => "[1.0, 0.157299]"),
     special!("erfcx" (x) "Compute the scaled complementary error function."
         "``exp(x**2) * erfc(x)``"
-        [] &[integers(None), real("erfcx((double){a})", None, 4)];
+        [] &[integers(None), single("erfcxf({a})", 4), double("erfcx({a})", 4)];
         "[0.0, 1.0]" => "[1.0, 0.427584]"),
     special!("erfi" (x) "Compute the imaginary error function."
         "``-1j * erf(1j * x)``"
@@ -30,23 +31,23 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[0.0, 1.0]" => "[0.0, 0.53808]"),
     special!("erfinv" (y) "Return the inverse of the error function."
         "``erf(erfinv(y)) == y``"
-        [] &[integers(None), real("erfinv((double){a})", None, 10)];
+        [] &[integers(None), single("erfinvf({a})", 10), double("erfinv({a})", 10)];
         "[0.0, 0.5]" => "[0.0, 0.476936]"),
     special!("erfcinv" (y) "Return the inverse of the complementary error function."
         "``erfc(erfcinv(y)) == y``"
-        [] &[integers(None), real("erfcinv((double){a})", None, 8)];
+        [] &[integers(None), single("erfcinvf({a})", 8), double("erfcinv({a})", 8)];
         "[0.25, 0.5]" => "[0.81342, 0.476936]"),
     special!("ndtr" (x) "Return the area under the standard normal density up to x."
         "``(1 + erf(x / sqrt(2))) / 2``"
-        [] &[integers(None), real("normcdf((double){a})", None, 2)];
+        [] &[integers(None), single("normcdff({a})", 2), double("normcdf({a})", 2)];
         "[0.0, 1.96]" => "[0.5, 0.975002]"),
     special!("ndtri" (y) "Return the argument up to which the area under the standard normal density is y."
         "``ndtr(ndtri(y)) == y``"
-        [&xsf::NDTRI] &[integers(None), real("pygpu_xsf::ndtri({a})", None, 18)];
+        [] &[integers(None), single("normcdfinvf({a})", 7), double("normcdfinv({a})", 7)];
         "[0.5, 0.975]" => "[0.0, 1.959964]"),
     special!("log_ndtr" (x) "Compute the logarithm of `ndtr`, accurate in the tails."
         "``log(ndtr(x))``"
-        [&ERROR] &[integers(None), real("pygpu_special::log_ndtr({a})", None, 27)];
+        [&NORMAL] &[integers(None), real("pygpu_special::log_ndtr<{T}>({a})", None, 12)];
         "[-40.0, 0.0]" => "[-804.608442, -0.693147]"),
     special!("ndtri_exp" (y) "Return the inverse of `log_ndtr`."
         "``log_ndtr(ndtri_exp(y)) == y``"

@@ -29,7 +29,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[-0.5, 1.5]" => "[-1.0, 1.0]"),
     special!("rgamma" (z) "Compute the reciprocal of the gamma function."
         "``1 / gamma(z)``"
-        [&xsf::RGAMMA, &LOGGAMMA] &[integers(None), real("pygpu_xsf::rgamma({a})", None, 38), complex("pygpu_special::rgamma({a})", 40)];
+        [&LOGGAMMA] &[integers(None), real("({a} <= 0 && {a} == floor({a}) ? ({T})0 : 1 / tgamma({a}))", None, 12), complex("pygpu_special::rgamma({a})", 40)];
         "[0.0, 5.0]" => "[0.0, 0.041667]"),
     special!("digamma" (z) "Compute the logarithmic derivative of the gamma function."
         "``gamma'(z) / gamma(z)``"

@@ -1,9 +1,11 @@
 //! Elliptic and exponential integrals.
 
 use super::header::Header;
-use super::{SpecialFunction, as_complex, complex, integers, real, special, xsf};
+use super::{POLYNOMIAL, SpecialFunction, as_complex, complex, double, integers, real, single, special, xsf};
 use crate::ufunc::UfuncEntry;
 
+/// Functions of floats.
+static EXPONENTIAL: Header = Header::of(include_str!("../../include/special/exponential_integral.h"), &[&POLYNOMIAL]);
 static LAMBERTW: Header = Header::of(include_str!("../../include/special/lambertw.h"), &[]);
 static SICI_PARTS: Header = Header::of(include_str!("../../include/special/sici.h"), &[&xsf::SICI]);
 static SHICHI_PARTS: Header = Header::of(include_str!("../../include/special/shichi.h"), &[&xsf::SHICHI]);
@@ -28,7 +30,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[0.0, 0.5]" => "[1.570796, 1.350644]"),
     special!("exp1" (x) "Compute the exponential integral E1."
         "the integral of ``exp(-t) / t`` from x to infinity"
-        [&xsf::EXPINT] &[integers(None), real("pygpu_xsf::exp1({a})", None, 13)];
+        [&xsf::EXPINT, &EXPONENTIAL] &[integers(None), single("pygpu_special::exp1({a})", 4), double("pygpu_xsf::exp1({a})", 13)];
         "[1.0, 2.0]" => "[0.219384, 0.048901]"),
     special!("expi" (x) "Compute the exponential integral Ei."
         "the integral of ``exp(t) / t`` from minus infinity to x"

@@ -12,6 +12,10 @@ pub mod header;
 mod integrals;
 mod xsf;
 
+/// Polynomials of floats.
+static POLYNOMIAL: header::Header =
+    header::Header::of(include_str!("../../include/special/polynomial.h"), &[&xsf::MULTIPLY_ADD]);
+
 use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::*;
 
@@ -38,6 +42,9 @@ impl SpecialFunction {
 }
 
 const INTEGERS: Kinds = Kinds::of(&[Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64]);
+/// Kinds whose loops compute in float.
+const SINGLE: Kinds = Kinds::of(&[Float16, BFloat16, Float32]);
+const DOUBLE: Kinds = Kinds::of(&[Float64]);
 const REAL: Kinds = Kinds::of(&[Float16, BFloat16, Float32, Float64]);
 const COMPLEX: Kinds = Kinds::of(&[Complex64, Complex128]);
 
@@ -53,6 +60,14 @@ const fn as_complex() -> UfuncGroup {
 
 const fn real(text: &'static str, second: Option<&'static str>, weight: u8) -> UfuncGroup {
     group(REAL, Output::Same, text, second, weight)
+}
+
+const fn single(text: &'static str, weight: u8) -> UfuncGroup {
+    group(SINGLE, Output::Same, text, None, weight)
+}
+
+const fn double(text: &'static str, weight: u8) -> UfuncGroup {
+    group(DOUBLE, Output::Same, text, None, weight)
 }
 
 const fn complex(text: &'static str, weight: u8) -> UfuncGroup {
@@ -125,4 +140,25 @@ pub fn functions() -> impl Iterator<Item = &'static SpecialFunction> {
 /// Looks up a special function by the name of SciPy's ufunc.
 pub fn row(name: &str) -> Option<&'static UfuncEntry> {
     functions().map(|one| &one.row).find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+    use super::*;
+    use crate::ufunc::kernel::{LoopOperand, kernel_of};
+
+    /// Macros and references in a header may modify operands, and then a kernel loads individual elements, no packs.
+    #[test]
+    fn kernels_of_special_functions_process_packs() {
+        for row in functions().map(|one| &one.row) {
+            let Some(group) = row.group(Float32) else { continue };
+            let outputs: Vec<_> =
+                [Some(group.output), group.second.map(|second| second.0)].into_iter().flatten().collect();
+            let outputs: Vec<_> = outputs.iter().map(|output| output.of(Float32)).collect();
+            let inputs = vec![LoopOperand::Array(Float32); row.inputs];
+            let kernel = kernel_of(row, Float32, &inputs, &outputs, false).unwrap();
+            assert!(kernel.analysis().in_packs, "{}", row.name);
+        }
+    }
 }

@@ -8,17 +8,16 @@ pub static BDTR: Header = Header::of(include_str!("../../include/xsf/distributio
 pub static BETA: Header = Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &MATHEMATICS]);
 pub static BINOM: Header = Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS]);
 pub static BOXCOX: Header = Header::of(include_str!("../../include/xsf/basic/boxcox.h"), &[]);
-pub static CHBEVL: Header = Header::of(include_str!("../../include/xsf/basic/chbevl.h"), &[]);
+pub static CHBEVL: Header = Header::of(include_str!("../../include/xsf/basic/chbevl.h"), &[&MULTIPLY_ADD]);
 pub static CHDTR: Header = Header::of(include_str!("../../include/xsf/distributions/chdtr.h"), &[&IGAM, &IGAMI]);
 pub static CONST: Header = Header::of(include_str!("../../include/xsf/basic/const.h"), &[]);
-pub static CONVEX_ANALYSIS: Header = Header::of(include_str!("../../include/xsf/basic/convex_analysis.h"), &[]);
 pub static DIGAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/digamma.h"), &[&PSI, &ZETA]);
 pub static ELLPE: Header = Header::of(include_str!("../../include/xsf/integrals/ellpe.h"), &[&POLEVL]);
 pub static ELLPK: Header = Header::of(include_str!("../../include/xsf/integrals/ellpk.h"), &[&CONST, &POLEVL]);
 pub static EXPINT: Header = Header::of(include_str!("../../include/xsf/integrals/expint.h"), &[&CONST, &MATHEMATICS]);
 pub static EXPN: Header =
     Header::of(include_str!("../../include/xsf/integrals/expn.h"), &[&CONST, &POLEVL, &RGAMMA, &MATHEMATICS]);
-pub static FADDEEVA: Header = Header::of(include_str!("../../include/xsf/normal/faddeeva.h"), &[]);
+pub static FADDEEVA: Header = Header::of(include_str!("../../include/xsf/normal/faddeeva.h"), &[&MULTIPLY_ADD]);
 pub static FDTR: Header = Header::of(include_str!("../../include/xsf/distributions/fdtr.h"), &[&INCBET, &INCBI]);
 pub static GAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/gamma.h"), &[&MATHEMATICS]);
 pub static GDTR: Header = Header::of(include_str!("../../include/xsf/distributions/gdtr.h"), &[&IGAM]);
@@ -46,12 +45,14 @@ pub static KOLMOGOROV: Header =
     Header::of(include_str!("../../include/xsf/distributions/kolmogorov.h"), &[&MATHEMATICS]);
 pub static LANCZOS: Header = Header::of(include_str!("../../include/xsf/gamma/lanczos.h"), &[&POLEVL]);
 pub static MATHEMATICS: Header = Header::of(include_str!("../../include/xsf/basic/mathematics.h"), &[]);
+pub static MULTIPLY_ADD: Header = Header::of(include_str!("../../include/xsf/basic/multiply_add.h"), &[]);
 pub static NBDTR: Header = Header::of(include_str!("../../include/xsf/distributions/nbdtr.h"), &[&INCBET]);
 pub static NDTRI: Header = Header::of(include_str!("../../include/xsf/normal/ndtri.h"), &[&CONST, &POLEVL]);
 pub static NDTRI_EXP: Header = Header::of(include_str!("../../include/xsf/normal/ndtri_exp.h"), &[&NDTRI, &POLEVL]);
 pub static PDTR: Header = Header::of(include_str!("../../include/xsf/distributions/pdtr.h"), &[&IGAM]);
 pub static POCH: Header = Header::of(include_str!("../../include/xsf/gamma/poch.h"), &[&GAMMA, &MATHEMATICS]);
-pub static POLEVL: Header = Header::of(include_str!("../../include/xsf/basic/polevl.h"), &[&MATHEMATICS]);
+pub static POLEVL: Header =
+    Header::of(include_str!("../../include/xsf/basic/polevl.h"), &[&MATHEMATICS, &MULTIPLY_ADD]);
 pub static PSI: Header = Header::of(include_str!("../../include/xsf/gamma/psi.h"), &[&CONST, &POLEVL]);
 pub static RGAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/rgamma.h"), &[&CHBEVL, &MATHEMATICS]);
 pub static SCIPY_IV: Header =

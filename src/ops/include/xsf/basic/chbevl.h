@@ -12,7 +12,7 @@ __device__ inline double chbevl(double x, const double array[], int n) {
     do {
         b2 = b1;
         b1 = b0;
-        b0 = x * b1 - b2 + *p++;
+        b0 = multiply_add(x, b1, *p++ - b2);
     } while (--i);
     return (0.5 * (b0 - b2));
 }

@@ -10,7 +10,7 @@ __device__ inline double polevl(double x, const double coef[], int N) {
     ans = *p++;
     i = N;
     do {
-        ans = ans * x + *p++;
+        ans = multiply_add(ans, x, *p++);
     } while (--i);
     return (ans);
 }
@@ -22,7 +22,7 @@ __device__ inline double p1evl(double x, const double coef[], int N) {
     ans = x + *p++;
     i = N - 1;
     do
-        ans = ans * x + *p++;
+        ans = multiply_add(ans, x, *p++);
     while (--i);
     return (ans);
 }
@@ -44,7 +44,7 @@ static __device__ __noinline__ double ratevl(double x, const double num[], int M
         p += dir;
 #pragma unroll 1
         for (i = 1; i <= M; i++) {
-            num_ans = num_ans * y + *p;
+            num_ans = multiply_add(num_ans, y, *p);
             p += dir;
         }
         if (absx > 1) {
@@ -56,7 +56,7 @@ static __device__ __noinline__ double ratevl(double x, const double num[], int M
         p += dir;
 #pragma unroll 1
         for (i = 1; i <= N; i++) {
-            denom_ans = denom_ans * y + *p;
+            denom_ans = multiply_add(denom_ans, y, *p);
             p += dir;
         }
         if (absx > 1) {

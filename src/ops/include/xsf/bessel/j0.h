@@ -39,64 +39,31 @@ __constant__ const double j0_RQ[8] = {
     4.99563147152651017219E2,  1.73785401676374683123E5,  4.84409658339962045305E7,  1.11855537045356834862E10,
     2.11277520115489217587E12, 3.10518229857422583814E14, 3.18121955943204943306E16, 1.71086294081043136091E18,
 };
+__device__ inline void j0_far(double x, double *p, double *q, double *sine, double *cosine) {
+    // Both quotients by one division, and both phases by one reduction of the argument.
+    double w = 5.0 / x, z = w * w, scale = SQRT1OPI / ::sqrt(x);
+    double below_p = polevl(z, j0_PQ, 6), below_q = p1evl(z, j0_QQ, 7);
+    scale /= below_p * below_q;
+    *p = polevl(z, j0_PP, 6) * below_q * scale;
+    *q = polevl(z, j0_QP, 7) * below_p * scale * w;
+    ::sincos(x, sine, cosine);
+}
+__device__ inline double j0_near(double x) {
+    double z = x * x;
+    return x < 1.0e-5 ? 1.0 - z / 4.0 : (z - j0_DR1) * (z - j0_DR2) * polevl(z, j0_RP, 3) / p1evl(z, j0_RQ, 8);
+}
 __device__ inline double j0(double x) {
-    double w, z, p, q;
-    if (x < 0) {
-        x = -x;
-    }
-    if (x <= 5.0) {
-        if (x < 3e-8) {
-            return (1.0);
-        }
-        if (x < 1.0e-5) {
-            z = x * x;
-            return (1.0 - z / 4.0);
-        }
-        z = x * x;
-        p = (z - j0_DR1) * (z - j0_DR2);
-        p = p * polevl(z, j0_RP, 3) / p1evl(z, j0_RQ, 8);
-        return (p);
-    }
-    w = 5.0 / x;
-    q = 25.0 / (x * x);
-    p = polevl(q, j0_PP, 6) / polevl(q, j0_PQ, 6);
-    q = polevl(q, j0_QP, 7) / p1evl(q, j0_QQ, 7);
-    if (x < 10.0) {
-        double xn = x - M_PI_4;
-        p = p * ::cos(xn) - w * q * ::sin(xn);
-        return (p * SQRT2OPI / ::sqrt(x));
-    }
-    p = (p + w * q) * ::cos(x) + (p - w * q) * ::sin(x);
-    return (p * SQRT1OPI / ::sqrt(x));
+    double p, q, sine, cosine;
+    x = ::fabs(x);
+    if (x <= 5.0) return j0_near(x);
+    j0_far(x, &p, &q, &sine, &cosine);
+    return (p + q) * cosine + (p - q) * sine;
 }
 __device__ inline double y0(double x) {
-    double w, z, p, q;
-    if (x <= 5.0) {
-        if (x == 0.0) {
-            return -INFINITY;
-        } else if (x < 0.0) {
-            return NAN;
-        }
-        if (x < 3e-8) {
-            w = j0_YP[7] / j0_YQ[6];
-            w += 0.63661977236758134308 * ::log(x);
-            return (w);
-        }
-        z = x * x;
-        w = polevl(z, j0_YP, 7) / p1evl(z, j0_YQ, 7);
-        w += 0.63661977236758134308 * ::log(x) * j0(x);
-        return (w);
-    }
-    w = 5.0 / x;
-    z = 25.0 / (x * x);
-    p = polevl(z, j0_PP, 6) / polevl(z, j0_PQ, 6);
-    q = polevl(z, j0_QP, 7) / p1evl(z, j0_QQ, 7);
-    if (x < 10.0) {
-        double xn = x - M_PI_4;
-        p = p * ::sin(xn) + w * q * ::cos(xn);
-        return (p * SQRT2OPI / ::sqrt(x));
-    }
-    p = (w * q - p) * ::cos(x) + (p + w * q) * ::sin(x);
-    return (p * SQRT1OPI / ::sqrt(x));
+    double p, q, sine, cosine;
+    if (!(x > 0)) return x == 0 ? -INFINITY : NAN;
+    if (x <= 5.0) return polevl(x * x, j0_YP, 7) / p1evl(x * x, j0_YQ, 7) + 0.63661977236758134308 * ::log(x) * j0_near(x);
+    j0_far(x, &p, &q, &sine, &cosine);
+    return (q - p) * cosine + (p + q) * sine;
 }
 }

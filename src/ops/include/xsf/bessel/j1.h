@@ -38,58 +38,32 @@ __constant__ const double j1_YQ[8] = {
 };
 constexpr double j1_Z1 = 1.46819706421238932572E1;
 constexpr double j1_Z2 = 4.92184563216946036703E1;
-constexpr double sqrt_eps = 1.490116119384765625e-8;
+__device__ inline void j1_far(double x, double *p, double *q, double *sine, double *cosine) {
+    // Both quotients by one division, and both phases by one reduction of the argument.
+    double w = 5.0 / x, z = w * w, scale = SQRT1OPI / ::sqrt(x);
+    double below_p = polevl(z, j1_PQ, 6), below_q = p1evl(z, j1_QQ, 7);
+    scale /= below_p * below_q;
+    *p = polevl(z, j1_PP, 6) * below_q * scale;
+    *q = polevl(z, j1_QP, 7) * below_p * scale * w;
+    ::sincos(x, sine, cosine);
+}
+__device__ inline double j1_near(double x) {
+    double z = x * x;
+    return polevl(z, j1_RP, 3) / p1evl(z, j1_RQ, 8) * x * (z - j1_Z1) * (z - j1_Z2);
+}
 __device__ inline double j1(double x) {
-    double w, z, p, q, xn;
-    w = x;
-    if (x < 0) {
-        return -j1(-x);
-    }
-    if (x < sqrt_eps) {
-        return 0.5 * x;
-    }
-    if (w <= 5.0) {
-        z = x * x;
-        w = polevl(z, j1_RP, 3) / p1evl(z, j1_RQ, 8);
-        w = w * x * (z - j1_Z1) * (z - j1_Z2);
-        return (w);
-    }
-    w = 5.0 / x;
-    z = w * w;
-    p = polevl(z, j1_PP, 6) / polevl(z, j1_PQ, 6);
-    q = polevl(z, j1_QP, 7) / p1evl(z, j1_QQ, 7);
-    if (x < 10.0) {
-        xn = x - THPIO4;
-        p = p * ::cos(xn) - w * q * ::sin(xn);
-        return (p * SQRT2OPI / ::sqrt(x));
-    }
-    double a = M_SQRT1_2 * (w * q - p);
-    double b = M_SQRT1_2 * (p + w * q);
-    return (a * ::cos(x) + b * ::sin(x)) * SQRT2OPI / ::sqrt(x);
+    double p, q, sine, cosine, size = ::fabs(x);
+    if (size <= 5.0) return j1_near(x);
+    j1_far(size, &p, &q, &sine, &cosine);
+    return ::copysign(1.0, x) * ((q - p) * cosine + (p + q) * sine);
 }
 __device__ inline double y1(double x) {
-    double w, z, p, q, xn;
+    double p, q, sine, cosine;
+    if (!(x > 0)) return x == 0 ? -INFINITY : NAN;
     if (x <= 5.0) {
-        if (x == 0.0) {
-            return -INFINITY;
-        } else if (x <= 0.0) {
-            return NAN;
-        }
-        z = x * x;
-        w = x * (polevl(z, j1_YP, 5) / p1evl(z, j1_YQ, 8));
-        w += 0.63661977236758134308 * (j1(x) * ::log(x) - 1.0 / x);
-        return (w);
+        return x * (polevl(x * x, j1_YP, 5) / p1evl(x * x, j1_YQ, 8)) + 0.63661977236758134308 * (j1_near(x) * ::log(x) - 1.0 / x);
     }
-    w = 5.0 / x;
-    z = w * w;
-    p = polevl(z, j1_PP, 6) / polevl(z, j1_PQ, 6);
-    q = polevl(z, j1_QP, 7) / p1evl(z, j1_QQ, 7);
-    if (x < 10.0) {
-        xn = x - THPIO4;
-        p = p * ::sin(xn) + w * q * ::cos(xn);
-        return (p * SQRT2OPI / ::sqrt(x));
-    }
-    p = (w * q - p) * ::sin(x) - (p + w * q) * ::cos(x);
-    return (p * SQRT1OPI / ::sqrt(x));
+    j1_far(x, &p, &q, &sine, &cosine);
+    return (q - p) * sine - (p + q) * cosine;
 }
 }

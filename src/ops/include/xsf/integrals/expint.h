@@ -12,7 +12,7 @@ static __device__ __noinline__ double exp1(double x) {
         r = 1.0;
 #pragma unroll 1
         for (k = 1; k < 26; k++) {
-            r = -r * k * x / call_pow(k + 1.0, 2);
+            r = -r * k * x / ((k + 1.0) * (k + 1.0));
             e1 += r;
             if (::fabs(r) <= ::fabs(e1) * 1e-15) {
                 break;
@@ -20,11 +20,12 @@ static __device__ __noinline__ double exp1(double x) {
         }
         return -ga - call_log(x) + x * e1;
     }
+    if (x > 800.0) return 0.0;
     m = 20 + (int)(80.0 / x);
     t0 = 0.0;
 #pragma unroll 1
     for (k = m; k > 0; k--) {
-        t0 = k / (1.0 + k / (x + t0));
+        t0 = k * (x + t0) / (k + x + t0);
     }
     t = 1.0 / (x + t0);
     return call_exp(-x) * t;

@@ -109,7 +109,7 @@ __device__ inline double w_im_y100(double y100, double x) {
     }
     int k = (int)y100;
     double t = 2 * y100 - (2 * k + 1), sum = w_im_polynomials[k][9];
-    for (int place = 8; place >= 0; place--) sum = sum * t + w_im_polynomials[k][place];
+    for (int place = 8; place >= 0; place--) sum = multiply_add(sum, t, w_im_polynomials[k][place]);
     return sum;
 }
 static __device__ __noinline__ double w_im(double x) {
