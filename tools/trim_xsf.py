@@ -48,7 +48,7 @@ ROOTS = (
     "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p "
     "i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
     "sici shichi spence chdtr chdtrc chdtri fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv "
-    "iv ikv_temme bdtr bdtrc nbdtr nbdtrc"
+    "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac"
 )
 """Functions that entries of the table call."""
 

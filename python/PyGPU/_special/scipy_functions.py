@@ -9,7 +9,7 @@ import numpy as np
 
 from PyGPU import _core
 
-TRUNCATED = ("bdtr", "bdtrc", "expn", "nbdtr", "nbdtrc", "smirnov", "_lambertw")
+TRUNCATED = ("bdtr", "bdtrc", "bdtri", "expn", "nbdtr", "nbdtrc", "nbdtri", "pdtri", "smirnov", "yn", "_lambertw")
 """Functions of integers, which SciPy truncates with a warning or does not cast; the kernel computes them."""
 
 

@@ -26,6 +26,8 @@ y0: Ufunc
 """Compute the Bessel function of the second kind, of order 0."""
 y1: Ufunc
 """Compute the Bessel function of the second kind, of order 1."""
+yn: Ufunc
+"""Compute the Bessel function of the second kind, of integer order."""
 jv: Ufunc
 """Compute the Bessel function of the first kind, of real order."""
 yv: Ufunc
@@ -58,14 +60,20 @@ bdtr: Ufunc
 """Compute the distribution function of the binomial distribution."""
 bdtrc: Ufunc
 """Compute the survival function of the binomial distribution."""
+bdtri: Ufunc
+"""Return the inverse of `bdtr` for its third operand."""
 pdtr: Ufunc
 """Compute the distribution function of the Poisson distribution."""
 pdtrc: Ufunc
 """Compute the survival function of the Poisson distribution."""
+pdtri: Ufunc
+"""Return the inverse of `pdtr` for its second operand."""
 nbdtr: Ufunc
 """Compute the distribution function of the negative binomial distribution."""
 nbdtrc: Ufunc
 """Compute the survival function of the negative binomial distribution."""
+nbdtri: Ufunc
+"""Return the inverse of `nbdtr` for its third operand."""
 btdtr: Ufunc
 """Compute the distribution function of the beta distribution; the same as `betainc`."""
 gdtr: Ufunc
@@ -172,6 +180,8 @@ _zeta: Ufunc
 """Compute the Hurwitz zeta function."""
 _riemann_zeta: Ufunc
 """Compute the Riemann zeta function."""
+zetac: Ufunc
+"""Compute the Riemann zeta function minus 1."""
 gammainc: Ufunc
 """Compute the regularized lower incomplete gamma function."""
 gammaincc: Ufunc

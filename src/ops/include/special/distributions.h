@@ -9,5 +9,9 @@ __device__ inline double nbdtr(double k, double n, double p) {
 __device__ inline double nbdtrc(double k, double n, double p) {
     return k - k != 0 || n - n != 0 ? NAN : pygpu_xsf::nbdtrc((int)k, (int)n, p);
 }
+__device__ inline double bdtri(double k, double n, double y) { return n - n != 0 ? NAN : pygpu_xsf::bdtri(k, (int)n, y); }
+__device__ inline double nbdtri(double k, double n, double y) {
+    return k - k != 0 || n - n != 0 ? NAN : pygpu_xsf::nbdtri((int)k, (int)n, y);
+}
 
 }

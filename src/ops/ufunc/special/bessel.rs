@@ -58,6 +58,10 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``yv(1, x)``"
         [&xsf::J1, &FLOAT] &[integers(None), single("pygpu_special::y1({a})", 7), double("pygpu_xsf::y1({a})", 34)];
         "[1.0, 2.0]" => "[-0.781213, -0.107032]"),
+    special!("yn" (n, x) "Compute the Bessel function of the second kind, of integer order."
+        "``yv(n, x)``"
+        [&xsf::YN] &[integers(None), real("({a} > -2147483648.0 && {a} < 2147483648.0 ? ({T})pygpu_xsf::yn((int){a}, {b}) : ({T})NAN)", None, 90)];
+        "2.0, [1.0, 2.0]" => "[-1.650683, -0.617408]"),
     special!("jv" (v, z) "Compute the Bessel function of the first kind, of real order."
         "a solution of ``z**2 * f'' + z * f' + (z**2 - v**2) * f = 0``"
         [&xsf::JV] &[integers(None), real("pygpu_xsf::jv({a}, {b})", None, 240)];

@@ -49,6 +49,10 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``1 - bdtr(k, n, p)``"
         [&INTEGERS] &[integers(None), real("pygpu_special::bdtrc({a}, {b}, {c})", None, 94)];
         "1.0, 4.0, [0.25, 0.5]" => "[0.261719, 0.6875]"),
+    special!("bdtri" (k, n, y) "Return the inverse of `bdtr` for its third operand."
+        "``bdtr(k, n, bdtri(k, n, y)) == y``"
+        [&INTEGERS] &[integers(None), real("pygpu_special::bdtri({a}, {b}, {c})", None, 140)];
+        "1.0, 4.0, [0.25, 0.5]" => "[0.543679, 0.385728]"),
     special!("pdtr" (k, m) "Compute the distribution function of the Poisson distribution."
         "``gammaincc(floor(k) + 1, m)``"
         [&xsf::PDTR] &[integers(None), real("pygpu_xsf::pdtr({a}, {b})", None, 99)];
@@ -57,6 +61,10 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``gammainc(floor(k) + 1, m)``"
         [&xsf::PDTR] &[integers(None), real("pygpu_xsf::pdtrc({a}, {b})", None, 114)];
         "[1.0, 2.0], 1.5" => "[0.442175, 0.191153]"),
+    special!("pdtri" (k, y) "Return the inverse of `pdtr` for its second operand."
+        "``pdtr(k, pdtri(k, y)) == y``"
+        [&xsf::PDTR] &[integers(None), real("({a} == {a} ? ({T})pygpu_xsf::pdtri((int){a}, {b}) : ({T}){a})", None, 171)];
+        "[1.0, 2.0], 0.5" => "[1.678347, 2.67406]"),
     special!("nbdtr" (k, n, p) "Compute the distribution function of the negative binomial distribution."
         "``betainc(n, k + 1, p)``"
         [&INTEGERS] &[integers(None), real("pygpu_special::nbdtr({a}, {b}, {c})", None, 97)];
@@ -65,6 +73,10 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``betainc(k + 1, n, 1 - p)``"
         [&INTEGERS] &[integers(None), real("pygpu_special::nbdtrc({a}, {b}, {c})", None, 99)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.896484, 0.5]"),
+    special!("nbdtri" (k, n, y) "Return the inverse of `nbdtr` for its third operand."
+        "``nbdtr(k, n, nbdtri(k, n, y)) == y``"
+        [&INTEGERS] &[integers(None), real("pygpu_special::nbdtri({a}, {b}, {c})", None, 140)];
+        "2.0, 3.0, [0.25, 0.5]" => "[0.359436, 0.5]"),
     special!("btdtr" (a, b, x) "Compute the distribution function of the beta distribution; the same as `betainc`."
         "``betainc(a, b, x)``"
         [&super::gamma::BETAINC] &[integers(None), real("pygpu_special::betainc({a}, {b}, {c})", None, 102)];

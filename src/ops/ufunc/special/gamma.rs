@@ -47,6 +47,10 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "the sum of ``k**-x`` over k from 1"
         [&xsf::ZETAC] &[integers(None), real("pygpu_xsf::riemann_zeta({a})", None, 54)];
         "[2.0, 4.0]" => "[1.644934, 1.082323]"),
+    special!("zetac" (x) "Compute the Riemann zeta function minus 1."
+        "the sum of ``k**-x`` over k from 2"
+        [&xsf::ZETAC] &[integers(None), real("pygpu_xsf::zetac({a})", None, 54)];
+        "[2.0, 4.0]" => "[0.644934, 0.082323]"),
     special!("gammainc" (a, x) "Compute the regularized lower incomplete gamma function."
         "the integral of ``t**(a - 1) * exp(-t)`` from 0 to x, divided by ``gamma(a)``"
         [&xsf::IGAM] &[integers(None), real("pygpu_xsf::igam({a}, {b})", None, 121)];

@@ -4,7 +4,8 @@ use super::header::Header;
 
 pub static AGM: Header = Header::of(include_str!("../../include/xsf/integrals/agm.h"), &[&ELLPK]);
 pub static AIRY: Header = Header::of(include_str!("../../include/xsf/bessel/airy.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
-pub static BDTR: Header = Header::of(include_str!("../../include/xsf/distributions/bdtr.h"), &[&INCBET, &MATHEMATICS]);
+pub static BDTR: Header =
+    Header::of(include_str!("../../include/xsf/distributions/bdtr.h"), &[&INCBET, &INCBI, &MATHEMATICS]);
 pub static BETA: Header = Header::of(include_str!("../../include/xsf/beta/beta.h"), &[&CONST, &GAMMA, &MATHEMATICS]);
 pub static BINOM: Header = Header::of(include_str!("../../include/xsf/beta/binom.h"), &[&BETA, &MATHEMATICS]);
 pub static BOXCOX: Header = Header::of(include_str!("../../include/xsf/basic/boxcox.h"), &[]);
@@ -46,10 +47,10 @@ pub static KOLMOGOROV: Header =
 pub static LANCZOS: Header = Header::of(include_str!("../../include/xsf/gamma/lanczos.h"), &[&POLEVL]);
 pub static MATHEMATICS: Header = Header::of(include_str!("../../include/xsf/basic/mathematics.h"), &[]);
 pub static MULTIPLY_ADD: Header = Header::of(include_str!("../../include/xsf/basic/multiply_add.h"), &[]);
-pub static NBDTR: Header = Header::of(include_str!("../../include/xsf/distributions/nbdtr.h"), &[&INCBET]);
+pub static NBDTR: Header = Header::of(include_str!("../../include/xsf/distributions/nbdtr.h"), &[&INCBET, &INCBI]);
 pub static NDTRI: Header = Header::of(include_str!("../../include/xsf/normal/ndtri.h"), &[&CONST, &POLEVL]);
 pub static NDTRI_EXP: Header = Header::of(include_str!("../../include/xsf/normal/ndtri_exp.h"), &[&NDTRI, &POLEVL]);
-pub static PDTR: Header = Header::of(include_str!("../../include/xsf/distributions/pdtr.h"), &[&IGAM]);
+pub static PDTR: Header = Header::of(include_str!("../../include/xsf/distributions/pdtr.h"), &[&IGAM, &IGAMI]);
 pub static POCH: Header = Header::of(include_str!("../../include/xsf/gamma/poch.h"), &[&GAMMA, &MATHEMATICS]);
 pub static POLEVL: Header =
     Header::of(include_str!("../../include/xsf/basic/polevl.h"), &[&MATHEMATICS, &MULTIPLY_ADD]);

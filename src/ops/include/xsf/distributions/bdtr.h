@@ -50,4 +50,34 @@ __device__ inline double bdtr(double k, int n, double p) {
     }
     return dk;
 }
+static __device__ __noinline__ double bdtri(double k, int n, double y) {
+    double p, dn, dk;
+    double fk = ::floor(k);
+    if (isnan(k)) {
+        return NAN;
+    }
+    if (y < 0.0 || y > 1.0 || fk < 0.0 || n <= fk) {
+        return NAN;
+    }
+    dn = n - fk;
+    if (fk == n) {
+        return 1.0;
+    }
+    if (fk == 0) {
+        if (y > 0.8) {
+            p = -call_expm1(call_log1p(y - 1.0) / dn);
+        } else {
+            p = 1.0 - call_pow(y, 1.0 / dn);
+        }
+    } else {
+        dk = fk + 1;
+        p = incbet(dn, dk, 0.5);
+        if (p > 0.5) {
+            p = incbi(dk, dn, 1.0 - y);
+        } else {
+            p = 1.0 - incbi(dn, dk, y);
+        }
+    }
+    return p;
+}
 }

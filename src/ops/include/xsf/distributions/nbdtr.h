@@ -28,4 +28,18 @@ __device__ inline double nbdtr(int k, int n, double p) {
     dn = n;
     return (incbet(dn, dk, p));
 }
+__device__ inline double nbdtri(int k, int n, double p) {
+    double dk, dn, w;
+    if ((p < 0.0) || (p > 1.0)) {
+        goto domerr;
+    }
+    if (k < 0) {
+    domerr:
+        return (NAN);
+    }
+    dk = k + 1;
+    dn = n;
+    w = incbi(dn, dk, p);
+    return (w);
+}
 }

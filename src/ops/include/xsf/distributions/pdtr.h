@@ -24,4 +24,13 @@ __device__ inline double pdtr(double k, double m) {
     v = ::floor(k) + 1;
     return (igamc(v, m));
 }
+__device__ inline double pdtri(int k, double y) {
+    double v;
+    if ((k < 0) || (y < 0.0) || (y >= 1.0)) {
+        return (NAN);
+    }
+    v = k + 1;
+    v = igamci(v, y);
+    return (v);
+}
 }

@@ -118,6 +118,19 @@ static __device__ __noinline__ double zeta_reflection(double x) {
     large_term = call_pow(base, 0.5 * x + 0.25);
     return (large_term * small_term) * large_term;
 }
+__device__ inline double zetac(double x) {
+    if (isnan(x)) {
+        return x;
+    } else if (x == -INFINITY) {
+        return NAN;
+    } else if (x < 0.0 && x > -0.01) {
+        return zetac_smallneg(x);
+    } else if (x < 0.0) {
+        return zeta_reflection(-x) - 1;
+    } else {
+        return zetac_positive(x);
+    }
+}
 __device__ inline double riemann_zeta(double x) {
     if (isnan(x)) {
         return x;
