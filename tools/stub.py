@@ -29,6 +29,7 @@ IMPORTS = {
     "typing": ("Any", "ClassVar", "Generic", "Literal", "NoReturn", "Self", "SupportsIndex", "final", "overload"),
     "numpy.typing": ("ArrayLike", "DTypeLike", "NDArray"),
     "typing_extensions": ("Buffer", "TypeVar", "disjoint_base"),
+    "PyGPU._cupy.cuda.memory": ("MemoryPointer",),
     "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
     "PyGPU._native.compiled.occupancy": ("Occupancy",),
     "PyGPU._native.fork_stub": ("ForkedArray",),

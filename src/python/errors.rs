@@ -46,8 +46,8 @@ const CUDA_ERROR_DOC: &str = "A driver call failed.
 
 Attributes
 ----------
-code : int
-    The driver's number of the error; errors that CUDA and HIP share have equal numbers.
+code, status : int
+    The driver's number of the error; errors that CUDA and HIP share have equal numbers. `status` is CuPy's name.
 name : str
     The driver's name of the error, for example ``'CUDA_ERROR_INVALID_VALUE'``.
 text : str
@@ -118,7 +118,9 @@ fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     for name in ["name", "text", "operation", "device"] {
         cuda_error.setattr(name, "")?;
     }
-    cuda_error.setattr("code", 0)?;
+    for name in ["code", "status"] {
+        cuda_error.setattr(name, 0)?;
+    }
     let memory = py.get_type::<PyMemoryError>();
     let out_of_memory =
         exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
@@ -131,7 +133,9 @@ fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     }
     let logic = driver_exception(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
     let invalid = driver_exception(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
-    invalid.setattr("code", 1)?;
+    for name in ["code", "status"] {
+        invalid.setattr(name, 1)?;
+    }
     Ok(ErrorClasses {
         launch: driver_exception(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
         runtime: driver_exception(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
@@ -178,6 +182,7 @@ fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 // stub: class CudaError(Error, RuntimeError):
 // stub:     code: int
+// stub:     status: int
 // stub:     name: str
 // stub:     text: str
 // stub:     operation: str
@@ -234,6 +239,12 @@ pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
     CLASSES.get(py).is_some_and(|classes| error.is_instance(py, classes.fork.bind(py)))
 }
 
+/// Stores the driver's number of an error under the names of PyGPU and CuPy.
+fn set_code(error: &Bound<'_, PyAny>, code: u32) -> PyResult<()> {
+    error.setattr("code", code)?;
+    error.setattr("status", code)
+}
+
 fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let text = error.to_string();
     let classes = CLASSES.get_or_try_init(py, || create_classes(py))?;
@@ -253,7 +264,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::OutOfMemory(memory) => {
             let py_error = new_error(&classes.out_of_memory);
             let value = py_error.value(py);
-            value.setattr("code", 2)?;
+            set_code(value, 2)?;
             value.setattr("name", &memory.name)?;
             value.setattr("text", &memory.text)?;
             value.setattr("operation", memory.operation)?;
@@ -279,7 +290,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::Driver(driver) => {
             let py_error = new_error(class_of_code(classes, driver.code));
             let value = py_error.value(py);
-            value.setattr("code", driver.code)?;
+            set_code(value, driver.code)?;
             value.setattr("name", &driver.name)?;
             value.setattr("text", &driver.text)?;
             value.setattr("operation", driver.operation)?;

@@ -7,6 +7,7 @@ pub(crate) mod cast;
 pub(crate) mod copies;
 pub(crate) mod cpu_view;
 pub(crate) mod device_arrays;
+mod host_range;
 pub(crate) mod mirror_transfers;
 pub(crate) mod operand;
 pub(crate) mod pinned;
@@ -15,5 +16,6 @@ pub(crate) mod transfer;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    host_range::register(module)?;
     pinned::register(module)
 }
