@@ -46,9 +46,8 @@ impl HostRange {
         let range = slf.get();
         // SAFETY: the caller guarantees `view`. The view holds a reference to `slf`, whose owner keeps the memory
         // allocated; the creator of the object guarantees address and size.
-        let outcome = unsafe {
-            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), range.address as *mut c_void, range.nbytes, 0, flags)
-        };
+        let outcome =
+            unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), range.address as *mut c_void, range.nbytes, 0, flags) };
         if outcome == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 

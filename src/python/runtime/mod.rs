@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 
 pub(crate) mod compiler;
 pub(crate) mod config;
-pub(crate) mod current_stream;
 mod cupy_device;
+pub(crate) mod current_stream;
 pub(crate) mod device;
 pub(crate) mod device_functions;
 pub(crate) mod device_memory;
