@@ -25,22 +25,6 @@ impl GpuArray {
         Ok(memory.map(|memory| memory.object.object().bind(py).clone()))
     }
 
-    /// Returns a DLPack capsule of the array, as `__dlpack__` does, under CuPy's deprecated name.
-    ///
-    /// Returns
-    /// -------
-    /// capsule
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> type(PyGPU.arange(3).toDlpack()).__name__
-    /// 'PyCapsule'
-    #[pyo3(name = "toDlpack", signature = () -> "Any")]
-    fn to_dlpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.call_method0(intern!(slf.py(), "__dlpack__"))
-    }
-
     /// Returns a view with as few axes as the strides permit: adjacent axes without a gap between them become one.
     ///
     /// Parameters

@@ -17,6 +17,7 @@ from PyGPU._native.allocator import using_allocator
 from PyGPU._pybindgpu.status import status_of
 
 if TYPE_CHECKING:
+    from PyGPU._cupy.cuda.pools.device_pool import DefaultMemoryPool
     from PyGPU.typing import StreamLike
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "MemoryAsync",
     "MemoryPointer",
     "UnownedMemory",
+    "get_default_memory_pool",
     "malloc_async",
     "malloc_managed",
     "malloc_of_driver",
@@ -483,3 +485,21 @@ def malloc_managed(size: int) -> MemoryPointer:
     100
     """
     return MemoryPointer(ManagedMemory(size), 0)
+
+
+def get_default_memory_pool() -> DefaultMemoryPool:
+    """Return the pool of all arrays that no other allocator provides: PyGPU's own pool.
+
+    Returns
+    -------
+    MemoryPool
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda.memory import get_default_memory_pool
+    >>> get_default_memory_pool() is get_default_memory_pool()
+    True
+    """
+    from PyGPU._cupy.cuda.pools.device_pool import default_memory_pool
+
+    return default_memory_pool

@@ -15,7 +15,7 @@ from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
 from PyGPU._cupy.cuda.stream import get_current_stream
 from PyGPU._native.allocator import using_allocator
 
-__all__ = ["DefaultMemoryPool", "MemoryAsyncPool", "default_memory_pool", "get_default_memory_pool"]
+__all__ = ["DefaultMemoryPool", "MemoryAsyncPool", "default_memory_pool"]
 
 _NO_LIMIT = 2**64 - 1
 
@@ -218,19 +218,3 @@ class MemoryAsyncPool(_PygpuPool):
 
 
 default_memory_pool = DefaultMemoryPool()
-
-
-def get_default_memory_pool() -> DefaultMemoryPool:
-    """Return the pool of all arrays that no other allocator provides: PyGPU's own pool.
-
-    Returns
-    -------
-    MemoryPool
-
-    Examples
-    --------
-    >>> from PyGPU.cupy.cuda.memory import get_default_memory_pool
-    >>> get_default_memory_pool() is get_default_memory_pool()
-    True
-    """
-    return default_memory_pool
