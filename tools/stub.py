@@ -333,7 +333,7 @@ def imports(body: str) -> str:
     for module, names in IMPORTS.items():
         if module == "numpy.typing":
             text += "\nimport numpy\n"
-        if module == "PyGPU._functions.indexing.flat_iterator":
+        if module == "PyGPU._cupy.cuda.memory":
             text += "\n"
         if used := [name for name in names if name in words]:
             line = f"from {module} import {', '.join(used)}"

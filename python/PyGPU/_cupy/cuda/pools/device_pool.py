@@ -20,17 +20,24 @@ __all__ = ["DefaultMemoryPool", "MemoryAsyncPool", "default_memory_pool"]
 _NO_LIMIT = 2**64 - 1
 
 
+def _used(statistics: dict[str, int]) -> int:
+    """Return the bytes in use; freed blocks that PyGPU caches are free, although they are in use for the driver."""
+    is_pool = statistics["pool_reserved"] > 0
+    return statistics["pool_used"] - statistics["recycled_bytes"] if is_pool else statistics["bytes"]
+
+
 class _PygpuPool:
     """Queries and settings of PyGPU's pool of the current device under CuPy's names."""
 
     def used_bytes(self) -> int:
-        """Return the bytes of PyGPU's live arrays on the current device.
+        """Return the bytes of PyGPU's pool of the current device that are in use.
 
         Returns
         -------
         int
+            On the CPU, which has no pool, the bytes of all live arrays.
         """
-        return _core.memory_statistics()["bytes"]
+        return _used(_core.memory_statistics())
 
     def total_bytes(self) -> int:
         """Return the bytes that PyGPU holds of the current device, in use or free.
@@ -41,7 +48,7 @@ class _PygpuPool:
             On the CPU, which has no pool, the bytes in use.
         """
         statistics = _core.memory_statistics()
-        return max(statistics["pool_reserved"], statistics["bytes"])
+        return statistics["pool_reserved"] or _used(statistics)
 
     def free_bytes(self) -> int:
         """Return the bytes that PyGPU holds of the current device for later arrays.
@@ -51,7 +58,7 @@ class _PygpuPool:
         int
         """
         statistics = _core.memory_statistics()
-        return max(0, statistics["pool_reserved"] - statistics["bytes"])
+        return (statistics["pool_reserved"] or _used(statistics)) - _used(statistics)
 
     def free_all_blocks(self, stream: _core.Stream | None = None) -> None:
         """Return the unused memory of the current device to the driver, after waiting for the device.

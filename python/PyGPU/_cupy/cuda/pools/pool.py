@@ -16,6 +16,7 @@ from PyGPU._cupy.cuda.memory import BaseMemory, MemoryPointer, malloc_of_driver
 from PyGPU._cupy.cuda.pools.blocks import Arena, Chunk
 from PyGPU._cupy.cuda.pools.hook import hooks_of_thread
 from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
+from PyGPU._cupy.cuda.runtime.constants import streamPerThread
 from PyGPU._cupy.cuda.stream import get_current_stream
 
 __all__ = ["MemoryPool", "SingleDeviceMemoryPool", "limit_of", "parse_limit"]
@@ -49,6 +50,16 @@ def limit_of(size: int | None, fraction: float | None) -> int:
     return int(_core.memory_info()[1] * fraction)
 
 
+class _Thread(threading.local):
+    """State of one thread: an object that identifies its per-thread default stream, also after the thread's end."""
+
+    def __init__(self) -> None:
+        self.identity = object()
+
+
+_thread = _Thread()
+
+
 class SingleDeviceMemoryPool:
     """Pool of memory of the current device.
 
@@ -63,14 +74,16 @@ class SingleDeviceMemoryPool:
         self._device = _core.Device()
         # The lock is reentrant, because the garbage collector may free a block of the pool while the pool is locked.
         self._lock = threading.RLock()
-        self._arenas: dict[int, Arena] = {}
+        self._arenas: dict[object, Arena] = {}
         self._total = self._in_use = self._limit = 0
         text = os.environ.get("CUPY_GPU_MEMORY_LIMIT")
         if text:
             self.set_limit(**parse_limit(text))  # type: ignore[arg-type]
 
     def _arena(self, stream: int) -> Arena:
-        return self._arenas.setdefault(stream, Arena())
+        # One handle stands for the per-thread default streams of all threads.
+        key = stream if stream != streamPerThread else _thread.identity
+        return self._arenas.setdefault(key, Arena())
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
         """Return memory: the smallest free block that suffices, or new memory."""
