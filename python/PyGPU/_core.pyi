@@ -10,7 +10,7 @@ import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Buffer, TypeVar, disjoint_base
 
-from PyGPU._cupy.cuda.memory import MemoryPointer
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
 from PyGPU._functions.indexing.flat_iterator import flatiter
 from PyGPU._native.compiled.occupancy import Occupancy
 from PyGPU._native.fork_stub import ForkedArray

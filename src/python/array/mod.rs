@@ -7,7 +7,6 @@ pub(crate) mod array_argument;
 pub(crate) mod attributes;
 pub(crate) mod class;
 pub(crate) mod cold_fields;
-mod cupy_attributes;
 pub(crate) mod deferred;
 pub(crate) mod host_mirror;
 pub(crate) mod memory_owner;

@@ -2,12 +2,13 @@
 
 use pyo3::prelude::*;
 
+use crate::ffi::host_range;
+
 mod bytes;
 pub(crate) mod cast;
 pub(crate) mod copies;
 pub(crate) mod cpu_view;
 pub(crate) mod device_arrays;
-mod host_range;
 pub(crate) mod mirror_transfers;
 pub(crate) mod operand;
 pub(crate) mod pinned;

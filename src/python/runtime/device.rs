@@ -233,7 +233,7 @@ impl PyDevice {
     /// >>> 0 <= free <= total
     /// True
     #[pyo3(signature = () -> "tuple[int, int]")]
-    pub(super) fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+    pub(crate) fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         fusion::flush_pending(py, FlushReason::StreamSync);
         let info = py.without_gil(|| self.device.memory_info())?;
         Ok((info.free, info.total))

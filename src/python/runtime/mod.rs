@@ -5,7 +5,6 @@ use pyo3::prelude::*;
 
 pub(crate) mod compiler;
 pub(crate) mod config;
-mod cupy_device;
 pub(crate) mod current_stream;
 pub(crate) mod device;
 pub(crate) mod device_functions;

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from typing import Any, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.memory import BaseMemory, MemoryPointer, malloc_of_driver
+from PyGPU._cupy.cuda.allocations import BaseMemory
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_of_driver
+from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
 from PyGPU._cupy.cuda.pools.device_pool import default_memory_pool
-from PyGPU._cupy.cuda.pools.hook import hooks_of_thread
 
 __all__ = [
     "CFunctionAllocator",
@@ -209,6 +210,7 @@ class PythonFunctionAllocator:
     ...     a = PyGPU.arange(3)
     >>> a.tolist()
     [0, 1, 2]
+    >>> del a
     """
 
     def __init__(self, malloc_func: Callable[[int, int], int], free_func: Callable[[int, int], object]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.memory import BaseMemory, MemoryPointer
+from PyGPU._cupy.cuda.allocations import BaseMemory
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
 
 __all__ = ["ArrayMemory", "pointer_of"]
 

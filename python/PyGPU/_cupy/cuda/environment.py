@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
 
@@ -19,7 +16,6 @@ __all__ = [
     "get_nvcc_path",
     "get_rocm_path",
     "is_available",
-    "profile",
 ]
 
 
@@ -133,31 +129,3 @@ def get_hipcc_path() -> str | None:
 def _program(toolkit: str | None, name: str) -> str | None:
     path = Path(toolkit, "bin", name) if toolkit else None
     return str(path) if path is not None and path.is_file() else which(name)
-
-
-@contextmanager
-def profile() -> Iterator[None]:
-    """Let an attached profiler record inside a ``with`` block.
-
-    .. deprecated:: 10.0
-        Use `cupyx.profiler.profile`.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from PyGPU.cupy import cuda
-    >>> with warnings.catch_warnings(action="ignore"), cuda.profile():
-    ...     pass
-    """
-    from PyGPU.cupy.cuda import profiler
-
-    warnings.warn(
-        "cupy.cuda.profile has been deprecated since CuPy v10 and will be removed in the future. Use "
-        "cupyx.profiler.profile instead.",
-        stacklevel=3,
-    )
-    profiler.start()
-    try:
-        yield
-    finally:
-        profiler.stop()

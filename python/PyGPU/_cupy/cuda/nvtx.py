@@ -6,7 +6,7 @@ library for ranges, for example on a machine without a GPU, the functions do not
 
 from __future__ import annotations
 
-from PyGPU import _core, profile
+from PyGPU import _core
 
 __all__ = ["Mark", "MarkC", "RangePop", "RangePush", "RangePushC"]
 
@@ -18,7 +18,8 @@ def is_available() -> bool:
     global _found
     if _found is None:
         try:
-            _found = _core._is_annotated() or profile.annotate() is not None
+            library = "roctx" if _core.backend_name() == "hip" else "nvtx"
+            _found = _core._is_annotated() or _core._annotate(library) is not None
         except _core.BackendUnavailableError:
             _found = False
     return _found

@@ -1,4 +1,4 @@
-"""CuPy's streams and events: subclasses of PyGPU's classes with CuPy's constructors and names.
+"""CuPy's streams: subclasses of PyGPU's class with CuPy's constructor and names.
 
 `Stream` is a subclass and not PyGPU's class itself, because the first parameter of CuPy's constructor is `null`, and
 because `is_capturing` is a method there and an attribute here. Its objects are streams of PyGPU everywhere.
@@ -13,10 +13,10 @@ from typing import Any, Literal, Self
 from weakref import WeakValueDictionary
 
 from PyGPU import _core
+from PyGPU._cupy.cuda.event import Event
 from PyGPU._cupy.cuda.runtime.constants import streamCaptureModeRelaxed, streamPerThread
-from PyGPU._cupy.cuda.runtime.streams import EVENTS
 
-__all__ = ["Event", "ExternalStream", "Stream", "get_current_stream", "get_elapsed_time"]
+__all__ = ["ExternalStream", "Stream", "get_current_stream"]
 
 _MODES: tuple[Literal["global", "thread_local", "relaxed"], ...] = ("global", "thread_local", "relaxed")
 
@@ -39,49 +39,6 @@ def _leave_used(device: _core.Device) -> None:
     stream = _thread.used.pop(device, None)
     if stream is not None:
         _core.Stream.__exit__(stream)
-
-
-class Event(_core.Event):
-    """Event: a point in the work of a stream, with CuPy's constructor and names.
-
-    Parameters
-    ----------
-    block : bool, optional
-        Whether a thread that waits for the event sleeps.
-    disable_timing : bool, optional
-        Whether the event does not record the time.
-    interprocess : bool, optional
-        Whether other processes can open the event; needs `disable_timing`.
-
-    Raises
-    ------
-    ValueError
-        For `interprocess` without `disable_timing`.
-
-    Examples
-    --------
-    >>> from PyGPU.cupy import cuda
-    >>> start, end = cuda.Event(), cuda.Event()
-    >>> _ = start.record(), end.record()
-    >>> end.synchronize()
-    >>> end.done, cuda.get_elapsed_time(start, end) >= 0
-    (True, True)
-    """
-
-    def __init__(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False) -> None:
-        super().__init__(timing=not disable_timing, blocking_sync=bool(block), interprocess=bool(interprocess))
-
-    @property
-    def done(self) -> bool:
-        """Whether the marked point is reached."""
-        return self.query()
-
-    @property
-    def ptr(self) -> int:
-        """Handle of the driver."""
-        handle = self.handle
-        EVENTS[handle] = self  # the functions of `cupy.cuda.runtime` receive the number
-        return handle
 
 
 class BaseStream(_core.Stream):
@@ -478,26 +435,3 @@ def get_current_stream(device_id: int = -1) -> Stream:
     stream = _core.current_stream(None if device_id < 0 else device_id)
     used = _thread.used.get(stream.device)
     return used if isinstance(used, Stream) and used == stream else _facade(stream)
-
-
-def get_elapsed_time(start_event: _core.Event, end_event: _core.Event) -> float:
-    """Return the milliseconds from one event to a later one.
-
-    Parameters
-    ----------
-    start_event, end_event : Event
-        Events of one device.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from PyGPU.cupy import cuda
-    >>> start, end = cuda.Stream.null.record(), cuda.Stream.null.record()
-    >>> end.synchronize()
-    >>> cuda.get_elapsed_time(start, end) >= 0
-    True
-    """
-    return start_event.elapsed_time(end_event)

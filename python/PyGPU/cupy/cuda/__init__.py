@@ -28,16 +28,16 @@ _NAMES = {
         "PinnedMemory", "PinnedMemoryPointer", "PinnedMemoryPool", "alloc_pinned_memory",
         "set_pinned_memory_allocator",
     ),
+    "profiler": ("profile",),
     "stream": ("Event", "ExternalStream", "Stream", "get_current_stream", "get_elapsed_time"),
 }  # fmt: skip
 """The names of the package that submodules define."""
 
 _ENVIRONMENT = (
     "get_cuda_path", "get_hipcc_path", "get_local_runtime_version", "get_nvcc_path", "get_rocm_path", "is_available",
-    "profile",
 )  # fmt: skip
 
-_SUBMODULES = (*_NAMES, "driver", "memory_hooks", "nvrtc", "nvtx", "profiler", "runtime")
+_SUBMODULES = (*_NAMES, "driver", "memory_hooks", "nvrtc", "nvtx", "runtime")
 
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 _HOMES |= dict.fromkeys(_ENVIRONMENT, "PyGPU._cupy.cuda.environment")
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from PyGPU.cupy.cuda.memory import *
     from PyGPU.cupy.cuda.memory_hook import *
     from PyGPU.cupy.cuda.pinned_memory import *
+    from PyGPU.cupy.cuda.profiler import *
     from PyGPU.cupy.cuda.stream import *
 
 __all__ = [*_HOMES, *_SUBMODULES]

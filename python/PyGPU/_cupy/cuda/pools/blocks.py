@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable
 
-from PyGPU._cupy.cuda.memory import BaseMemory
+from PyGPU._cupy.cuda.allocations import BaseMemory
 
 __all__ = ["Arena", "Chunk"]
 

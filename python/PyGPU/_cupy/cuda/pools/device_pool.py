@@ -9,7 +9,8 @@ import warnings
 from typing import SupportsIndex
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.memory import MemoryAsync, MemoryPointer
+from PyGPU._cupy.cuda.allocations import MemoryAsync
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
 from PyGPU._cupy.cuda.pools.pool import MemoryPool, limit_of
 from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
 from PyGPU._cupy.cuda.stream import get_current_stream

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import SupportsIndex
 
 from PyGPU import _core
+from PyGPU._cupy.cuda.allocations import BaseMemory
 from PyGPU._cupy.cuda.errors import OutOfMemoryError
-from PyGPU._cupy.cuda.memory import BaseMemory, MemoryPointer, malloc_of_driver
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_of_driver
+from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
 from PyGPU._cupy.cuda.pools.blocks import Arena, Chunk
-from PyGPU._cupy.cuda.pools.hook import hooks_of_thread
 from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
 from PyGPU._cupy.cuda.runtime.constants import streamPerThread
 from PyGPU._cupy.cuda.stream import get_current_stream

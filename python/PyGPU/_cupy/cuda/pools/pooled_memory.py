@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import SupportsIndex
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.memory import BaseMemory, Memory, MemoryPointer
-from PyGPU._cupy.cuda.pools.hook import hooks_of_thread
+from PyGPU._cupy.cuda.allocations import BaseMemory, Memory
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
+from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
 
 __all__ = ["ALLOCATION_UNIT", "PooledMemory", "malloc_with_hooks", "round_size"]
 

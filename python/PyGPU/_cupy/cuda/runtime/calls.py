@@ -263,7 +263,8 @@ def pointerGetMemoryType(ptr: int) -> int:
     --------
     >>> import PyGPU
     >>> from PyGPU.cupy.cuda import runtime
-    >>> runtime.pointerGetMemoryType(PyGPU.zeros(3).ptr) == runtime.memoryTypeDevice
+    >>> a = PyGPU.zeros(3)
+    >>> runtime.pointerGetMemoryType(a.ptr) == runtime.memoryTypeDevice
     True
     """
     return pointerGetAttributes(ptr).type

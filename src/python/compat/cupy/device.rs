@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 
-use super::device::{PyDevice, make_current};
 use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
+use crate::runtime::device::{PyDevice, make_current};
 use pygpu_base::flush::FlushReason;
 
 /// Calls a function of `PyGPU._cupy.cuda.device` with the device.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from PyGPU._cupy.cuda.pools.hook import MemoryHook
+from PyGPU._cupy.cuda.memory_hook import MemoryHook
 
 __all__ = ["DebugPrintHook", "LineProfileHook"]
 
@@ -104,7 +104,7 @@ class LineProfileHook(MemoryHook):
         self._add(0, kwargs["mem_size"])
 
     def _add(self, used_bytes: int, acquired_bytes: int) -> None:
-        own_folder = str(Path(__file__).parents[1])
+        own_folder = str(Path(__file__).parent)
         frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(own_folder)]
         line = self._root
         line.used_bytes += used_bytes

@@ -1,12 +1,10 @@
 //! The class `_HostRange`: host memory at an address, which NumPy and `memoryview` read as a buffer.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit, ffi};
 
-use crate::convert::number;
 use crate::names::names;
 
 /// Host memory that another object owns, as a writable buffer of bytes.
@@ -30,11 +28,8 @@ struct HostRange {
 impl HostRange {
     #[new]
     #[pyo3(signature = (address: "int", nbytes: "int", owner: "object") -> "Self")]
-    fn new(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, owner: Py<PyAny>) -> PyResult<Self> {
-        let (address, size) = (number::size(address, "address")?, number::size(nbytes, "nbytes")?);
-        let nbytes = isize::try_from(size)
-            .map_err(|_| PyValueError::new_err(format!("no address space holds {size} bytes at {address:#x}")))?;
-        Ok(Self { address, nbytes, owner })
+    fn new(address: usize, nbytes: isize, owner: Py<PyAny>) -> Self {
+        Self { address, nbytes, owner }
     }
 
     /// Fills a buffer view of the memory.
@@ -46,8 +41,16 @@ impl HostRange {
         let range = slf.get();
         // SAFETY: the caller guarantees `view`. The view holds a reference to `slf`, whose owner keeps the memory
         // allocated; the creator of the object guarantees address and size.
-        let outcome =
-            unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), range.address as *mut c_void, range.nbytes, 0, flags) };
+        let outcome = unsafe {
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                std::ptr::with_exposed_provenance_mut(range.address),
+                range.nbytes,
+                0,
+                flags,
+            )
+        };
         if outcome == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 

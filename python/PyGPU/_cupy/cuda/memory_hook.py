@@ -11,42 +11,19 @@ import threading
 from typing import Any, Literal, Self
 
 from PyGPU import _core
+from PyGPU._cupy.cuda.allocator import hooked_allocator
+from PyGPU._cupy.cuda.pools.active_hooks import get_memory_hooks
 
-__all__ = ["MemoryHook", "get_memory_hooks", "hooks_of_thread"]
+__all__ = ["MemoryHook", "get_memory_hooks"]
 
 
 class _Thread(threading.local):
-    """State of one thread: its hooks by their names, and the allocator that calls them."""
+    """State of one thread: the allocator that calls its hooks."""
 
-    hooks: dict[str, MemoryHook] | None = None
     allocator: _core._ThreadsAllocator | None = None
 
 
 _thread = _Thread()
-
-
-def hooks_of_thread() -> tuple[MemoryHook, ...]:
-    """Return the active hooks of the calling thread."""
-    return tuple(_thread.hooks.values()) if _thread.hooks else ()
-
-
-def get_memory_hooks() -> dict[str, MemoryHook]:
-    """Return the active hooks of the calling thread by their names.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from PyGPU.cupy.cuda import memory_hook, memory_hooks
-    >>> with memory_hooks.LineProfileHook():
-    ...     list(memory_hook.get_memory_hooks())
-    ['LineProfileHook']
-    """
-    if _thread.hooks is None:
-        _thread.hooks = {}
-    return _thread.hooks
 
 
 class MemoryHook:
@@ -81,8 +58,6 @@ class MemoryHook:
         if self.name in hooks:
             raise KeyError(f"memory hook {self.name} already exists in this thread")
         if not hooks:
-            from PyGPU._cupy.cuda.allocator import hooked_allocator
-
             _thread.allocator = hooked_allocator()
         hooks[self.name] = self
         return self

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
-use super::class::GpuArray;
-use super::memory_owner::MemoryOwner;
+use crate::array::class::GpuArray;
+use crate::array::memory_owner::MemoryOwner;
 use crate::py_once::intern;
 
 #[pymethods]

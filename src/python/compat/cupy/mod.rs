@@ -1,0 +1,4 @@
+//! Attributes and methods under CuPy's names.
+
+mod array;
+mod device;
