@@ -125,8 +125,8 @@ CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
             "__exit__": lambda p: p.entered.__exit__(None, None, None),
         },
         listed(
-            "_repr_html_ attributes can_access_peer compute_capability default_stream enable_peer_access from_pci_bus_id id "
-            "index kind name pci_bus_id properties uuid"
+            "_repr_html_ attributes can_access_peer compute_capability default_stream enable_peer_access "
+            "from_pci_bus_id id index kind name pci_bus_id properties uuid"
         ),
     ),
 }

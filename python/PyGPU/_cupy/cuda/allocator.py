@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.allocations import BaseMemory
+from PyGPU._cupy.cuda.allocations import BaseMemory, UnownedMemory
 from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_of_driver
 from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
 from PyGPU._cupy.cuda.pools.device_pool import default_memory_pool
@@ -116,7 +116,20 @@ def get_allocator() -> Callable[[int], Any]:
     chosen = _core.get_allocator()
     if chosen is None:
         return default_memory_pool.malloc
-    return chosen.function if isinstance(chosen, _Allocator) else chosen
+    return chosen.function if isinstance(chosen, _Allocator) else _in_cupys_form(chosen)
+
+
+def _in_cupys_form(allocator: Any) -> Callable[[int], MemoryPointer]:
+    """Return a function in CuPy's form for an object that was given to `PyGPU.set_allocator`."""
+
+    def allocate(size: int) -> MemoryPointer:
+        is_function = not hasattr(allocator, "allocate")
+        memory = allocator(size) if is_function else allocator.allocate(size, _core.current_stream())
+        if isinstance(memory, MemoryPointer):
+            return memory
+        return MemoryPointer(UnownedMemory(memory.ptr if hasattr(memory, "ptr") else int(memory), size, memory), 0)
+
+    return allocate
 
 
 @contextmanager

@@ -6,11 +6,23 @@ library for ranges, for example on a machine without a GPU, the functions do not
 
 from __future__ import annotations
 
+import threading
+
 from PyGPU import _core
 
 __all__ = ["Mark", "MarkC", "RangePop", "RangePush", "RangePushC"]
 
 _found: bool | None = None
+
+
+class _Thread(threading.local):
+    """State of one thread: for each of its ranges, whether the library for ranges has begun it."""
+
+    def __init__(self) -> None:
+        self.begun: list[bool] = []
+
+
+_thread = _Thread()
 
 
 def is_available() -> bool:
@@ -41,8 +53,7 @@ def RangePush(message: str, id_color: int = -1) -> None:
     >>> nvtx.RangePush("the first step")
     >>> nvtx.RangePop()
     """
-    if is_available():
-        _core._begin_range(message)
+    _thread.begun.append(is_available() and _core._begin_range(message))
 
 
 def RangePushC(message: str, color: int = 0) -> None:
@@ -60,7 +71,8 @@ def RangePushC(message: str, color: int = 0) -> None:
 
 def RangePop() -> None:
     """End the last range that the calling thread has begun."""
-    if is_available():
+    # Ranges may have been disabled or enabled since the beginning of the range.
+    if _thread.begun and _thread.begun.pop():
         _core._end_range()
 
 
