@@ -1,7 +1,7 @@
 //! Conversion of Rust errors into Python exceptions. No other file converts them.
 
 use pyo3::exceptions::{
-    PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
+    PyBaseException, PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -233,6 +233,19 @@ pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     }
 }
 
+/// Converts a `ValueError` for a device that does not exist to a `LogicError` that is also a `ValueError`, with the
+/// driver's number for such a device. Returns any other error unchanged.
+#[cold]
+pub(crate) fn as_missing_device(py: Python<'_>, error: PyErr) -> PyErr {
+    const INVALID_DEVICE: u32 = 101;
+    let logic = as_logic(py, error);
+    let is_rejected = CLASSES.get(py).is_some_and(|classes| logic.get_type(py).is(classes.invalid.bind(py)));
+    match is_rejected.then(|| set_code(logic.value(py), INVALID_DEVICE)) {
+        Some(Err(failure)) => failure,
+        _ => logic,
+    }
+}
+
 /// Whether the error reports a GPU call in a forked child.
 #[cold]
 pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
@@ -240,7 +253,7 @@ pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
 }
 
 /// Stores the driver's number of an error under the names of PyGPU and CuPy.
-fn set_code(error: &Bound<'_, PyAny>, code: u32) -> PyResult<()> {
+fn set_code(error: &Bound<'_, PyBaseException>, code: u32) -> PyResult<()> {
     error.setattr("code", code)?;
     error.setattr("status", code)
 }

@@ -75,6 +75,11 @@ def test_runtime_errors_have_cupys_status_and_text() -> None:
     assert raised.value.status == 101
     assert isinstance(raised.value, RuntimeError)
     assert PyGPU.cudaGetLastError() == 0
+    for missing in (10**6, -1):
+        with pytest.raises(runtime.CUDARuntimeError, match=f"device {missing} does not exist") as raised:
+            cuda.Device(missing)
+        assert isinstance(raised.value, ValueError)
+        assert raised.value.status == 101
     for call in (lambda: runtime.getDeviceProperties(-1), lambda: runtime.deviceGetPCIBusId(10**6)):
         with pytest.raises(runtime.CUDARuntimeError):
             call()

@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::properties;
 use crate::convert::number;
+use crate::errors;
 use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::names::names;
@@ -32,7 +33,7 @@ use pygpu_memory::retired;
 /// Raises
 /// ------
 /// ValueError
-///     For a device that does not exist.
+///     For a device that does not exist. For a missing index, the error is also a `CudaError` with code 101.
 /// BackendUnavailableError
 ///     For a backend that cannot be used; the message lists the names that were tried.
 ///
@@ -96,7 +97,7 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -
         return Ok(py.without_gil(|| Device::parse(name))?);
     }
     let number = number::signed(object, "a device").map_err(|error| explain_type(object, error))?;
-    Ok(py.without_gil(|| from_default_backend(number))?)
+    py.without_gil(|| from_default_backend(number)).map_err(|error| errors::as_missing_device(py, error.into()))
 }
 
 #[cold]
