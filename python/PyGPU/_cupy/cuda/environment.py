@@ -54,10 +54,10 @@ def get_local_runtime_version() -> int:
     return driverGetVersion()
 
 
-def _toolkit(variables: tuple[str, ...], program: str, default: str) -> str | None:
-    folders = [os.environ.get(variable) for variable in variables]
+def _first_folder(named: list[str | None], program: str, default: str) -> str | None:
+    """Return the first existing folder: one that a variable names, the program's toolkit, or the default."""
     found = which(program)
-    folders += [str(Path(found).resolve().parent.parent) if found else None, default]
+    folders = [*named, str(Path(found).resolve().parent.parent) if found else None, default]
     return next((folder for folder in folders if folder and Path(folder).is_dir()), None)
 
 
@@ -75,7 +75,8 @@ def get_cuda_path() -> str | None:
     >>> from PyGPU.cupy import cuda
     >>> path = cuda.get_cuda_path()
     """
-    return _toolkit(("CUDA_PATH", "CUDA_HOME"), "nvcc", "/usr/local/cuda")
+    named = [os.environ.get(name) for name in ("CUDA_PATH", "CUDA_HOME")]
+    return _first_folder(named, "nvcc", "/usr/local/cuda")
 
 
 def get_rocm_path() -> str | None:
@@ -91,7 +92,8 @@ def get_rocm_path() -> str | None:
     >>> from PyGPU.cupy import cuda
     >>> path = cuda.get_rocm_path()
     """
-    return _toolkit(("ROCM_HOME", "ROCM_PATH"), "hipcc", "/opt/rocm")
+    named = [os.environ.get(name) for name in ("ROCM_HOME", "ROCM_PATH")]
+    return _first_folder(named, "hipcc", "/opt/rocm")
 
 
 def get_nvcc_path() -> str | None:
