@@ -108,12 +108,20 @@ def test_default_streams_equal_their_constructors() -> None:
     assert cuda.Stream(True) == cuda.Stream(null=True) == null != ptds == cuda.Stream(ptds=True)
     assert (null.ptr, ptds.ptr, null.device_id) == (0, 2, -1)
     assert hash(cuda.Stream(null=True)) == hash(null)
-    stream = cuda.Stream(non_blocking=True, priority=-1)
-    assert (stream.is_non_blocking, stream.priority, stream.device_id) == (True, -1, 0)
-    assert not null.is_non_blocking
-    assert null != stream != cuda.Stream()
-    with pytest.raises(PyGPU.NotSupportedError, match="flags are unknown"):
-        cuda.Stream.from_external(stream).is_non_blocking  # noqa: B018
+    assert null != cuda.Stream() != cuda.Stream()
+
+
+def test_stream_flags_are_the_drivers() -> None:
+    has_priorities = PyGPU.backend_name() != "cpu"
+    stream, other = cuda.Stream(non_blocking=True, priority=-1), cuda.Stream(priority=0)
+    assert (stream.is_non_blocking, stream.priority, stream.device_id) == (True, -1 if has_priorities else 0, 0)
+    assert (other.is_non_blocking, other.priority) == (False, 0)
+    external = cuda.Stream.from_external(stream)
+    assert (external.is_non_blocking, external.priority) == (True, stream.priority)
+    lowest = PyGPU.Stream(priority=-1000).priority
+    assert -1000 < lowest <= stream.priority
+    for default in (cuda.Stream.null, cuda.Stream.ptds, PyGPU.default_stream()):
+        assert (default.is_non_blocking, default.priority) == (False, 0)
 
 
 def test_stream_of_another_device_is_rejected() -> None:

@@ -87,7 +87,7 @@ CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
             "wait_for_event": lambda p: p.stream.wait_for_event(p.first),
             "wait_stream": lambda p: p.stream.wait_stream(p.other),
         },
-        listed("_adopt device from_handle is_capturing is_default"),
+        listed("_adopt device from_handle is_capturing is_default is_non_blocking priority"),
     ),
     "Event": (
         driver.Event,

@@ -44,8 +44,6 @@ def _leave_used(device: _core.Device) -> None:
 class BaseStream(_core.Stream):
     """Base class of CuPy's streams; `Stream` and `ExternalStream` are created."""
 
-    _non_blocking: bool | None = None
-    _priority: int | None = None
     device_id: int
     """Number of the stream's device; -1 for default streams and for streams of other libraries."""
 
@@ -58,24 +56,6 @@ class BaseStream(_core.Stream):
     def done(self) -> bool:
         """Whether all work of the stream is complete."""
         return self.query()
-
-    @property
-    def is_non_blocking(self) -> bool:
-        """Whether the stream and the legacy default stream do not wait for each other."""
-        if self.is_default:
-            return False
-        if self._non_blocking is None:
-            raise _core.NotSupportedError(f"{self!r} was not created by cupy.cuda.Stream, and its flags are unknown")
-        return self._non_blocking
-
-    @property
-    def priority(self) -> int:
-        """Priority as given to the constructor; the driver clamps it to the device's range."""
-        if self.is_default:
-            return 0
-        if self._priority is None:
-            raise _core.NotSupportedError(f"{self!r} was not created by cupy.cuda.Stream, and its priority is unknown")
-        return self._priority
 
     def use(self) -> Self:
         """Make the stream the thread's current stream until another stream is used.
@@ -306,8 +286,7 @@ class Stream(BaseStream, metaclass=_StreamClass):
             self._adopt(_core.default_stream() if null else _core.Stream.from_handle(streamPerThread))
             self.device_id = -1
             return
-        self._non_blocking, self._priority = bool(non_blocking), priority or 0
-        super().__init__(non_blocking=self._non_blocking, priority=self._priority)
+        super().__init__(non_blocking=bool(non_blocking), priority=priority or 0)
         self.device_id = self.device.index
         _known[self.device, self.handle] = self
 

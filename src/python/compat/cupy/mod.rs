@@ -2,3 +2,4 @@
 
 mod array;
 mod device;
+mod stream;
