@@ -22,7 +22,6 @@ LACKING_METHODS: dict[str, list[str]] = {
     "the size of an array is fixed; `PyGPU.resize` returns a new array": ["resize"],
     "`a.ptr` is the address; `a.view(dtype)` changes the dtype": [
         "ctypes",
-        "data",
         "getfield",
         "setfield",
     ],

@@ -29,6 +29,7 @@ IMPORTS = {
     "typing": ("Any", "ClassVar", "Generic", "Literal", "NoReturn", "Self", "SupportsIndex", "final", "overload"),
     "numpy.typing": ("ArrayLike", "DTypeLike", "NDArray"),
     "typing_extensions": ("Buffer", "TypeVar", "disjoint_base"),
+    "PyGPU._cupy.cuda.memory_pointer": ("MemoryPointer",),
     "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
     "PyGPU._native.compiled.occupancy": ("Occupancy",),
     "PyGPU._native.fork_stub": ("ForkedArray",),
@@ -332,7 +333,7 @@ def imports(body: str) -> str:
     for module, names in IMPORTS.items():
         if module == "numpy.typing":
             text += "\nimport numpy\n"
-        if module == "PyGPU._functions.indexing.flat_iterator":
+        if module == "PyGPU._cupy.cuda.memory_pointer":
             text += "\n"
         if used := [name for name in names if name in words]:
             line = f"from {module} import {', '.join(used)}"

@@ -48,6 +48,11 @@ pub trait Streams: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn query_stream(&self, device: i32, stream: StreamHandle) -> Result<bool>;
+    /// Returns the options of the stream, with the priority after the driver's clamping.
+    ///
+    /// # Safety
+    /// The stream is alive.
+    unsafe fn stream_flags(&self, device: i32, stream: StreamHandle) -> Result<StreamFlags>;
     /// Makes work enqueued on the stream from now on wait for the event.
     ///
     /// # Safety

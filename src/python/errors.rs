@@ -1,7 +1,7 @@
 //! Conversion of Rust errors into Python exceptions. No other file converts them.
 
 use pyo3::exceptions::{
-    PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
+    PyBaseException, PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -46,8 +46,8 @@ const CUDA_ERROR_DOC: &str = "A driver call failed.
 
 Attributes
 ----------
-code : int
-    The driver's number of the error; errors that CUDA and HIP share have equal numbers.
+code, status : int
+    The driver's number of the error; errors that CUDA and HIP share have equal numbers. `status` is CuPy's name.
 name : str
     The driver's name of the error, for example ``'CUDA_ERROR_INVALID_VALUE'``.
 text : str
@@ -118,7 +118,9 @@ fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     for name in ["name", "text", "operation", "device"] {
         cuda_error.setattr(name, "")?;
     }
-    cuda_error.setattr("code", 0)?;
+    for name in ["code", "status"] {
+        cuda_error.setattr(name, 0)?;
+    }
     let memory = py.get_type::<PyMemoryError>();
     let out_of_memory =
         exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
@@ -131,7 +133,9 @@ fn create_classes(py: Python<'_>) -> PyResult<ErrorClasses> {
     }
     let logic = driver_exception(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
     let invalid = driver_exception(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
-    invalid.setattr("code", 1)?;
+    for name in ["code", "status"] {
+        invalid.setattr(name, 1)?;
+    }
     Ok(ErrorClasses {
         launch: driver_exception(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
         runtime: driver_exception(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
@@ -178,6 +182,7 @@ fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 // stub: class CudaError(Error, RuntimeError):
 // stub:     code: int
+// stub:     status: int
 // stub:     name: str
 // stub:     text: str
 // stub:     operation: str
@@ -228,10 +233,29 @@ pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     }
 }
 
+/// Converts a `ValueError` for a device that does not exist to a `LogicError` that is also a `ValueError`, with the
+/// driver's number for such a device. Returns any other error unchanged.
+#[cold]
+pub(crate) fn as_missing_device(py: Python<'_>, error: PyErr) -> PyErr {
+    const INVALID_DEVICE: u32 = 101;
+    let logic = as_logic(py, error);
+    let is_rejected = CLASSES.get(py).is_some_and(|classes| logic.get_type(py).is(classes.invalid.bind(py)));
+    match is_rejected.then(|| set_code(logic.value(py), INVALID_DEVICE)) {
+        Some(Err(failure)) => failure,
+        _ => logic,
+    }
+}
+
 /// Whether the error reports a GPU call in a forked child.
 #[cold]
 pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
     CLASSES.get(py).is_some_and(|classes| error.is_instance(py, classes.fork.bind(py)))
+}
+
+/// Stores the driver's number of an error under the names of PyGPU and CuPy.
+fn set_code(error: &Bound<'_, PyBaseException>, code: u32) -> PyResult<()> {
+    error.setattr("code", code)?;
+    error.setattr("status", code)
 }
 
 fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
@@ -253,7 +277,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::OutOfMemory(memory) => {
             let py_error = new_error(&classes.out_of_memory);
             let value = py_error.value(py);
-            value.setattr("code", 2)?;
+            set_code(value, 2)?;
             value.setattr("name", &memory.name)?;
             value.setattr("text", &memory.text)?;
             value.setattr("operation", memory.operation)?;
@@ -279,7 +303,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Error::Driver(driver) => {
             let py_error = new_error(class_of_code(classes, driver.code));
             let value = py_error.value(py);
-            value.setattr("code", driver.code)?;
+            set_code(value, driver.code)?;
             value.setattr("name", &driver.name)?;
             value.setattr("text", &driver.text)?;
             value.setattr("operation", driver.operation)?;

@@ -46,6 +46,10 @@ class _CupyAllocator:
     def __init__(self) -> None:
         import cupy
 
+        if cupy.__name__.startswith("PyGPU"):
+            raise _core.NotSupportedError(
+                "set_allocator('cupy'): `import cupy` finds PyGPU here (PyGPU.as_cupy); pass None for PyGPU's own pool"
+            )
         self._cuda = cupy.cuda
 
     def allocate(self, nbytes: int, stream: _core.Stream) -> Any:

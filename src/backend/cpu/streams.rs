@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use super::captures::stream_handle;
+use super::captures::{is_blocking, stream_handle};
 use super::device_numbers::{self, MOST};
 use super::driver::{Cpu, FIRST_STREAM, check_device};
 use super::event_table::EventMark;
@@ -30,6 +30,10 @@ impl Streams for Cpu {
     unsafe fn query_stream(&self, _: i32, stream: StreamHandle) -> Result<bool> {
         self.captures.refuse("query_stream", stream)?;
         Ok(true)
+    }
+
+    unsafe fn stream_flags(&self, _: i32, stream: StreamHandle) -> Result<StreamFlags> {
+        Ok(StreamFlags { non_blocking: stream.0 >= FIRST_STREAM && !is_blocking(stream), priority: 0 })
     }
 
     unsafe fn wait_event(&self, _: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {

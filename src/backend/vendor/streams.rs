@@ -80,6 +80,25 @@ impl<V: VendorStreams> Streams for Driver<V> {
         Ok(done)
     }
 
+    unsafe fn stream_flags(&self, device: i32, stream: StreamHandle) -> Result<StreamFlags> {
+        let (mut bits, mut priority) = (0, 0);
+        self.call(
+            device,
+            V::NAMES.stream_flags,
+            // SAFETY: the caller guarantees that the stream is alive; the out-parameter is writable.
+            |on| unsafe { (on.symbols.stream_flags)(Raw::of(stream.0), &mut bits) },
+            || described(stream),
+        )?;
+        self.call(
+            device,
+            V::NAMES.stream_priority,
+            // SAFETY: as above.
+            |on| unsafe { (on.symbols.stream_priority)(Raw::of(stream.0), &mut priority) },
+            || described(stream),
+        )?;
+        Ok(StreamFlags { non_blocking: bits & NON_BLOCKING != 0, priority })
+    }
+
     #[inline]
     unsafe fn wait_event(&self, device: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
         self.call(

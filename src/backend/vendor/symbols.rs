@@ -181,6 +181,9 @@ macro_rules! shared_symbols {
                 fn stream_destroy(stream: V::Stream) = cuStreamDestroy_v2, hipStreamDestroy;
                 fn stream_synchronize(stream: V::Stream) = cuStreamSynchronize, hipStreamSynchronize;
                 fn stream_query(stream: V::Stream) = cuStreamQuery, hipStreamQuery;
+                fn stream_flags(stream: V::Stream, flags: *mut c_uint) = cuStreamGetFlags, hipStreamGetFlags;
+                fn stream_priority(stream: V::Stream, priority: *mut c_int)
+                    = cuStreamGetPriority, hipStreamGetPriority;
                 fn stream_wait_event(stream: V::Stream, event: V::Event, flags: c_uint)
                     = cuStreamWaitEvent, hipStreamWaitEvent;
                 fn stream_attach_memory(stream: V::Stream, address: V::Address, bytes: usize, flags: c_uint)

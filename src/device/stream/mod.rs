@@ -196,6 +196,16 @@ impl Stream {
         unsafe { self.device.backend().query_stream(self.device.index(), self.handle()) }
     }
 
+    /// Returns the options of the stream, with the priority after the driver's clamping.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub fn flags(&self) -> Result<StreamFlags> {
+        self.check_alive("stream_flags")?;
+        // SAFETY: as in `synchronize`.
+        unsafe { self.device.backend().stream_flags(self.device.index(), self.handle()) }
+    }
+
     #[inline]
     fn check_alive(&self, operation: &str) -> Result<()> {
         match &self.inner {

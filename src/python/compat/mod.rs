@@ -1,7 +1,8 @@
-//! Functions of PyCUDA's and PybindGPU's modules that the native interface lacks.
+//! Functions of PyCUDA's, PybindGPU's and CuPy's modules that the native interface lacks.
 
 use pyo3::prelude::*;
 
+mod cupy;
 pub(crate) mod driver_memory;
 pub(crate) mod managed;
 pub(crate) mod pybindgpu;

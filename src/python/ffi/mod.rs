@@ -11,6 +11,7 @@ mod capi_optional;
 pub(crate) mod capsule;
 pub(crate) mod exchange_table;
 pub(crate) mod host_call;
+pub(crate) mod host_range;
 pub(crate) mod interpreter;
 pub(crate) mod ndarray;
 pub(crate) mod new_object;

@@ -2,6 +2,8 @@
 
 use pyo3::prelude::*;
 
+use crate::ffi::host_range;
+
 mod bytes;
 pub(crate) mod cast;
 pub(crate) mod copies;
@@ -15,5 +17,6 @@ pub(crate) mod transfer;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    host_range::register(module)?;
     pinned::register(module)
 }

@@ -1,6 +1,7 @@
 //! The class `Device`, and the conversion of an argument `device=` to a device.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -9,6 +10,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::properties;
 use crate::convert::number;
+use crate::errors;
 use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::names::names;
@@ -31,7 +33,7 @@ use pygpu_memory::retired;
 /// Raises
 /// ------
 /// ValueError
-///     For a device that does not exist.
+///     For a device that does not exist. For a missing index, the error is also a `CudaError` with code 101.
 /// BackendUnavailableError
 ///     For a backend that cannot be used; the message lists the names that were tried.
 ///
@@ -95,7 +97,7 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -
         return Ok(py.without_gil(|| Device::parse(name))?);
     }
     let number = number::signed(object, "a device").map_err(|error| explain_type(object, error))?;
-    Ok(py.without_gil(|| from_default_backend(number))?)
+    py.without_gil(|| from_default_backend(number)).map_err(|error| errors::as_missing_device(py, error.into()))
 }
 
 #[cold]
@@ -154,6 +156,14 @@ pub(crate) fn reaches(device: Device, peer: Device) -> Result<bool> {
 pub(crate) fn enable_peer(device: Device, peer: Device) -> Result<()> {
     check_peer(device, peer)?;
     if device == peer { Ok(()) } else { device.backend().enable_peer_access(device.index(), peer.index()) }
+}
+
+/// Compares the indices of two devices of one backend.
+fn check_ordered(first: Device, second: Device) -> Result<Ordering> {
+    if first.kind() == second.kind() {
+        return Ok(first.index().cmp(&second.index()));
+    }
+    Err(Error::Type(format!("{first} and {second} are devices of different backends, which have no order")))
 }
 
 /// Converts a required argument `device`. Rejects `None`: in calls that require a device, the current device is rarely
@@ -224,7 +234,7 @@ impl PyDevice {
     /// >>> 0 <= free <= total
     /// True
     #[pyo3(signature = () -> "tuple[int, int]")]
-    fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+    pub(crate) fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         fusion::flush_pending(py, FlushReason::StreamSync);
         let info = py.without_gil(|| self.device.memory_info())?;
         Ok((info.free, info.total))
@@ -346,6 +356,31 @@ impl PyDevice {
 
     fn __eq__(&self, other: &Self) -> bool {
         self.device == other.device
+    }
+
+    // Devices of one backend are ordered by their indices.
+    // stub: def __lt__(self, other: Device, /) -> bool: ...
+    fn __lt__(&self, other: &Self) -> PyResult<bool> {
+        Ok(check_ordered(self.device, other.device)?.is_lt())
+    }
+
+    // stub: def __le__(self, other: Device, /) -> bool: ...
+    fn __le__(&self, other: &Self) -> PyResult<bool> {
+        Ok(check_ordered(self.device, other.device)?.is_le())
+    }
+
+    // stub: def __gt__(self, other: Device, /) -> bool: ...
+    fn __gt__(&self, other: &Self) -> PyResult<bool> {
+        Ok(check_ordered(self.device, other.device)?.is_gt())
+    }
+
+    // stub: def __ge__(self, other: Device, /) -> bool: ...
+    fn __ge__(&self, other: &Self) -> PyResult<bool> {
+        Ok(check_ordered(self.device, other.device)?.is_ge())
+    }
+
+    fn __int__(&self) -> i32 {
+        self.device.index()
     }
 
     fn __hash__(&self) -> u64 {

@@ -177,6 +177,13 @@ impl PyStream {
         self.0.make("Stream", || Ok(py.without_gil(create)?))
     }
 
+    /// Makes this object, whose `__init__` has not run, denote the stream of another object, for subclasses with
+    /// another constructor.
+    #[pyo3(signature = (stream: "Stream") -> "None")]
+    fn _adopt(&self, stream: &Bound<'_, Self>) -> PyResult<()> {
+        self.0.make("Stream", || stream.get().stream().cloned())
+    }
+
     /// Returns the stream of a handle that another library owns.
     ///
     /// Parameters

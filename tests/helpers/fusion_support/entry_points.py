@@ -87,7 +87,7 @@ CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
             "wait_for_event": lambda p: p.stream.wait_for_event(p.first),
             "wait_stream": lambda p: p.stream.wait_stream(p.other),
         },
-        listed("device from_handle is_capturing is_default"),
+        listed("_adopt device from_handle is_capturing is_default is_non_blocking priority"),
     ),
     "Event": (
         driver.Event,
@@ -117,12 +117,17 @@ CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
         PyGPU.Device,
         {
             "make_current": lambda p: p.device.make_current(),
+            "mem_info": lambda p: p.device.mem_info,
             "memory_info": lambda p: p.device.memory_info(),
             "synchronize": lambda p: p.device.synchronize(),
+            "use": lambda p: p.device.use(),
             "__enter__": lambda p: p.device.__enter__(),
             "__exit__": lambda p: p.entered.__exit__(None, None, None),
         },
-        listed("_repr_html_ can_access_peer default_stream enable_peer_access id index kind name properties uuid"),
+        listed(
+            "_repr_html_ attributes can_access_peer compute_capability default_stream enable_peer_access "
+            "from_pci_bus_id id index kind name pci_bus_id properties uuid"
+        ),
     ),
 }
 

@@ -339,7 +339,8 @@ pub fn stream_handle(number: usize, non_blocking: bool) -> StreamHandle {
     StreamHandle(number * 2 + usize::from(non_blocking))
 }
 
-fn is_blocking(stream: StreamHandle) -> bool {
+/// Whether the stream and the default stream wait for each other.
+pub fn is_blocking(stream: StreamHandle) -> bool {
     stream.0.is_multiple_of(2)
 }
 

@@ -1,0 +1,133 @@
+"""Queries of `cupy.cuda` about the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from shutil import which
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.runtime.calls import driverGetVersion
+
+__all__ = [
+    "get_cuda_path",
+    "get_hipcc_path",
+    "get_local_runtime_version",
+    "get_nvcc_path",
+    "get_rocm_path",
+    "is_available",
+]
+
+
+def is_available() -> bool:
+    """Return whether a device exists. The CPU is one, because PyGPU computes on it.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from PyGPU.cupy import cuda
+    >>> cuda.is_available()
+    True
+    """
+    try:
+        return _core.device_count() > 0
+    except _core.Error:
+        return False
+
+
+def get_local_runtime_version() -> int:
+    """Return the version of the runtime: that of the driver, because PyGPU uses no runtime library.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from PyGPU.cupy import cuda
+    >>> cuda.get_local_runtime_version() == cuda.runtime.runtimeGetVersion()
+    True
+    """
+    return driverGetVersion()
+
+
+def _first_folder(named: list[str | None], program: str, default: str) -> str | None:
+    """Return the first existing folder: one that a variable names, the program's toolkit, or the default."""
+    found = which(program)
+    folders = [*named, str(Path(found).resolve().parent.parent) if found else None, default]
+    return next((folder for folder in folders if folder and Path(folder).is_dir()), None)
+
+
+def get_cuda_path() -> str | None:
+    """Return the folder of a CUDA toolkit.
+
+    Returns
+    -------
+    str or None
+        The folder that ``CUDA_PATH``, ``CUDA_HOME``, the path of nvcc or the default path names; None without a
+        toolkit, which PyGPU does not need.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy import cuda
+    >>> path = cuda.get_cuda_path()
+    """
+    named = [os.environ.get(name) for name in ("CUDA_PATH", "CUDA_HOME")]
+    return _first_folder(named, "nvcc", "/usr/local/cuda")
+
+
+def get_rocm_path() -> str | None:
+    """Return the folder of ROCm.
+
+    Returns
+    -------
+    str or None
+        The folder that ``ROCM_HOME``, ``ROCM_PATH``, the path of hipcc or the default path names; None without ROCm.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy import cuda
+    >>> path = cuda.get_rocm_path()
+    """
+    named = [os.environ.get(name) for name in ("ROCM_HOME", "ROCM_PATH")]
+    return _first_folder(named, "hipcc", "/opt/rocm")
+
+
+def get_nvcc_path() -> str | None:
+    """Return the command of nvcc.
+
+    Returns
+    -------
+    str or None
+        The environment variable ``NVCC``, or the path of nvcc; None without nvcc, which PyGPU does not need.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy import cuda
+    >>> path = cuda.get_nvcc_path()
+    """
+    return os.environ.get("NVCC") or _program(get_cuda_path(), "nvcc")
+
+
+def get_hipcc_path() -> str | None:
+    """Return the path of hipcc.
+
+    Returns
+    -------
+    str or None
+        None without hipcc, which PyGPU does not need.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy import cuda
+    >>> path = cuda.get_hipcc_path()
+    """
+    return _program(get_rocm_path(), "hipcc")
+
+
+def _program(toolkit: str | None, name: str) -> str | None:
+    path = Path(toolkit, "bin", name) if toolkit else None
+    return str(path) if path is not None and path.is_file() else which(name)

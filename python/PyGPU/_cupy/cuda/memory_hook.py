@@ -1,0 +1,126 @@
+"""Hooks that are called at the allocation and at the free of memory of a pool.
+
+The hooks of a thread are active inside ``with hook:``. PyGPU's own pool calls no Python code. While a thread has hooks,
+its new arrays therefore come from that pool through `device_pool`, which calls the hooks. Without hooks, no allocation
+runs any of this code.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Literal, Self
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.allocator import hooked_allocator
+from PyGPU._cupy.cuda.pools.active_hooks import get_memory_hooks
+
+__all__ = ["MemoryHook", "get_memory_hooks"]
+
+
+class _Thread(threading.local):
+    """State of one thread: the allocator that calls its hooks."""
+
+    allocator: _core._ThreadsAllocator | None = None
+
+
+_thread = _Thread()
+
+
+class MemoryHook:
+    """Base class of hooks, which are active inside ``with hook:`` in the thread.
+
+    A derived class has a name of its own and overrides some of the methods. All receive keyword arguments.
+
+    Notes
+    -----
+    Memory of PyGPU's own pool calls ``malloc_*`` and ``free_*``. It does not call ``alloc_*``, because the driver
+    enlarges that pool. A `MemoryPool` calls all. The free of an array that was created outside of the block calls
+    nothing, except for memory of a `MemoryPool`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.cupy import cuda
+    >>> class Sizes(cuda.MemoryHook):
+    ...     name = "Sizes"
+    ...     def malloc_postprocess(self, **kwargs):
+    ...         print(kwargs["size"])
+    >>> with Sizes():
+    ...     a = PyGPU.zeros(5, "f4")
+    20
+    """
+
+    name = "MemoryHook"
+    """Name of the hook; two active hooks of a thread have different names."""
+
+    def __enter__(self) -> Self:
+        hooks = get_memory_hooks()
+        if self.name in hooks:
+            raise KeyError(f"memory hook {self.name} already exists in this thread")
+        if not hooks:
+            _thread.allocator = hooked_allocator()
+        hooks[self.name] = self
+        return self
+
+    def __exit__(self, *exception: object) -> Literal[False]:
+        hooks = get_memory_hooks()
+        del hooks[self.name]
+        if not hooks and _thread.allocator is not None:
+            _thread.allocator.put_back()
+            _thread.allocator = None
+        return False
+
+    def alloc_preprocess(self, **kwargs: Any) -> None:
+        """Run before a pool requests memory from the driver.
+
+        Parameters
+        ----------
+        **kwargs
+            `device_id`, and `mem_size`, the rounded number of bytes.
+        """
+
+    def alloc_postprocess(self, **kwargs: Any) -> None:
+        """Run after a pool has requested memory from the driver.
+
+        Parameters
+        ----------
+        **kwargs
+            `device_id`, `mem_size`, and `mem_ptr`, the address; 0 after an error.
+        """
+
+    def malloc_preprocess(self, **kwargs: Any) -> None:
+        """Run before a pool provides memory.
+
+        Parameters
+        ----------
+        **kwargs
+            `device_id`, `size`, the requested number of bytes, and `mem_size`, the rounded number.
+        """
+
+    def malloc_postprocess(self, **kwargs: Any) -> None:
+        """Run after a pool has provided memory.
+
+        Parameters
+        ----------
+        **kwargs
+            `device_id`, `size`, `mem_size`, `mem_ptr`, and `pmem_id`, the `id` of the memory object; both are 0 after
+            an error.
+        """
+
+    def free_preprocess(self, **kwargs: Any) -> None:
+        """Run before memory returns to its pool.
+
+        Parameters
+        ----------
+        **kwargs
+            `device_id`, `mem_size`, `mem_ptr` and `pmem_id`.
+        """
+
+    def free_postprocess(self, **kwargs: Any) -> None:
+        """Run after memory has returned to its pool.
+
+        Parameters
+        ----------
+        **kwargs
+            `device_id`, `mem_size`, `mem_ptr` and `pmem_id`.
+        """

@@ -1,0 +1,108 @@
+"""CuPy's marks and ranges in a profiler's timeline.
+
+The first call enables PyGPU's ranges (`PyGPU.profile.annotate`), so that the profiler also shows PyGPU's own. Without a
+library for ranges, for example on a machine without a GPU, the functions do nothing, and `available` is False.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from PyGPU import _core
+
+__all__ = ["Mark", "MarkC", "RangePop", "RangePush", "RangePushC"]
+
+_found: bool | None = None
+
+
+class _Thread(threading.local):
+    """State of one thread: for each of its ranges, whether the library for ranges has begun it."""
+
+    def __init__(self) -> None:
+        self.begun: list[bool] = []
+
+
+_thread = _Thread()
+
+
+def is_available() -> bool:
+    """Return whether a library for ranges exists; the first call enables ranges."""
+    global _found
+    if _found is None:
+        try:
+            library = "roctx" if _core.backend_name() == "hip" else "nvtx"
+            _found = _core._is_annotated() or _core._annotate(library) is not None
+        except _core.BackendUnavailableError:
+            _found = False
+    return _found
+
+
+def RangePush(message: str, id_color: int = -1) -> None:
+    """Begin a range of the calling thread, which may contain other ranges.
+
+    Parameters
+    ----------
+    message : str
+        Name of the range.
+    id_color : int, optional
+        Accepted as in CuPy; ranges have the profiler's color.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import nvtx
+    >>> nvtx.RangePush("the first step")
+    >>> nvtx.RangePop()
+    """
+    _thread.begun.append(is_available() and _core._begin_range(message))
+
+
+def RangePushC(message: str, color: int = 0) -> None:
+    """Begin a range of the calling thread, as `RangePush`.
+
+    Parameters
+    ----------
+    message : str
+        Name of the range.
+    color : int, optional
+        Accepted as in CuPy; ranges have the profiler's color.
+    """
+    RangePush(message)
+
+
+def RangePop() -> None:
+    """End the last range that the calling thread has begun."""
+    # Ranges may have been disabled or enabled since the beginning of the range.
+    if _thread.begun and _thread.begun.pop():
+        _core._end_range()
+
+
+def Mark(message: str, id_color: int = -1) -> None:
+    """Mark a point in the timeline, as a range without a length.
+
+    Parameters
+    ----------
+    message : str
+        Name of the point.
+    id_color : int, optional
+        Accepted as in CuPy; marks have the profiler's color.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import nvtx
+    >>> nvtx.Mark("here")
+    """
+    RangePush(message)
+    RangePop()
+
+
+def MarkC(message: str, color: int = 0) -> None:
+    """Mark a point in the timeline, as `Mark`.
+
+    Parameters
+    ----------
+    message : str
+        Name of the point.
+    color : int, optional
+        Accepted as in CuPy; marks have the profiler's color.
+    """
+    Mark(message)

@@ -1,0 +1,1 @@
+"""Memory pools in CuPy's form, and the hooks that they call."""

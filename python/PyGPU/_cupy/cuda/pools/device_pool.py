@@ -1,0 +1,228 @@
+"""CuPy's default memory pool: PyGPU's own pool, which the driver manages.
+
+A driver reports the bytes of its pool and not the blocks. `n_free_blocks` is therefore 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.allocations import MemoryAsync
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
+from PyGPU._cupy.cuda.pools.pool import MemoryPool, limit_of
+from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
+from PyGPU._cupy.cuda.stream import get_current_stream
+from PyGPU._native.allocator import using_allocator
+
+__all__ = ["DefaultMemoryPool", "MemoryAsyncPool", "default_memory_pool"]
+
+_NO_LIMIT = 2**64 - 1
+
+
+def _used(statistics: dict[str, int]) -> int:
+    """Return the bytes in use; freed blocks that PyGPU caches are free, although they are in use for the driver."""
+    is_pool = statistics["pool_reserved"] > 0
+    return statistics["pool_used"] - statistics["recycled_bytes"] if is_pool else statistics["bytes"]
+
+
+class _PygpuPool:
+    """Queries and settings of PyGPU's pool of the current device under CuPy's names."""
+
+    def used_bytes(self) -> int:
+        """Return the bytes of PyGPU's pool of the current device that are in use.
+
+        Returns
+        -------
+        int
+            On the CPU, which has no pool, the bytes of all live arrays.
+        """
+        return _used(_core.memory_statistics())
+
+    def total_bytes(self) -> int:
+        """Return the bytes that PyGPU holds of the current device, in use or free.
+
+        Returns
+        -------
+        int
+            On the CPU, which has no pool, the bytes in use.
+        """
+        statistics = _core.memory_statistics()
+        return statistics["pool_reserved"] or _used(statistics)
+
+    def free_bytes(self) -> int:
+        """Return the bytes that PyGPU holds of the current device for later arrays.
+
+        Returns
+        -------
+        int
+        """
+        statistics = _core.memory_statistics()
+        return (statistics["pool_reserved"] or _used(statistics)) - _used(statistics)
+
+    def free_all_blocks(self, stream: _core.Stream | None = None) -> None:
+        """Return the unused memory of the current device to the driver, after waiting for the device.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            Accepted as in CuPy: the driver's pool has no blocks of one stream, and all unused memory is freed.
+        """
+        _core.synchronize()
+        _core.trim_memory()
+
+    def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
+        """Limit the bytes of PyGPU's live arrays on the current device.
+
+        Parameters
+        ----------
+        size : int, optional
+            Bytes; 0 for no limit.
+        fraction : float, optional
+            Part of the device's memory instead of `size`, in 0 .. 1.
+
+        Raises
+        ------
+        ValueError
+            If both are given or none, and for other numbers.
+        """
+        _core.set_memory_limit(limit_of(size, fraction) or None)
+
+
+class DefaultMemoryPool(_PygpuPool, MemoryPool):
+    """The pool of all arrays that no other allocator provides.
+
+    `get_default_memory_pool` returns the object. All methods concern the current device.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.cupy.cuda.memory import get_default_memory_pool
+    >>> pool = get_default_memory_pool()
+    >>> before = pool.used_bytes()
+    >>> a = PyGPU.zeros(1000)
+    >>> pool.used_bytes() - before >= 8000
+    True
+    >>> pool.free_all_blocks()
+    >>> pool.get_limit()
+    0
+    """
+
+    def malloc(self, size: SupportsIndex) -> MemoryPointer:
+        """Return memory of PyGPU's pool.
+
+        Parameters
+        ----------
+        size : int
+            Number of bytes.
+
+        Returns
+        -------
+        MemoryPointer
+        """
+        return malloc_with_hooks(size, _allocate)
+
+    def free_all_free(self) -> None:
+        """Return the unused memory of the current device to the driver, as `free_all_blocks`, which CuPy recommends."""
+        warnings.warn("free_all_free is deprecated: use free_all_blocks", DeprecationWarning, stacklevel=2)
+        self.free_all_blocks()
+
+    def n_free_blocks(self) -> int:
+        """Return 0: a driver reports the bytes of its pool and no blocks.
+
+        Returns
+        -------
+        int
+        """
+        return 0
+
+    def get_limit(self) -> int:
+        """Return the limit on the current device.
+
+        Returns
+        -------
+        int
+            Bytes; 0 for no limit.
+        """
+        return _core.memory_limit() or 0
+
+
+def _allocate(size: int) -> PooledMemory:
+    with using_allocator(None):
+        array = _core.empty(size, "u1")
+    block = [array]
+    # The list owns the array. `release` empties it, so that the memory returns to the pool.
+    return PooledMemory(array.ptr, size, array.device.index, block.clear)
+
+
+class MemoryAsyncPool(_PygpuPool):
+    """Allocator of memory in the order of the current stream, from the pool of PyGPU's arrays.
+
+    PyGPU's own pool is the driver's stream-ordered pool, if it has one. Arrays therefore need no `MemoryAsyncPool`.
+
+    Parameters
+    ----------
+    pool_handles : str, optional
+        Only ``'current'``: PyGPU has one pool for each device.
+
+    Raises
+    ------
+    NotSupportedError
+        For other pools.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.cupy import cuda
+    >>> pool = cuda.MemoryAsyncPool()
+    >>> with cuda.using_allocator(pool.malloc):
+    ...     a = PyGPU.arange(3)
+    >>> a.tolist()
+    [0, 1, 2]
+    """
+
+    def __init__(self, pool_handles: str = "current") -> None:
+        if pool_handles not in ("current", "default"):
+            raise _core.NotSupportedError(
+                f"MemoryAsyncPool({pool_handles!r}): PyGPU has one pool for each device; leave the argument out"
+            )
+        self.memoryAsyncHasStat = True
+
+    def malloc(self, size: SupportsIndex) -> MemoryPointer:
+        """Return memory that is allocated in the order of the current stream.
+
+        Parameters
+        ----------
+        size : int
+            Number of bytes.
+
+        Returns
+        -------
+        MemoryPointer
+        """
+        return MemoryPointer(MemoryAsync(size, get_current_stream()), 0)
+
+    def n_free_blocks(self) -> int:
+        """Raise an error, as in CuPy: a driver reports no blocks.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+        """
+        raise NotImplementedError("a driver's pool has no number of free blocks: use free_bytes()")
+
+    def get_limit(self) -> int:
+        """Return the limit on the current device.
+
+        Returns
+        -------
+        int
+            Bytes; 2**64 - 1 for no limit.
+        """
+        limit = _core.memory_limit()
+        return _NO_LIMIT if limit is None else limit
+
+
+default_memory_pool = DefaultMemoryPool()

@@ -1,0 +1,333 @@
+"""CuPy's memory pool over an allocator, which a program creates beside PyGPU's own pool."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.allocations import BaseMemory
+from PyGPU._cupy.cuda.errors import OutOfMemoryError
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_of_driver
+from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
+from PyGPU._cupy.cuda.pools.blocks import Arena, Chunk
+from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
+from PyGPU._cupy.cuda.runtime.constants import streamPerThread
+from PyGPU._cupy.cuda.stream import get_current_stream
+
+__all__ = ["MemoryPool", "SingleDeviceMemoryPool", "limit_of", "parse_limit"]
+
+Allocator = Callable[[int], MemoryPointer]
+
+
+def parse_limit(text: str) -> dict[str, float | int | None]:
+    """Return the limit in the text of ``CUPY_GPU_MEMORY_LIMIT``: bytes, or a percentage of the device's memory."""
+    if text.endswith("%"):
+        return {"size": None, "fraction": float(text[:-1]) / 100}
+    return {"size": int(text), "fraction": None}
+
+
+def limit_of(size: int | None, fraction: float | None) -> int:
+    """Return the bytes of a limit that is given as a size or as a fraction of the device's memory.
+
+    Raises
+    ------
+    ValueError
+        If both are given or none, for a negative size, and for a fraction outside of 0 to 1.
+    """
+    if (size is None) == (fraction is None):
+        raise ValueError(f"set_limit takes either size or fraction, not size={size!r}, fraction={fraction!r}")
+    if size is not None:
+        if size < 0:
+            raise ValueError(f"the limit must not be negative: size={size}")
+        return int(size)
+    if fraction is None or not 0 <= fraction <= 1:
+        raise ValueError(f"the fraction must be in 0 .. 1: fraction={fraction}")
+    return int(_core.memory_info()[1] * fraction)
+
+
+class _Thread(threading.local):
+    """State of one thread: an object that identifies its per-thread default stream, also after the thread's end."""
+
+    def __init__(self) -> None:
+        self.identity = object()
+
+
+_thread = _Thread()
+
+
+class SingleDeviceMemoryPool:
+    """Pool of memory of the current device.
+
+    Parameters
+    ----------
+    allocator : callable, optional
+        Function of a number of bytes that returns a `MemoryPointer`; by default the driver's memory.
+    """
+
+    def __init__(self, allocator: Allocator = malloc_of_driver) -> None:
+        self._allocator = allocator
+        self._device = _core.Device()
+        # The lock is reentrant, because the garbage collector may free a block of the pool while the pool is locked.
+        self._lock = threading.RLock()
+        self._arenas: dict[object, Arena] = {}
+        self._total = self._in_use = self._limit = 0
+        text = os.environ.get("CUPY_GPU_MEMORY_LIMIT")
+        if text:
+            self.set_limit(**parse_limit(text))  # type: ignore[arg-type]
+
+    def _arena(self, stream: int) -> Arena:
+        # One handle stands for the per-thread default streams of all threads.
+        key = stream if stream != streamPerThread else _thread.identity
+        return self._arenas.setdefault(key, Arena())
+
+    def malloc(self, size: SupportsIndex) -> MemoryPointer:
+        """Return memory: the smallest free block that suffices, or new memory."""
+        return malloc_with_hooks(size, self._malloc)
+
+    def _malloc(self, size: int) -> PooledMemory:
+        stream = get_current_stream().ptr
+        with self._lock:
+            chunk = self._arena(stream).take(size)
+            if chunk is not None:
+                self._in_use += size
+        if chunk is None:
+            memory = self._new(size)
+            with self._lock:
+                chunk = Chunk(memory, 0, size, self._arena(stream))
+                self._in_use += size
+        pool = weakref.ref(self)
+
+        def release() -> None:
+            owner = pool()
+            if owner is not None:
+                owner._release(chunk)
+
+        return PooledMemory(chunk.ptr(), chunk.size, self._device.index, release)
+
+    def _new(self, size: int) -> BaseMemory:
+        hooks = hooks_of_thread()
+        for hook in hooks:
+            hook.alloc_preprocess(device_id=self._device.index, mem_size=size)
+        address = 0
+        try:
+            memory = self._try_allocate(size)
+            address = memory.ptr
+        finally:
+            for hook in hooks:
+                hook.alloc_postprocess(device_id=self._device.index, mem_size=size, mem_ptr=address)
+        return memory
+
+    def _try_allocate(self, size: int) -> BaseMemory:
+        """Allocate memory; free unused memory of the pool if the limit or the device does not suffice."""
+        for free_unused in (None, self.free_all_blocks, self._collect_and_free):
+            if free_unused is not None:
+                free_unused()
+            with self._lock:
+                if self._limit and self._total + size > self._limit:
+                    continue
+                self._total += size
+            memory = None
+            try:
+                memory = self._allocator(size).mem
+                return memory
+            except MemoryError:
+                pass  # tried again after more memory is freed
+            finally:
+                if memory is None:
+                    with self._lock:
+                        self._total -= size
+        text = f"Out of memory allocating {size:,} bytes (allocated so far: {self._total:,} bytes"
+        raise OutOfMemoryError(f"{text}, limit set to: {self._limit:,} bytes)." if self._limit else f"{text}).")
+
+    def _collect_and_free(self) -> None:
+        gc.collect()  # frees memory that only reference cycles still refer to
+        self.free_all_blocks()
+
+    def _release(self, chunk: Chunk) -> None:
+        with self._lock:
+            self._in_use -= chunk.size
+            if chunk.arena is not None:
+                chunk.arena.add(chunk)
+
+    def free_all_blocks(self, stream: _core.Stream | None = None) -> None:
+        """Return the unused allocations to the driver, of one stream or of all."""
+        with self._lock:
+            arenas = list(self._arenas.values()) if stream is None else [self._arena(stream.handle)]
+            freed = [chunk for arena in arenas for chunk in arena.take_whole()]
+            self._total -= sum(chunk.size for chunk in freed)
+        del freed  # the memory is freed without the lock, because the driver may wait for the device
+
+    def free_all_free(self) -> None:
+        """Return the unused allocations to the driver, as `free_all_blocks`."""
+        warnings.warn("free_all_free is deprecated: use free_all_blocks", DeprecationWarning, stacklevel=2)
+        self.free_all_blocks()
+
+    def n_free_blocks(self) -> int:
+        """Return the number of free blocks."""
+        with self._lock:
+            return sum(map(len, self._arenas.values()))
+
+    def used_bytes(self) -> int:
+        """Return the bytes in use."""
+        return self._in_use
+
+    def free_bytes(self) -> int:
+        """Return the bytes of the free blocks."""
+        return self._total - self._in_use
+
+    def total_bytes(self) -> int:
+        """Return the bytes that the pool has allocated."""
+        return self._total
+
+    def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
+        """Limit the bytes that the pool allocates; 0 for no limit."""
+        self._limit = limit_of(size, fraction)
+
+    def get_limit(self) -> int:
+        """Return the limit in bytes; 0 for no limit."""
+        return self._limit
+
+
+class MemoryPool:
+    """Pool of memory that a program creates itself, one for each device.
+
+    The pool that `get_default_memory_pool` returns is PyGPU's own, which the driver manages. A `MemoryPool` gets its
+    memory from an allocator, and reuses freed blocks of its own.
+
+    Parameters
+    ----------
+    allocator : callable, optional
+        Function of a number of bytes that returns a `MemoryPointer`; by default the driver's memory.
+
+    Notes
+    -----
+    All methods concern the current device. Sizes are rounded to multiples of 512 bytes. A freed block is reused for
+    requests of the same stream, and parts of a block are merged when they are free, as in CuPy.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.cupy import cuda
+    >>> pool = cuda.MemoryPool()
+    >>> with cuda.using_allocator(pool.malloc):
+    ...     a = PyGPU.zeros(128)
+    >>> pool.used_bytes(), pool.free_bytes()
+    (1024, 0)
+    >>> del a
+    >>> pool.used_bytes(), pool.free_bytes(), pool.n_free_blocks()
+    (0, 1024, 1)
+    >>> pool.free_all_blocks()
+    >>> pool.total_bytes()
+    0
+    """
+
+    def __init__(self, allocator: Allocator | None = None) -> None:
+        self._allocator = malloc_of_driver if allocator is None else allocator
+        self._pools: dict[int, SingleDeviceMemoryPool] = {}
+
+    def _pool(self) -> SingleDeviceMemoryPool:
+        device = _core.current_device()
+        pool = self._pools.get(device)
+        return pool or self._pools.setdefault(device, SingleDeviceMemoryPool(self._allocator))
+
+    def malloc(self, size: SupportsIndex) -> MemoryPointer:
+        """Return memory: the smallest free block that suffices, or new memory.
+
+        Parameters
+        ----------
+        size : int
+            Number of bytes.
+
+        Returns
+        -------
+        MemoryPointer
+
+        Raises
+        ------
+        OutOfMemoryError
+            If the limit or the device does not suffice, even after the pool has freed its unused memory.
+        """
+        return self._pool().malloc(size)
+
+    def free_all_blocks(self, stream: _core.Stream | None = None) -> None:
+        """Return the unused allocations to the driver.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            Stream whose blocks are freed; all streams by default.
+        """
+        self._pool().free_all_blocks(stream)
+
+    def free_all_free(self) -> None:
+        """Return the unused allocations to the driver, as `free_all_blocks`, which CuPy recommends."""
+        self._pool().free_all_free()
+
+    def n_free_blocks(self) -> int:
+        """Return the number of free blocks.
+
+        Returns
+        -------
+        int
+        """
+        return self._pool().n_free_blocks()
+
+    def used_bytes(self) -> int:
+        """Return the bytes in use.
+
+        Returns
+        -------
+        int
+        """
+        return self._pool().used_bytes()
+
+    def free_bytes(self) -> int:
+        """Return the bytes of the free blocks.
+
+        Returns
+        -------
+        int
+        """
+        return self._pool().free_bytes()
+
+    def total_bytes(self) -> int:
+        """Return the bytes that the pool has allocated, in use or free.
+
+        Returns
+        -------
+        int
+        """
+        return self._pool().total_bytes()
+
+    def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
+        """Limit the bytes that the pool allocates on the current device.
+
+        Parameters
+        ----------
+        size : int, optional
+            Bytes; 0 for no limit.
+        fraction : float, optional
+            Part of the device's memory instead of `size`, in 0 .. 1.
+
+        Raises
+        ------
+        ValueError
+            If both are given or none, and for other numbers.
+        """
+        self._pool().set_limit(size, fraction)
+
+    def get_limit(self) -> int:
+        """Return the limit on the current device.
+
+        Returns
+        -------
+        int
+            Bytes; 0 for no limit.
+        """
+        return self._pool().get_limit()

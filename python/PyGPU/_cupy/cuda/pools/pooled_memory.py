@@ -1,0 +1,105 @@
+"""Memory that a pool has handed out, and the calls of the hooks around `malloc` and `free`."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import threading
+from collections.abc import Callable
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.allocations import BaseMemory, Memory
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
+from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
+
+__all__ = ["ALLOCATION_UNIT", "PooledMemory", "malloc_with_hooks", "round_size"]
+
+ALLOCATION_UNIT = 512
+"""Sizes of blocks are multiples of this number of bytes, as in CuPy."""
+
+
+def round_size(size: int) -> int:
+    """Return the number of bytes of the block for a request."""
+    return -(-size // ALLOCATION_UNIT) * ALLOCATION_UNIT
+
+
+class PooledMemory(BaseMemory):
+    """Memory of a pool, which returns to the pool by `free` or with the last reference.
+
+    The pool creates the objects.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy import cuda
+    >>> pool = cuda.MemoryPool()
+    >>> memory = pool.malloc(100).mem
+    >>> memory.free()
+    >>> pool.n_free_blocks()
+    1
+    """
+
+    def __init__(self, ptr: int, size: int, device_id: int, release: Callable[[], object]) -> None:
+        self.ptr, self.size, self.device_id = ptr, size, device_id
+        self._release: Callable[[], object] | None = release
+
+    def free(self) -> None:
+        """Return the memory to the pool. A second call has no effect."""
+        release, self._release = self._release, None
+        if release is None:
+            return
+        hooks = hooks_of_thread()
+        ptr, self.ptr = self.ptr, 0
+        if not hooks:
+            release()
+            return
+        arguments = {"device_id": self.device_id, "mem_size": self.size, "mem_ptr": ptr, "pmem_id": id(self)}
+        for hook in hooks:
+            hook.free_preprocess(**arguments)
+        try:
+            release()
+        finally:
+            for hook in hooks:
+                hook.free_postprocess(**arguments)
+
+    def __del__(self) -> None:
+        # At the end of the process nothing is freed.
+        if not sys.is_finalizing():
+            self.free()
+
+
+class _Thread(threading.local):
+    """State of one thread: whether a hook is running, whose own arrays call no hook."""
+
+    is_hooked = False
+
+
+_thread = _Thread()
+
+
+def malloc_with_hooks(size: SupportsIndex, allocate: Callable[[int], PooledMemory]) -> MemoryPointer:
+    """Return a pointer to memory of a pool, with calls of the thread's hooks before and after."""
+    nbytes = operator.index(size)
+    if nbytes < 0:
+        raise ValueError(f"{nbytes} is no number of bytes: it is negative")
+    if nbytes == 0:
+        return MemoryPointer(Memory(0), 0)
+    rounded = round_size(nbytes)
+    hooks = () if _thread.is_hooked else hooks_of_thread()
+    if not hooks:
+        return MemoryPointer(allocate(rounded), 0)
+    _thread.is_hooked = True
+    try:
+        arguments = {"device_id": _core.current_device(), "size": nbytes, "mem_size": rounded}
+        for hook in hooks:
+            hook.malloc_preprocess(**arguments)
+        memory = None
+        try:
+            memory = allocate(rounded)
+        finally:
+            address, identity = (memory.ptr, id(memory)) if memory is not None else (0, 0)
+            for hook in hooks:
+                hook.malloc_postprocess(**arguments, mem_ptr=address, pmem_id=identity)
+        return MemoryPointer(memory, 0)
+    finally:
+        _thread.is_hooked = False

@@ -1,0 +1,270 @@
+"""Functions of `cupy.cuda.runtime` about devices and memory. They raise errors as `CUDARuntimeError`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.device import from_pci_bus_id, pci_bus_id
+from PyGPU._cupy.cuda.errors import CUDARuntimeError, error_of
+from PyGPU._cupy.cuda.runtime.device_properties import properties_of
+from PyGPU._cupy.cuda.runtime.raising import check, raising
+from PyGPU._pybindgpu.runtime import attributes, copy_2d, device, host, ipc, managed, memory, stream_ordered
+from PyGPU._pybindgpu.status import INVALID_DEVICE, status_of
+from PyGPU._pycuda.driver.device import get_driver_version
+from PyGPU._pycuda.driver.profiler import start_profiler as profilerStart, stop_profiler as profilerStop
+
+__all__ = [
+    "CUDARuntimeError",
+    "deviceCanAccessPeer",
+    "deviceEnablePeerAccess",
+    "deviceGetAttribute",
+    "deviceGetByPCIBusId",
+    "deviceGetLimit",
+    "deviceGetPCIBusId",
+    "deviceSetLimit",
+    "deviceSynchronize",
+    "driverGetVersion",
+    "free",
+    "freeAsync",
+    "freeHost",
+    "getDevice",
+    "getDeviceCount",
+    "getDeviceProperties",
+    "hostAlloc",
+    "hostRegister",
+    "hostUnregister",
+    "ipcCloseMemHandle",
+    "ipcGetMemHandle",
+    "ipcOpenMemHandle",
+    "malloc",
+    "mallocAsync",
+    "mallocManaged",
+    "memAdvise",
+    "memGetInfo",
+    "memPrefetchAsync",
+    "memcpy",
+    "memcpy2D",
+    "memcpy2DAsync",
+    "memcpyAsync",
+    "memcpyPeer",
+    "memcpyPeerAsync",
+    "memset",
+    "memsetAsync",
+    "pointerGetAttributes",
+    "pointerGetMemoryType",
+    "profilerStart",
+    "profilerStop",
+    "runtimeGetVersion",
+    "setDevice",
+]
+
+getDevice = raising(device.cudaGetDevice)
+getDeviceCount = raising(device.cudaGetDeviceCount)
+setDevice = raising(device.cudaSetDevice)
+deviceSynchronize = raising(device.cudaDeviceSynchronize)
+deviceCanAccessPeer = raising(device.cudaDeviceCanAccessPeer)
+deviceEnablePeerAccess = raising(device.cudaDeviceEnablePeerAccess)
+deviceGetAttribute = raising(attributes.cudaDeviceGetAttribute)
+
+malloc = raising(memory.cudaMalloc)
+free = raising(memory.cudaFree)
+mallocAsync = raising(stream_ordered.cudaMallocAsync)
+freeAsync = raising(stream_ordered.cudaFreeAsync)
+mallocManaged = raising(managed.cudaMallocManaged)
+hostAlloc = raising(host.cudaHostAlloc)
+freeHost = raising(host.cudaFreeHost)
+hostRegister = raising(host.cudaHostRegister)
+hostUnregister = raising(host.cudaHostUnregister)
+
+memGetInfo = raising(memory.cudaMemGetInfo)
+memcpy = raising(memory.cudaMemcpy)
+memcpyAsync = raising(memory.cudaMemcpyAsync)
+memcpyPeer = raising(copy_2d.cudaMemcpyPeer)
+memcpyPeerAsync = raising(copy_2d.cudaMemcpyPeerAsync)
+memcpy2D = raising(copy_2d.cudaMemcpy2D)
+memcpy2DAsync = raising(copy_2d.cudaMemcpy2DAsync)
+memset = raising(memory.cudaMemset)
+memsetAsync = raising(memory.cudaMemsetAsync)
+memPrefetchAsync = raising(managed.cudaMemPrefetchAsync)
+memAdvise = raising(managed.cudaMemAdvise)
+pointerGetAttributes = raising(attributes.cudaPointerGetAttributes)
+
+ipcGetMemHandle = raising(ipc.cudaIpcGetMemHandle)
+ipcOpenMemHandle = raising(ipc.cudaIpcOpenMemHandle)
+ipcCloseMemHandle = raising(ipc.cudaIpcCloseMemHandle)
+
+
+def driverGetVersion() -> int:
+    """Return the version of the driver.
+
+    Returns
+    -------
+    int
+        1000 times the major plus 10 times the minor version; on the CPU backend the version whose interface it has.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> runtime.driverGetVersion() >= 12000
+    True
+    """
+    return get_driver_version()
+
+
+def runtimeGetVersion() -> int:
+    """Return the version of the runtime: that of the driver, because PyGPU uses no runtime library.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> runtime.runtimeGetVersion() == runtime.driverGetVersion()
+    True
+    """
+    return get_driver_version()
+
+
+def getDeviceProperties(device: int) -> dict[str, Any]:
+    """Return the properties of a device that its driver reports.
+
+    Parameters
+    ----------
+    device : int
+        Number of the device.
+
+    Returns
+    -------
+    dict
+        Values by the names of ``cudaDeviceProp``. The name is `bytes`.
+
+    Raises
+    ------
+    CUDARuntimeError
+        With status 101 for a device that does not exist.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> properties = runtime.getDeviceProperties(0)
+    >>> properties["warpSize"] > 0, properties["maxThreadsDim"][0] > 0
+    (True, True)
+    """
+    if not 0 <= device < _core.device_count():
+        raise error_of(INVALID_DEVICE)
+    return properties_of(device)
+
+
+def deviceGetByPCIBusId(pci_bus_id: str) -> int:
+    """Return the number of the device with an address on the PCI bus.
+
+    Parameters
+    ----------
+    pci_bus_id : str
+        Address as ``'domain:bus:device.function'``.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    CUDARuntimeError
+        With status 1 for another text, and 101 if no device has the address.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> runtime.deviceGetByPCIBusId(runtime.deviceGetPCIBusId(0))
+    0
+    """
+    return from_pci_bus_id(pci_bus_id).index
+
+
+def deviceGetPCIBusId(device: int) -> str:
+    """Return the address of a device on the PCI bus.
+
+    Parameters
+    ----------
+    device : int
+        Number of the device.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> len(runtime.deviceGetPCIBusId(0).split(":"))
+    3
+    """
+    if not 0 <= device < _core.device_count():
+        raise error_of(INVALID_DEVICE)
+    return pci_bus_id(_core.Device(device))
+
+
+def deviceGetLimit(limit: int) -> int:
+    """Return a limit of the current device.
+
+    Parameters
+    ----------
+    limit : int
+        For example ``cudaLimitStackSize``.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Raises
+    ------
+    NotSupportedError
+        On the CPU.
+    """
+    return _core.context_limit(limit)
+
+
+def deviceSetLimit(limit: int, value: int) -> None:
+    """Set a limit of the current device.
+
+    Parameters
+    ----------
+    limit : int
+        For example ``cudaLimitStackSize``.
+    value : int
+        Bytes.
+
+    Raises
+    ------
+    NotSupportedError
+        On the CPU.
+    """
+    check(status_of(_core.set_context_limit, limit, value))
+
+
+def pointerGetMemoryType(ptr: int) -> int:
+    """Return the type of the memory at an address.
+
+    Parameters
+    ----------
+    ptr : int
+        The address.
+
+    Returns
+    -------
+    int
+        ``memoryTypeUnregistered``, ``memoryTypeHost``, ``memoryTypeDevice`` or ``memoryTypeManaged``.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> a = PyGPU.zeros(3)
+    >>> runtime.pointerGetMemoryType(a.ptr) == runtime.memoryTypeDevice
+    True
+    """
+    return pointerGetAttributes(ptr).type

@@ -1,0 +1,131 @@
+"""Constants of `cupy.cuda.runtime`, with CUDA's numbers on every backend."""
+
+from __future__ import annotations
+
+from PyGPU._pybindgpu.runtime.attributes import (
+    cudaDeviceAttr,
+    cudaInvalidDeviceId,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeManaged,
+    cudaMemoryTypeUnregistered,
+)
+from PyGPU._pybindgpu.runtime.event import (
+    cudaEventBlockingSync as eventBlockingSync,
+    cudaEventDefault as eventDefault,
+    cudaEventDisableTiming as eventDisableTiming,
+    cudaEventInterprocess as eventInterprocess,
+)
+from PyGPU._pybindgpu.runtime.host import (
+    cudaHostAllocDefault as hostAllocDefault,
+    cudaHostAllocMapped as hostAllocMapped,
+    cudaHostAllocPortable as hostAllocPortable,
+    cudaHostAllocWriteCombined as hostAllocWriteCombined,
+)
+from PyGPU._pybindgpu.runtime.ipc import cudaIpcMemLazyEnablePeerAccess
+from PyGPU._pybindgpu.runtime.managed import (
+    cudaCpuDeviceId,
+    cudaMemAdviseSetAccessedBy,
+    cudaMemAdviseSetPreferredLocation,
+    cudaMemAdviseSetReadMostly,
+    cudaMemAdviseUnsetAccessedBy,
+    cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseUnsetReadMostly,
+    cudaMemAttachGlobal,
+    cudaMemAttachHost,
+)
+from PyGPU._pybindgpu.runtime.memory import (
+    cudaMemcpyDefault as memcpyDefault,
+    cudaMemcpyDeviceToDevice as memcpyDeviceToDevice,
+    cudaMemcpyDeviceToHost as memcpyDeviceToHost,
+    cudaMemcpyHostToDevice as memcpyHostToDevice,
+    cudaMemcpyHostToHost as memcpyHostToHost,
+)
+from PyGPU._pybindgpu.runtime.stream import (
+    cudaStreamDefault as streamDefault,
+    cudaStreamNonBlocking as streamNonBlocking,
+)
+from PyGPU._pybindgpu.status import (
+    INVALID_RESOURCE_HANDLE as errorInvalidResourceHandle,
+    INVALID_VALUE as errorInvalidValue,
+    MEMORY_ALLOCATION as errorMemoryAllocation,
+)
+
+__all__ = [
+    "cudaCpuDeviceId",
+    "cudaInvalidDeviceId",
+    "cudaIpcMemLazyEnablePeerAccess",
+    "cudaLimitMallocHeapSize",
+    "cudaLimitPrintfFifoSize",
+    "cudaLimitStackSize",
+    "cudaMemAdviseSetAccessedBy",
+    "cudaMemAdviseSetPreferredLocation",
+    "cudaMemAdviseSetReadMostly",
+    "cudaMemAdviseUnsetAccessedBy",
+    "cudaMemAdviseUnsetPreferredLocation",
+    "cudaMemAdviseUnsetReadMostly",
+    "cudaMemAttachGlobal",
+    "cudaMemAttachHost",
+    "cudaMemAttachSingle",
+    "cudaMemoryTypeDevice",
+    "cudaMemoryTypeHost",
+    "deviceAttributeComputeCapabilityMajor",
+    "deviceAttributeComputeCapabilityMinor",
+    "errorContextIsDestroyed",
+    "errorInvalidResourceHandle",
+    "errorInvalidValue",
+    "errorMemoryAllocation",
+    "errorPeerAccessAlreadyEnabled",
+    "eventBlockingSync",
+    "eventDefault",
+    "eventDisableTiming",
+    "eventInterprocess",
+    "hostAllocDefault",
+    "hostAllocMapped",
+    "hostAllocPortable",
+    "hostAllocWriteCombined",
+    "memcpyDefault",
+    "memcpyDeviceToDevice",
+    "memcpyDeviceToHost",
+    "memcpyHostToDevice",
+    "memcpyHostToHost",
+    "memoryTypeDevice",
+    "memoryTypeHost",
+    "memoryTypeManaged",
+    "memoryTypeUnregistered",
+    "streamCaptureModeGlobal",
+    "streamCaptureModeRelaxed",
+    "streamCaptureModeThreadLocal",
+    "streamDefault",
+    "streamLegacy",
+    "streamNonBlocking",
+    "streamPerThread",
+    *(attribute.name for attribute in cudaDeviceAttr),
+]
+
+memoryTypeUnregistered = cudaMemoryTypeUnregistered
+memoryTypeHost = cudaMemoryTypeHost
+memoryTypeDevice = cudaMemoryTypeDevice
+memoryTypeManaged = cudaMemoryTypeManaged
+
+streamLegacy = 1
+"""Handle of the legacy default stream."""
+streamPerThread = 2
+"""Handle of the per-thread default stream."""
+
+streamCaptureModeGlobal = 0
+streamCaptureModeThreadLocal = 1
+streamCaptureModeRelaxed = 2
+
+cudaMemAttachSingle = 4
+cudaLimitStackSize = 0
+cudaLimitPrintfFifoSize = 1
+cudaLimitMallocHeapSize = 2
+
+errorPeerAccessAlreadyEnabled = 704
+errorContextIsDestroyed = 709
+
+deviceAttributeComputeCapabilityMajor = cudaDeviceAttr.cudaDevAttrComputeCapabilityMajor.value
+deviceAttributeComputeCapabilityMinor = cudaDeviceAttr.cudaDevAttrComputeCapabilityMinor.value
+
+globals().update({attribute.name: attribute.value for attribute in cudaDeviceAttr})

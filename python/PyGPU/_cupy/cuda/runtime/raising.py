@@ -1,0 +1,43 @@
+"""Conversion of the `cuda*` functions, which return a status, to functions that raise it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
+from PyGPU._cupy.cuda.errors import error_of
+from PyGPU._pybindgpu.status import cudaError_t, cudaGetLastError
+
+__all__ = ["check", "raising"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def check(status: cudaError_t) -> None:
+    """Raise a status that is an error, and clear the thread's last error."""
+    if status:
+        cudaGetLastError()
+        raise error_of(int(status))
+
+
+@overload
+def raising(function: Callable[_P, cudaError_t]) -> Callable[_P, None]: ...
+@overload
+def raising(function: Callable[_P, tuple[_T, cudaError_t]]) -> Callable[_P, _T]: ...
+def raising(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that raises the status of a `cuda*` function and returns its value, under CuPy's name."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        value, status = result if isinstance(result, tuple) else (None, result)
+        check(status)
+        return value
+
+    stem = function.__name__.removeprefix("cuda")
+    call.__name__ = call.__qualname__ = stem[0].lower() + stem[1:]
+    summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    call.__doc__ = f"{summary}\n\n`PyGPU.{function.__name__}`, whose status is raised as a `CUDARuntimeError`.\n"
+    call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return call

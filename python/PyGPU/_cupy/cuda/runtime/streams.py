@@ -1,0 +1,336 @@
+"""Functions of `cupy.cuda.runtime` about streams and events, which they pass by their handles.
+
+The driver destroys a stream with its last object. The tables of this module therefore own the streams and events that
+`streamCreate` and `eventCreate` return as numbers, until `streamDestroy` and `eventDestroy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakValueDictionary
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.errors import error_of
+from PyGPU._cupy.cuda.runtime.raising import check, raising
+from PyGPU._pybindgpu.runtime import event as cuda_event, stream as cuda_stream
+from PyGPU._pybindgpu.status import INVALID_RESOURCE_HANDLE, status_of
+
+__all__ = [
+    "eventCreate",
+    "eventCreateWithFlags",
+    "eventDestroy",
+    "eventElapsedTime",
+    "eventQuery",
+    "eventRecord",
+    "eventSynchronize",
+    "launchHostFunc",
+    "streamAddCallback",
+    "streamCreate",
+    "streamCreateWithFlags",
+    "streamCreateWithPriority",
+    "streamDestroy",
+    "streamIsCapturing",
+    "streamQuery",
+    "streamSynchronize",
+    "streamWaitEvent",
+]
+
+_streams: dict[int, cuda_stream.cudaStream_t] = {}
+_events: dict[int, cuda_event.cudaEvent_t] = {}
+EVENTS: WeakValueDictionary[int, _core.Event] = WeakValueDictionary()
+"""The objects of `cupy.cuda.Event` whose handle a program has queried, by handle."""
+
+_new_stream = raising(cuda_stream.cudaStreamCreateWithPriority)
+_new_event = raising(cuda_event.cudaEventCreateWithFlags)
+streamSynchronize = raising(cuda_stream.cudaStreamSynchronize)
+
+
+def _event(handle: int) -> cuda_event.cudaEvent_t | _core.Event:
+    found = _events.get(handle) or EVENTS.get(handle)
+    if found is None:
+        raise error_of(INVALID_RESOURCE_HANDLE)
+    return found
+
+
+def streamCreate() -> int:
+    """Create a stream on the current device.
+
+    Returns
+    -------
+    int
+        Handle of the stream, for `streamDestroy`.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> stream = runtime.streamCreate()
+    >>> runtime.streamSynchronize(stream)
+    >>> runtime.streamDestroy(stream)
+    """
+    return streamCreateWithPriority(cuda_stream.cudaStreamDefault, 0)
+
+
+def streamCreateWithFlags(flags: int) -> int:
+    """Create a stream on the current device.
+
+    Parameters
+    ----------
+    flags : int
+        ``streamDefault`` or ``streamNonBlocking``.
+
+    Returns
+    -------
+    int
+        Handle of the stream, for `streamDestroy`.
+
+    Raises
+    ------
+    CUDARuntimeError
+        With status 1 for other flags.
+    """
+    return streamCreateWithPriority(flags, 0)
+
+
+def streamCreateWithPriority(flags: int, priority: int) -> int:
+    """Create a stream on the current device.
+
+    Parameters
+    ----------
+    flags : int
+        ``streamDefault`` or ``streamNonBlocking``.
+    priority : int
+        Streams with lower numbers are preferred.
+
+    Returns
+    -------
+    int
+        Handle of the stream, for `streamDestroy`.
+
+    Raises
+    ------
+    CUDARuntimeError
+        With status 1 for other flags.
+    """
+    stream = _new_stream(flags, priority)
+    _streams[stream.handle] = stream
+    return stream.handle
+
+
+def streamDestroy(stream: int) -> None:
+    """Destroy a stream of `streamCreate`; work that is already enqueued still runs.
+
+    Parameters
+    ----------
+    stream : int
+        Handle of the stream.
+
+    Raises
+    ------
+    CUDARuntimeError
+        With status 400 for another handle.
+    """
+    if _streams.pop(stream, None) is None:
+        raise error_of(INVALID_RESOURCE_HANDLE)
+
+
+def streamQuery(stream: int) -> int:
+    """Return whether all work of a stream is complete, as a status.
+
+    Parameters
+    ----------
+    stream : int
+        Handle of the stream.
+
+    Returns
+    -------
+    int
+        0 if all work is complete, otherwise 600 (``cudaErrorNotReady``).
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> runtime.streamSynchronize(0)
+    >>> runtime.streamQuery(0)
+    0
+    """
+    return int(cuda_stream.cudaStreamQuery(stream))
+
+
+def streamWaitEvent(stream: int, event: int, flags: int = 0) -> None:
+    """Make later work of a stream wait for an event.
+
+    Parameters
+    ----------
+    stream, event : int
+        Handles.
+    flags : int, optional
+        Must be 0.
+    """
+    check(cuda_event.cudaStreamWaitEvent(stream, _event(event), flags))
+
+
+def streamIsCapturing(stream: int) -> bool:
+    """Return whether a stream is part of a capture.
+
+    Parameters
+    ----------
+    stream : int
+        Handle of the stream.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> runtime.streamIsCapturing(0)
+    False
+    """
+    return cuda_stream.as_stream(stream).is_capturing
+
+
+def streamAddCallback(stream: int, callback: Callable[[int, int, Any], object], arg: Any, flags: int = 0) -> None:
+    """Call a Python function in the order of a stream.
+
+    Parameters
+    ----------
+    stream : int
+        Handle of the stream.
+    callback : callable
+        Function of the handle, the status 0 and `arg`. It must neither call the GPU nor wait for GPU work.
+    arg : object
+        Third argument of the function.
+    flags : int, optional
+        Not used, as in CUDA.
+    """
+    check(status_of(lambda: cuda_stream.as_stream(stream).launch_host_function(callback, stream, 0, arg)))
+
+
+def launchHostFunc(stream: int, callback: Callable[[Any], object], arg: Any) -> None:
+    """Call a Python function in the order of a stream.
+
+    Parameters
+    ----------
+    stream : int
+        Handle of the stream.
+    callback : callable
+        Function of `arg`. It must neither call the GPU nor wait for GPU work.
+    arg : object
+        Argument of the function.
+    """
+    check(cuda_stream.cudaLaunchHostFunc(stream, callback, arg))
+
+
+def eventCreate() -> int:
+    """Create an event with timing on the current device.
+
+    Returns
+    -------
+    int
+        Handle of the event, for `eventDestroy`.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> start, end = runtime.eventCreate(), runtime.eventCreate()
+    >>> runtime.eventRecord(start, 0)
+    >>> runtime.eventRecord(end, 0)
+    >>> runtime.eventSynchronize(end)
+    >>> runtime.eventElapsedTime(start, end) >= 0
+    True
+    >>> runtime.eventDestroy(start)
+    >>> runtime.eventDestroy(end)
+    """
+    return eventCreateWithFlags(cuda_event.cudaEventDefault)
+
+
+def eventCreateWithFlags(flags: int) -> int:
+    """Create an event on the current device.
+
+    Parameters
+    ----------
+    flags : int
+        Sum of ``eventBlockingSync``, ``eventDisableTiming`` and ``eventInterprocess``.
+
+    Returns
+    -------
+    int
+        Handle of the event, for `eventDestroy`.
+    """
+    event = _new_event(flags)
+    _events[event.handle] = event
+    return event.handle
+
+
+def eventDestroy(event: int) -> None:
+    """Destroy an event of `eventCreate`.
+
+    Parameters
+    ----------
+    event : int
+        Handle of the event.
+
+    Raises
+    ------
+    CUDARuntimeError
+        With status 400 for another handle.
+    """
+    if _events.pop(event, None) is None:
+        raise error_of(INVALID_RESOURCE_HANDLE)
+
+
+def eventRecord(event: int, stream: int) -> None:
+    """Mark the current end of a stream by an event.
+
+    Parameters
+    ----------
+    event, stream : int
+        Handles.
+    """
+    check(cuda_event.cudaEventRecord(_event(event), stream))
+
+
+def eventSynchronize(event: int) -> None:
+    """Wait until the marked point of an event is reached.
+
+    Parameters
+    ----------
+    event : int
+        Handle of the event.
+    """
+    check(cuda_event.cudaEventSynchronize(_event(event)))
+
+
+def eventQuery(event: int) -> int:
+    """Return whether the marked point of an event is reached, as a status.
+
+    Parameters
+    ----------
+    event : int
+        Handle of the event.
+
+    Returns
+    -------
+    int
+        0 if the point is reached, otherwise 600 (``cudaErrorNotReady``).
+    """
+    return int(cuda_event.cudaEventQuery(_event(event)))
+
+
+def eventElapsedTime(start: int, end: int) -> float:
+    """Return the milliseconds from one event to a later one.
+
+    Parameters
+    ----------
+    start, end : int
+        Handles of the events.
+
+    Returns
+    -------
+    float
+    """
+    milliseconds, status = cuda_event.cudaEventElapsedTime(_event(start), _event(end))
+    check(status)
+    return milliseconds

@@ -1,0 +1,1 @@
+"""CuPy's interface over PyGPU."""

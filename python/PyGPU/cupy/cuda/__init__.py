@@ -1,0 +1,88 @@
+"""CuPy's interface to devices, streams, events, memory and the runtime: `cupy.cuda`.
+
+`Device` is `PyGPU.Device` and `Graph` is `PyGPU.Graph`. `Stream` and `Event` derive from PyGPU's classes, and have
+CuPy's constructors. Names are loaded at their first use.
+
+Submodules: `compiler`, `device`, `driver`, `function`, `graph`, `memory`, `memory_hook`, `memory_hooks`, `nvrtc`,
+`nvtx`, `pinned_memory`, `profiler`, `runtime`, `stream`.
+"""
+
+# ruff: noqa: F403
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
+_NAMES = {
+    "device": ("Device", "get_device_id"),
+    "function": ("Function", "Module"),
+    "compiler": ("compile_with_cache",),
+    "graph": ("Graph",),
+    "memory": (
+        "BaseMemory", "CFunctionAllocator", "ManagedMemory", "Memory", "MemoryAsync", "MemoryAsyncPool",
+        "MemoryPointer", "MemoryPool", "PythonFunctionAllocator", "UnownedMemory", "alloc", "get_allocator",
+        "malloc_async", "malloc_managed", "set_allocator", "using_allocator",
+    ),
+    "memory_hook": ("MemoryHook",),
+    "pinned_memory": (
+        "PinnedMemory", "PinnedMemoryPointer", "PinnedMemoryPool", "alloc_pinned_memory",
+        "set_pinned_memory_allocator",
+    ),
+    "profiler": ("profile",),
+    "stream": ("Event", "ExternalStream", "Stream", "get_current_stream", "get_elapsed_time"),
+}  # fmt: skip
+"""The names of the package that submodules define."""
+
+_ENVIRONMENT = (
+    "get_cuda_path", "get_hipcc_path", "get_local_runtime_version", "get_nvcc_path", "get_rocm_path", "is_available",
+)  # fmt: skip
+
+_SUBMODULES = (*_NAMES, "driver", "memory_hooks", "nvrtc", "nvtx", "runtime")
+
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
+_HOMES |= dict.fromkeys(_ENVIRONMENT, "PyGPU._cupy.cuda.environment")
+
+_HINTS = {
+    "cub": "PyGPU selects its own algorithms",
+    "cublas": "PyGPU.linalg and the operator @ call cuBLAS",
+    "cufft": "PyGPU.fft calls cuFFT",
+    "curand": "PyGPU.random and PyGPU.curandom call cuRAND",
+    "cusolver": "PyGPU.linalg calls cuSOLVER",
+    "cusparse": "PyGPU has no sparse matrices; CuPy, torch and SciPy take its arrays without a copy",
+    "cutensor": "PyGPU.einsum and PyGPU.tensordot contract arrays",
+    "jitify": "PyGPU.Kernel compiles templates and the C++ standard library without it",
+    "nccl": "torch.distributed and mpi4py take PyGPU's arrays; docs/howto/collectives.md has examples",
+    "get_cublas_handle": "PyGPU shares no handle of cuBLAS; PyGPU.linalg and the operator @ call it",
+    "texture": "PyGPU.Texture and PyGPU.TextureArray are textures",
+    "thrust": "PyGPU.sort, PyGPU.argsort and PyGPU.scan are there instead",
+}
+"""For names of CuPy that are missing, what replaces them."""
+
+if TYPE_CHECKING:
+    from PyGPU._cupy.cuda.environment import *
+    from PyGPU.cupy.cuda.compiler import *
+    from PyGPU.cupy.cuda.device import *
+    from PyGPU.cupy.cuda.function import *
+    from PyGPU.cupy.cuda.graph import *
+    from PyGPU.cupy.cuda.memory import *
+    from PyGPU.cupy.cuda.memory_hook import *
+    from PyGPU.cupy.cuda.pinned_memory import *
+    from PyGPU.cupy.cuda.profiler import *
+    from PyGPU.cupy.cuda.stream import *
+
+__all__ = [*_HOMES, *_SUBMODULES]
+
+
+def __getattr__(name: str) -> Any:
+    # The found object is stored in the package, so that the search runs once per name.
+    if name in _SUBMODULES:
+        return _import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        value = globals()[name] = getattr(_import_module(_HOMES[name]), name)
+        return value
+    hint = f": {_HINTS[name]}" if name in _HINTS else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,6 @@
+"""CuPy's module of the compiler; `CompileException` is `PyGPU.CompileError`."""
+
+from PyGPU._cupy.cuda.errors import CompileException
+from PyGPU._cupy.cuda.function import compile_with_cache
+
+__all__ = ["CompileException", "compile_with_cache"]

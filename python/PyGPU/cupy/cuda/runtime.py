@@ -1,0 +1,26 @@
+"""Functions and constants of the runtime under CuPy's names.
+
+The functions are the `cuda*` functions of `PyGPU` without this prefix. They raise a `CUDARuntimeError`, which is
+`PyGPU.CudaError`, with the number of the error in `status`. Streams and events are passed by their handles.
+"""
+
+# ruff: noqa: F403
+from typing import TYPE_CHECKING
+
+from PyGPU._cupy.cuda.runtime.calls import *
+from PyGPU._cupy.cuda.runtime.constants import *
+from PyGPU._cupy.cuda.runtime.streams import *
+
+if TYPE_CHECKING:
+    is_hip: bool
+else:
+    from PyGPU._native.public import listing as _listing
+    from PyGPU._pybindgpu.runtime import version as _version
+
+    __all__ = _listing.listed(globals())
+
+    def __getattr__(name: str):
+        # Access to `is_hip` opens the backend and thus a library. It is therefore no constant.
+        if name == "is_hip":
+            return _version.uses_hip()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

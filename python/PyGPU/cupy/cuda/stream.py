@@ -1,0 +1,5 @@
+"""CuPy's module of streams and events."""
+
+# ruff: noqa: F403
+from PyGPU._cupy.cuda.event import *
+from PyGPU._cupy.cuda.stream import *

@@ -1,0 +1,5 @@
+//! Attributes and methods under CuPy's names.
+
+mod array;
+mod device;
+mod stream;

@@ -1,0 +1,64 @@
+//! The class `_HostRange`: host memory at an address, which NumPy and `memoryview` read as a buffer.
+
+use std::ffi::c_int;
+
+use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit, ffi};
+
+use crate::names::names;
+
+/// Host memory that another object owns, as a writable buffer of bytes.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     Address of the first byte.
+/// nbytes : int
+///     Number of bytes.
+/// owner : object
+///     Object that keeps the memory allocated.
+#[pyclass(frozen, subclass, weakref, name = "_HostRange", module = "PyGPU._core")]
+struct HostRange {
+    address: usize,
+    nbytes: isize,
+    owner: Py<PyAny>,
+}
+
+#[pymethods]
+impl HostRange {
+    #[new]
+    #[pyo3(signature = (address: "int", nbytes: "int", owner: "object") -> "Self")]
+    fn new(address: usize, nbytes: isize, owner: Py<PyAny>) -> Self {
+        Self { address, nbytes, owner }
+    }
+
+    /// Fills a buffer view of the memory.
+    ///
+    /// # Safety
+    /// `view` is writable, as Python guarantees for this slot.
+    // stub: def __buffer__(self, flags: int, /) -> memoryview: ...
+    unsafe fn __getbuffer__(slf: &Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let range = slf.get();
+        // SAFETY: the caller guarantees `view`. The view holds a reference to `slf`, whose owner keeps the memory
+        // allocated; the creator of the object guarantees address and size.
+        let outcome = unsafe {
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                std::ptr::with_exposed_provenance_mut(range.address),
+                range.nbytes,
+                0,
+                flags,
+            )
+        };
+        if outcome == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.owner)
+    }
+}
+
+names! {
+    internal_classes: HostRange;
+}

@@ -1,0 +1,228 @@
+"""Test devices, streams, events and graphs of `cupy.cuda`."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.cupy.cuda as cuda
+from PyGPU import _core
+
+
+@pytest.fixture(autouse=True)
+def _default_stream_afterwards() -> Iterator[None]:
+    yield
+    cuda.Stream.null.use()
+
+
+def test_device_has_cupys_attributes() -> None:
+    assert cuda.Device is PyGPU.Device
+    device = cuda.Device(0)
+    major, minor = device.properties["compute_capability"]
+    assert device.compute_capability == f"{major}{minor}" == cuda.device.get_compute_capability()
+    assert device.attributes["MaxThreadsPerBlock"] == device.properties["max_threads_per_block"]
+    assert all(type(value) is int for value in device.attributes.values())
+    assert device.mem_info == device.memory_info()
+    assert device.use() is device
+    assert int(device) == device.id == cuda.get_device_id() == 0
+    assert device <= device
+    assert not device < device
+    with pytest.raises(TypeError):
+        device < 0  # type: ignore[operator]  # noqa: B015
+
+
+def test_device_is_found_by_its_pci_address() -> None:
+    device = cuda.Device(0)
+    assert len(device.pci_bus_id) == len("0000:00:00.0")
+    assert cuda.Device.from_pci_bus_id(device.pci_bus_id.lower()) == device
+    for text, status in (("no address", 1), ("ffff:ff:ff.f", 101)):
+        with pytest.raises(cuda.runtime.CUDARuntimeError) as raised:
+            cuda.Device.from_pci_bus_id(text)
+        assert raised.value.status == status
+
+
+def test_device_of_pointer_is_found() -> None:
+    a = PyGPU.zeros(3)
+    assert cuda.device.from_pointer(a.ptr) == a.device
+
+
+def test_current_stream_is_the_programs_object() -> None:
+    assert cuda.get_current_stream() is cuda.Stream.null
+    stream, other = cuda.Stream(non_blocking=True), cuda.Stream()
+    with stream as entered:
+        assert entered is stream
+        assert cuda.get_current_stream() is stream
+        assert PyGPU.current_stream() == stream
+        with other:
+            assert cuda.get_current_stream(0) is other
+        assert cuda.get_current_stream() is stream
+        a = PyGPU.arange(5) * 2
+    assert cuda.get_current_stream() is cuda.Stream.null
+    np.testing.assert_array_equal(a.get(), np.arange(5) * 2)
+    with PyGPU.Stream() as native:
+        current = cuda.get_current_stream()
+        assert isinstance(current, cuda.Stream)
+        assert current == native
+        assert current.ptr == native.handle
+
+
+def test_used_stream_ends_with_the_block_around_it() -> None:
+    first, second, third = cuda.Stream(), cuda.Stream(), cuda.Stream()
+    assert first.use() is first
+    assert cuda.get_current_stream() is first
+    with second:
+        assert cuda.get_current_stream() is second
+        third.use()
+        assert cuda.get_current_stream() is third
+        with first:
+            assert cuda.get_current_stream() is first
+        assert cuda.get_current_stream() is second  # as in CuPy, the end of a block also ends `use`
+    assert cuda.get_current_stream() is cuda.Stream.null
+    handle = cuda.Stream().use().ptr
+    assert cuda.get_current_stream().ptr == handle
+
+
+def test_used_stream_belongs_to_its_thread() -> None:
+    stream = cuda.Stream().use()
+    found: list[object] = []
+
+    def run() -> None:
+        found.append(cuda.get_current_stream())
+        found.append(cuda.Stream().use() is cuda.get_current_stream())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found == [cuda.Stream.null, True]
+    assert cuda.get_current_stream() is stream
+
+
+def test_default_streams_equal_their_constructors() -> None:
+    null, ptds = cuda.Stream.null, cuda.Stream.ptds
+    assert cuda.Stream(True) == cuda.Stream(null=True) == null != ptds == cuda.Stream(ptds=True)
+    assert (null.ptr, ptds.ptr, null.device_id) == (0, 2, -1)
+    assert hash(cuda.Stream(null=True)) == hash(null)
+    assert null != cuda.Stream() != cuda.Stream()
+
+
+def test_stream_flags_are_the_drivers() -> None:
+    has_priorities = PyGPU.backend_name() != "cpu"
+    stream, other = cuda.Stream(non_blocking=True, priority=-1), cuda.Stream(priority=0)
+    assert (stream.is_non_blocking, stream.priority, stream.device_id) == (True, -1 if has_priorities else 0, 0)
+    assert (other.is_non_blocking, other.priority) == (False, 0)
+    external = cuda.Stream.from_external(stream)
+    assert (external.is_non_blocking, external.priority) == (True, stream.priority)
+    lowest = PyGPU.Stream(priority=-1000).priority
+    assert -1000 < lowest <= stream.priority
+    for default in (cuda.Stream.null, cuda.Stream.ptds, PyGPU.default_stream()):
+        assert (default.is_non_blocking, default.priority) == (False, 0)
+
+
+def test_stream_of_another_device_is_rejected() -> None:
+    if PyGPU.device_count() < 2:
+        pytest.skip("needs two devices")
+    with cuda.Device(0):
+        stream = cuda.Stream()
+    with cuda.Device(1):
+        with pytest.raises(RuntimeError, match="created on device 0, and device 1 is current"), stream:
+            pass
+        with pytest.raises(RuntimeError, match="created on device 0, and device 1 is current"):
+            stream.use()
+        assert cuda.get_current_stream() == cuda.Stream.null
+
+
+def test_external_streams_share_the_handle() -> None:
+    class Foreign:
+        def __init__(self, answer: Any) -> None:
+            self.answer = answer
+
+        def __cuda_stream__(self) -> Any:
+            return self.answer
+
+    stream = cuda.Stream()
+    foreign = Foreign((0, stream.ptr))
+    external = cuda.Stream.from_external(foreign)
+    assert external == stream
+    assert external._foreign_stream_ref is foreign
+    with external:
+        assert cuda.get_current_stream() == stream
+        a = PyGPU.ones(3) + 1
+    external.synchronize()
+    assert a.tolist() == [2.0] * 3
+    with pytest.warns(DeprecationWarning, match="Stream.from_external"):
+        assert cuda.ExternalStream(stream.ptr) == stream
+    for answer in (123, (0,), ("x", 0), (0, "x"), (1, 0)):
+        with pytest.raises(TypeError, match="__cuda_stream__"):
+            cuda.Stream.from_external(Foreign(answer))
+    with pytest.raises(TypeError, match="does not implement"):
+        cuda.Stream.from_external(object())
+
+
+def test_host_functions_run_in_stream_order() -> None:
+    stream = cuda.Stream()
+    results: list[object] = []
+    stream.add_callback(lambda given, status, arg: results.append((given is stream, status, arg)), "first")
+    stream.launch_host_func(results.append, "second")
+    stream.synchronize()
+    assert results == [(True, 0, "first"), "second"]
+    assert stream.done
+
+
+def test_events_measure_and_order_streams() -> None:
+    start, end = cuda.Event(), cuda.Event(block=True)
+    first, second = cuda.Stream(), cuda.Stream()
+    start.record(first)
+    assert first.record(end) is end
+    second.wait_event(end)
+    end.synchronize()
+    assert start.done
+    assert end.done
+    assert cuda.get_elapsed_time(start, end) >= 0
+    assert isinstance(first.record(), cuda.Event)
+    assert isinstance(end, PyGPU.Event)
+    with pytest.raises(ValueError, match="timing=False"):
+        cuda.Event(interprocess=True)
+
+
+def test_captured_graph_repeats_the_work() -> None:
+    stream = cuda.Stream(non_blocking=True)
+    a = PyGPU.zeros(3)
+    PyGPU.synchronize()
+    calls: list[int] = []
+    with stream:
+        stream.begin_capture(cuda.runtime.streamCaptureModeThreadLocal)
+        assert stream.is_capturing() is True
+        a += 1
+        stream.launch_host_func(calls.append, 1)
+        graph = stream.end_capture()
+    assert isinstance(graph, cuda.Graph)
+    assert not stream.is_capturing()
+    graph.upload(stream)
+    for _ in range(3):
+        graph.launch(stream)
+    stream.synchronize()
+    assert a.tolist() == [3.0] * 3
+    assert calls == [1, 1, 1]
+
+
+def test_capture_refuses_default_stream_and_unknown_modes() -> None:
+    with pytest.raises(RuntimeError, match="default"):
+        cuda.Stream.null.begin_capture()
+    with pytest.raises(ValueError, match="capture mode 3"):
+        cuda.Stream().begin_capture(3)
+
+
+def test_streams_are_pygpus_streams() -> None:
+    stream = cuda.Stream()
+    a = PyGPU.to_gpu(np.arange(4.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(a.get(stream=stream), np.arange(4.0))
+    assert isinstance(stream, _core.Stream)
+    assert repr(stream) == f"<Stream {stream.ptr} (device 0)>"
