@@ -18,10 +18,10 @@ from PyGPU._cupy.kernels.c_text import has_word, headers_for, is_array_index, is
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
 from PyGPU._native.library_files import HEADERS
 
-__all__ = ["ArrayForm", "KernelText", "extent_dtype", "loop_kernel", "plain_source"]
+__all__ = ["TAKEN", "ArrayForm", "Declared", "KernelText", "compile_plain", "indexer", "is_shaped", "extent_dtype", "loop_kernel", "plain_source", "symbol_of"]
 
 # Names that a generated kernel uses itself; a user's variables of these names are renamed.
-_TAKEN = {name: f"user_{name}" for name in ("n", "tid", "total_threads", "cta_start")}
+TAKEN = {name: f"user_{name}" for name in ("n", "tid", "total_threads", "cta_start")}
 _LIMIT_32_BITS = 1 << 31
 
 
@@ -48,6 +48,11 @@ class ArrayForm:
         return f"CArray<{element}, {self.ndim}, {str(self.is_contiguous).lower()}, {str(self.is_short).lower()}>"
 
 
+def symbol_of(name: str) -> str:
+    """Return a name for a kernel that is no name of a function in device code, such as ``norm`` or ``all``."""
+    return name if name.endswith("kernel") else f"{name}_kernel"
+
+
 @dataclass(frozen=True)
 class KernelText:
     """Texts of an elementwise kernel as its author wrote them."""
@@ -58,6 +63,11 @@ class KernelText:
     loop_prep: str
     after_loop: str
     options: tuple[str, ...]
+
+    @property
+    def symbol(self) -> str:
+        """The kernel's name in the source."""
+        return symbol_of(self.name)
 
     @property
     def body(self) -> tuple[str, str, str]:
@@ -173,10 +183,10 @@ def loop_kernel(
     from PyGPU.elementwise import ElementwiseKernel
 
     pairs = list(zip(parameters, (*types.inputs, *types.outputs), strict=True))
-    loop_names = {**_TAKEN, "i": "user_i"}
+    loop_names = {**TAKEN, "i": "user_i"}
     text = KernelText(
         text.name,
-        renamed(text.operation, _TAKEN),
+        renamed(text.operation, TAKEN),
         text.preamble,
         renamed(text.loop_prep, loop_names),
         renamed(text.after_loop, loop_names),
@@ -228,7 +238,7 @@ def loop_kernel(
     kernel = ElementwiseKernel(
         [*declared, *extents],
         operation,
-        text.name,
+        text.symbol,
         options=options,
         preamble=preamble,
         loop_prep=loop_prep,
@@ -238,7 +248,7 @@ def loop_kernel(
 
 
 def _renamed(parameter: Parameter) -> Parameter:
-    name = _TAKEN.get(parameter.name)
+    name = TAKEN.get(parameter.name)
     if name is None:
         return parameter
     return Parameter(name, parameter.dtype, parameter.placeholder, parameter.raw, parameter.is_const)
@@ -296,7 +306,7 @@ def plain_source(
     listed = ", ".join([*declared, *extents, "const ptrdiff_t pygpu_size"])
     newline = "\n"
     return (
-        f'{head(text, types)}\n#line 1 "kernel"\nextern "C" __global__ void {text.name}({listed}) {{\n{loop_prep}\n'
+        f'{head(text, types)}\n#line 1 "kernel"\nextern "C" __global__ void {text.symbol}({listed}) {{\n{loop_prep}\n'
         f"{text.loop_prep}\n;\nCUPY_FOR(i, pygpu_size) {{\n{newline.join(names)}\n"
         f'#line 1 "operation"\n{text.operation}\n;\n}}\n{text.after_loop}\n;\n}}\n'
     )
@@ -304,4 +314,4 @@ def plain_source(
 
 def compile_plain(source: str, text: KernelText, device: int) -> _core.Kernel:
     """Compile the source that `plain_source` returns."""
-    return _core.Kernel(source, text.name, [*text.options, f"-I{HEADERS}"], device=device)
+    return _core.Kernel(source, text.symbol, [*text.options, f"-I{HEADERS}"], device=device)
