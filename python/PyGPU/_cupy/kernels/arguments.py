@@ -3,20 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.kernels.elementwise_source import ArrayForm, extent_dtype
 
-__all__ = ["ScalarCast", "as_array", "extent", "first_element", "scalar_cast"]
+__all__ = [
+    "LIMIT_32_BITS",
+    "ArrayForm",
+    "ScalarCast",
+    "as_array",
+    "extent",
+    "extent_dtype",
+    "first_element",
+    "scalar_cast",
+]
 
 _Array = _core.GPUArray
 _EXTENTS: dict[tuple[Any, ...], np.void] = {}
 _EXTENTS_KEPT = 1024
+LIMIT_32_BITS = 1 << 31
 # Kinds of dtypes to which a launch converts an exact Python number itself.
 _NATIVE: dict[type, str] = {int: "iufc", bool: "biufc", float: "fc", complex: "c"}
+
+
+@dataclass(frozen=True)
+class ArrayForm:
+    """Properties of an array argument on which the source depends."""
+
+    ndim: int
+    is_contiguous: bool
+    is_short: bool
+    """Whether byte offsets fit into 32 bits."""
+
+    @classmethod
+    def of(cls, array: Any) -> ArrayForm:
+        """Return the form of an array."""
+        is_short = array.nbytes < LIMIT_32_BITS
+        if not array.flags.c_contiguous:
+            spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))
+            is_short = sum(spans) < LIMIT_32_BITS
+        return cls(array.ndim, array.flags.c_contiguous, is_short)
+
+    def type_of(self, element: str) -> str:
+        """Return the C++ class of the array."""
+        return f"CArray<{element}, {self.ndim}, {str(self.is_contiguous).lower()}, {str(self.is_short).lower()}>"
+
+
+def extent_dtype(ndim: int) -> np.dtype[Any]:
+    """Return the dtype of `pygpu_cupy::extent`: size, lengths and strides."""
+    return np.dtype([("numbers", np.int64, (1 + 2 * ndim,))])
 
 
 def as_array(value: Any) -> Any:

@@ -184,7 +184,7 @@ def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> 
 
 
 def headers_for(*texts: str) -> str:
-    """Return the inclusions of the headers, among those that CuPy includes always, that texts need.
+    r"""Return the inclusions of the headers, among those that CuPy includes always, that texts need.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def headers_for(*texts: str) -> str:
     --------
     >>> from PyGPU._cupy.kernels.c_text import headers_for
     >>> headers_for('complex<float> z', 'y = conj(z)')
-    '#include <cupy/complex.cuh>\\n'
+    '#include <cupy/complex.cuh>\n'
     """
     needs = {
         "complex.cuh": r"\b(complex|thrust)\b",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.kernels.arguments import as_array, extent, first_element, scalar_cast
+from PyGPU._cupy.kernels.arguments import ArrayForm, as_array, scalar_cast
 from PyGPU._cupy.kernels.c_text import depends_on_block
 from PyGPU._cupy.kernels.elementwise_source import (
-    ArrayForm,
     KernelText,
     compile_plain,
     indexer,
@@ -20,12 +19,14 @@ from PyGPU._cupy.kernels.elementwise_source import (
     loop_kernel,
     plain_source,
 )
+from PyGPU._cupy.kernels.launches import FastLaunch, Launch, LoopLaunch, PlainLaunch, fast_launch
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, check_kernel_name, parse_parameters, resolve
 
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-_MOST_BLOCKS = (1 << 31) - 1
+# Form of an array that PyGPU's loop traverses: its source does not depend on it.
+_ANY_FORM = ArrayForm(1, True, True)
 
 
 class ElementwiseKernel:
@@ -110,70 +111,73 @@ class ElementwiseKernel:
         self._text = KernelText(name, operation, preamble, loop_prep, after_loop, tuple(options))
         self._is_by_block = depends_on_block(*self._text.body)
         self._is_indexed = indexer(self._text, 1) == "index"
-        has_raw = any(one.raw for one in self.params)
-        self._is_simple = not (has_raw or self._is_by_block or self._is_indexed)
-        # Launches of simple kernels by the types of the arguments, and kernels of all calls by types and forms.
-        self._launches: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        self._kernels: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        self._loops: dict[Callable[..., None], Any] = {}
+        # Launches of repeated calls by the types of the arguments, and kernels of all calls by types and forms.
+        self._launches: dict[tuple[Any, ...], FastLaunch] = {}
+        self._kernels: dict[tuple[Any, ...], Launch] = {}
         self._types: dict[tuple[Any, ...], TypeMap] = {}
         self._cached_codes: dict[tuple[Any, ...], str] = {}
 
     def __call__(self, *args: Any, size: int = -1, stream: Any = None, block_size: int = 128) -> Any:
         """Launch the kernel, and return its outputs."""
-        if size == -1 and block_size > 0:
-            launch = self._launches.get(tuple([one.dtype if type(one) is _Array else type(one) for one in args]))
-            if launch is not None:
-                return launch(args, stream)
-        return self._call(args, size, stream, block_size)
+        launch = self._launches.get(tuple([one.dtype if type(one) is _Array else type(one) for one in args]))
+        if launch is not None and block_size > 0:
+            return launch(args, size, stream, block_size)
+        return self.call(args, size, stream, block_size)
 
-    def _call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
+    def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
+        """Launch the kernel for any arguments, with all checks."""
         if block_size <= 0:
             raise ValueError(f"block_size must be greater than zero, and is {block_size}")
         if len(given) not in (self.nin, self.nargs):
             raise TypeError(
-                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or {self.nargs} (with outputs), "
-                f"but given {len(given)}."
+                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or {self.nargs} (with "
+                f"outputs), but given {len(given)}."
             )
         for argument in given:
             override = getattr(argument, "__cupy_override_elementwise_kernel__", None)
             if override is not None:
                 return override(self, *given, size=size, stream=stream, block_size=block_size)
         args = [as_array(one) for one in given]
-        shape = self._shape(args, size)
+        shape = self.loop_shape(args, size)
         is_array = [isinstance(one, _Array) for one in args]
         types = self._resolve(args, is_array)
         is_fresh = len(args) == self.nin
         if is_fresh:
             args += self._allocate(shape, types, size)
         else:
-            self._check_outputs(args, shape)
-        result = self._result(args[self.nin :])
+            self.check_outputs(args, shape)
+        result = self.result(args[self.nin :])
         if 0 in shape:
             return result
         for position, dtype in enumerate(types.inputs):
             if not is_array[position]:
                 cast = scalar_cast(type(args[position]), dtype)
                 args[position] = args[position] if cast is None else cast(args[position])
-        self._run(args, shape, types, is_fresh, stream, block_size)
-        if self._is_simple and size == -1 and all(type(one) is _Array or not isinstance(one, _Array) for one in args):
-            self._remember(given, types, is_fresh)
+        launch = self._launch(args, shape, types, is_fresh)
+        launch.run(args, shape, stream, block_size)
+        fast = fast_launch(self, launch, given, types)
+        if fast is not None:
+            self._launches[tuple([one.dtype if type(one) is _Array else type(one) for one in given])] = fast
         return result
 
-    def _shape(self, args: Sequence[Any], size: int) -> tuple[int, ...]:
+    def loop_shape(self, args: Sequence[Any], size: int) -> tuple[int, ...]:
         """Return the shape of the loop."""
         shapes = [
-            one.shape for one, parameter in zip(args, self.params, strict=False) if isinstance(one, _Array) and not parameter.raw
+            one.shape
+            for one, parameter in zip(args, self.params, strict=False)
+            if isinstance(one, _Array) and not parameter.raw
         ]
         if size != -1:
             if shapes:
                 raise ValueError(
-                    f"Specified 'size' can be used only if all of the ndarray are 'raw'. {self.name} has arrays of the shapes "
-                    f"{', '.join(map(str, shapes))}, which decide the size: omit size={size}"
+                    f"Specified 'size' can be used only if all of the ndarray are 'raw'. {self.name} has arrays of the "
+                    f"shapes {', '.join(map(str, shapes))}, which decide the size: omit size={size}"
                 )
             return (int(size),)
         if not shapes:
-            raise ValueError(f"Loop size is undecided. All arrays of {self.name} are raw: give size=, the number of elements")
+            raise ValueError(
+                f"Loop size is undecided. All arrays of {self.name} are raw: give size=, the number of elements"
+            )
         return shapes[0] if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
     def _resolve(self, args: Sequence[Any], is_array: Sequence[bool]) -> TypeMap:
@@ -182,7 +186,8 @@ class ElementwiseKernel:
         if types is None:
             if not all(is_array[self.nin :]):
                 raise TypeError("Output arguments type must be cupy.ndarray: an output is an array on the device")
-            types = resolve(self.in_params, self.out_params, key[: self.nin], key[self.nin :])
+            outputs = [one.dtype for one in args[self.nin :]]
+            types = resolve(self.in_params, self.out_params, key[: self.nin], outputs)
             self._types[key] = types
         return types
 
@@ -191,42 +196,45 @@ class ElementwiseKernel:
             raise ValueError("Output array size is Undecided: give the raw outputs as arguments, or size=")
         return [_core.empty(shape, dtype) for dtype in types.outputs]
 
-    def _check_outputs(self, args: Sequence[Any], shape: tuple[int, ...]) -> None:
+    def check_outputs(self, args: Sequence[Any], shape: tuple[int, ...]) -> None:
+        """Raise an error if an output has another shape than the loop."""
         for parameter, array in zip(self.out_params, args[self.nin :], strict=True):
             if not parameter.raw and array.shape != shape:
                 raise ValueError(
-                    f"Out shape is mismatched: {parameter.name} has the shape {array.shape}, and the arguments broadcast to {shape}"
+                    f"Out shape is mismatched: {parameter.name} has the shape {array.shape}, and the arguments "
+                    f"broadcast to {shape}"
                 )
 
-    def _result(self, outputs: Sequence[Any]) -> Any:
+    def result(self, outputs: Sequence[Any]) -> Any:
+        """Return the result of a call with these outputs."""
         if self.no_return:
             return None
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
 
-    def _run(
-        self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool, stream: Any, block_size: int
-    ) -> None:
-        """Launch the kernel for arguments with converted scalars, among them the outputs."""
-        has_loop_array = any(
+    def _launch(self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool) -> Launch:
+        """Return the launch for arguments; broadcast them where the kernel does not."""
+        is_plain = self._is_by_block or not any(
             isinstance(one, _Array) and not parameter.raw for one, parameter in zip(args, self.params, strict=True)
         )
-        is_plain = self._is_by_block or not has_loop_array
         if is_plain:
             for position, parameter in enumerate(self.params):
                 array = args[position]
                 if not parameter.raw and isinstance(array, _Array) and array.shape != shape:
                     args[position] = _core.broadcast_to(array, shape)
-        if self._is_simple:
-            forms: list[ArrayForm | None] = [ArrayForm(1, True, True) if isinstance(one, _Array) else None for one in args]
-        else:
-            forms = [ArrayForm.of(one) if isinstance(one, _Array) else None for one in args]
+
+        def form(parameter: Parameter, argument: Any) -> ArrayForm | None:
+            if not isinstance(argument, _Array):
+                return None
+            return ArrayForm.of(argument) if parameter.raw or is_plain else _ANY_FORM
+
+        forms = tuple(map(form, self.params, args))
         device = _core.Device().index if is_plain else -1
-        key = (types, tuple(forms), is_fresh, len(shape) if self._is_indexed or is_plain else 1, device)
+        key = (types, forms, is_fresh, len(shape) if self._is_indexed else 1, device)
         launch = self._kernels.get(key)
         if launch is None:
             build = self._plain if is_plain else self._loop
             launch = self._kernels[key] = build(types, forms, len(shape), is_fresh, device)
-        launch(args, shape, stream, block_size)
+        return launch
 
     def _shaped(self, forms: Sequence[ArrayForm | None], is_plain: bool) -> list[bool]:
         def needs_shape(parameter: Parameter, form: ArrayForm | None) -> bool:
@@ -236,124 +244,29 @@ class ElementwiseKernel:
                 return is_shaped(parameter, form, self._text, self.params)
             return is_plain and not form.is_contiguous
 
-        return [needs_shape(parameter, form) for parameter, form in zip(self.params, forms, strict=True)]
+        return list(map(needs_shape, self.params, forms))
 
     def _loop(
-        self, types: TypeMap, forms: list[ArrayForm | None], ndim: int, is_fresh: bool, device: int
-    ) -> Callable[..., None]:
-        """Return the launch of PyGPU's elementwise kernel."""
+        self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
+    ) -> Launch:
+        """Build the launch of PyGPU's elementwise kernel."""
         shaped = self._shaped(forms, False)
         kernel, source = loop_kernel(self._text, self.params, self.nin, types, forms, shaped, ndim, is_fresh)
         self._record(types, forms, source)
-        raw = [position for position, one in enumerate(self.params) if one.raw and forms[position] is not None]
-        with_shape = [position for position, needed in enumerate(shaped) if needed]
-        is_indexed = self._is_indexed
-
-        def launch(args: list[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-            extents = [extent(args[position].shape, args[position].strides) for position in with_shape]
-            if is_indexed:
-                extents.append(extent(shape, (0,) * len(shape)))
-            for position in raw:
-                form = forms[position]
-                assert form is not None
-                args[position] = first_element(args[position], form)
-            kernel(*args, *extents, stream=stream)
-
-        self._loops[launch] = kernel
-        return launch
+        return LoopLaunch(kernel, forms, self._raw(forms), _positions(shaped), self._is_indexed)
 
     def _plain(
-        self, types: TypeMap, forms: list[ArrayForm | None], ndim: int, is_fresh: bool, device: int
-    ) -> Callable[..., None]:
-        """Return the launch of a kernel with its own loop."""
+        self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
+    ) -> Launch:
+        """Build the launch of a kernel with its own loop."""
         shaped = self._shaped(forms, True)
         source = plain_source(self._text, self.params, types, forms, shaped, ndim)
-        kernel = compile_plain(source, self._text, device)
+        kernel = _core.Function(compile_plain(source, self._text, device))
         self._record(types, forms, source)
-        with_shape = [position for position, needed in enumerate(shaped) if needed]
-        has_indexer = indexer(self._text, ndim) is not None
-        run = _core.Function(kernel)
+        return PlainLaunch(kernel, forms, self._raw(forms), _positions(shaped), self._is_indexed)
 
-        def launch(args: list[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-            count = 1
-            for length in shape:
-                count *= length
-            extents = [extent(args[position].shape, args[position].strides) for position in with_shape]
-            if has_indexer:
-                extents.append(extent(shape, (0,) * len(shape)))
-            block = min(block_size, count)
-            grid = min(_MOST_BLOCKS, -(-count // block))
-            run(*args, *extents, count, block=block, grid=grid, stream=stream)
-
-        return launch
-
-    def _remember(self, given: tuple[Any, ...], types: TypeMap, is_fresh: bool) -> None:
-        """Store the launch of a simple kernel for later calls with arguments of the same types."""
-        if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in given):
-            return
-        forms: list[ArrayForm | None] = [ArrayForm(1, True, True) if isinstance(one, _Array) else None for one in given]
-        if is_fresh:
-            forms += [ArrayForm(1, True, True)] * self.nout
-        run = self._kernels.get((types, tuple(forms), is_fresh, 1, -1))
-        if run is None:
-            return
-        casts = [
-            (position, cast)
-            for position, dtype in enumerate(types.inputs)
-            if forms[position] is None and (cast := scalar_cast(type(given[position]), dtype)) is not None
-        ]
-        key = tuple([one.dtype if type(one) is _Array else type(one) for one in given])
-        arrays = [position for position, one in enumerate(given) if isinstance(one, _Array)]
-        self._launches[key] = self._launch_of(run, arrays, casts, types, is_fresh)
-
-    def _launch_of(
-        self,
-        run: Callable[..., None],
-        arrays: list[int],
-        casts: list[tuple[int, Any]],
-        types: TypeMap,
-        is_fresh: bool,
-    ) -> Callable[..., Any]:
-        kernel = self._loops[run]
-        nin = self.nin
-        first, *others = arrays
-        result = self._result
-        only = types.outputs[0] if self.nout == 1 and is_fresh and result([0]) == 0 else None
-        empty = _core.empty
-
-        def with_casts(args: tuple[Any, ...]) -> list[Any]:
-            values = list(args)
-            for position, cast in casts:
-                values[position] = cast(values[position])
-            return values
-
-        def launch(args: Any, stream: Any) -> Any:
-            if casts:
-                args = with_casts(args)
-            if not is_fresh:
-                try:
-                    kernel(*args, stream=stream)
-                except ValueError:
-                    self._check_outputs(args, self._shape(args, -1))
-                    raise
-                return result(args[nin:])
-            shape = args[first].shape
-            for position in others:
-                if args[position].shape != shape:
-                    shape = np.broadcast_shapes(*[args[one].shape for one in arrays])
-                    break
-            if only is not None:
-                output = empty(shape, only)
-                if stream is None:
-                    kernel(*args, output)
-                else:
-                    kernel(*args, output, stream=stream)
-                return output
-            outputs = [empty(shape, dtype) for dtype in types.outputs]
-            kernel(*args, *outputs, stream=stream)
-            return result(outputs)
-
-        return launch
+    def _raw(self, forms: Sequence[ArrayForm | None]) -> tuple[int, ...]:
+        return tuple(position for position, one in enumerate(self.params) if one.raw and forms[position] is not None)
 
     def _record(self, types: TypeMap, forms: Sequence[ArrayForm | None], source: str) -> None:
         dtypes = (*types.inputs, *types.outputs)
@@ -363,7 +276,9 @@ class ElementwiseKernel:
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
         """Sources of the compiled kernels by the dtypes of their arrays, for debugging."""
         if not self._cached_codes:
-            warnings.warn("No codes are cached because compilation is deferred until the first function call.", stacklevel=2)
+            warnings.warn(
+                "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
+            )
         return dict(self._cached_codes)
 
     @property
@@ -393,6 +308,10 @@ class ElementwiseKernel:
 
     def __repr__(self) -> str:
         return f"<ElementwiseKernel {self.name}({', '.join(one.declaration() for one in self.params)})>"
+
+
+def _positions(flags: Sequence[bool]) -> tuple[int, ...]:
+    return tuple(position for position, flag in enumerate(flags) if flag)
 
 
 def _remake(kind: type[Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

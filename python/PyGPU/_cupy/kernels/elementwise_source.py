@@ -14,38 +14,29 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.kernels.arguments import ArrayForm, extent_dtype
 from PyGPU._cupy.kernels.c_text import has_word, headers_for, is_array_index, is_local_output, renamed
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
 from PyGPU._native.library_files import HEADERS
 
-__all__ = ["TAKEN", "ArrayForm", "Declared", "KernelText", "compile_plain", "indexer", "is_shaped", "extent_dtype", "loop_kernel", "plain_source", "symbol_of"]
+__all__ = [
+    "TAKEN",
+    "Declared",
+    "KernelText",
+    "compile_plain",
+    "indexer",
+    "is_shaped",
+    "loop_kernel",
+    "plain_source",
+    "symbol_of",
+]
 
 # Names that a generated kernel uses itself; a user's variables of these names are renamed.
 TAKEN = {name: f"user_{name}" for name in ("n", "tid", "total_threads", "cta_start")}
-_LIMIT_32_BITS = 1 << 31
 
 
-@dataclass(frozen=True)
-class ArrayForm:
-    """Properties of an array argument on which the source depends."""
-
-    ndim: int
-    is_contiguous: bool
-    is_short: bool
-    """Whether byte offsets fit into 32 bits."""
-
-    @classmethod
-    def of(cls, array: Any) -> ArrayForm:
-        """Return the form of an array."""
-        is_short = array.nbytes < _LIMIT_32_BITS
-        if not array.flags.c_contiguous:
-            spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))
-            is_short = sum(spans) < _LIMIT_32_BITS
-        return cls(array.ndim, array.flags.c_contiguous, is_short)
-
-    def type_of(self, element: str) -> str:
-        """Return the C++ class of the array."""
-        return f"CArray<{element}, {self.ndim}, {str(self.is_contiguous).lower()}, {str(self.is_short).lower()}>"
+# The type of `_ind` in a kernel that only needs the number of elements.
+_INDEX_COUNT = "struct { ptrdiff_t count; __device__ ptrdiff_t size() const { return count; } }"
 
 
 def symbol_of(name: str) -> str:
@@ -84,11 +75,6 @@ class Declared:
     c_type: str
     is_vector: bool
     constant: bool
-
-
-def extent_dtype(ndim: int) -> np.dtype[Any]:
-    """Return the dtype of `pygpu_cupy::extent`: size, lengths and strides."""
-    return np.dtype([("numbers", np.int64, (1 + 2 * ndim,))])
 
 
 def is_shaped(parameter: Parameter, form: ArrayForm, text: KernelText, parameters: Sequence[Parameter]) -> bool:
@@ -221,10 +207,7 @@ def loop_kernel(
         loop_prep = f"CIndexer<{ndim}> _ind(_extent_ind);\n{loop_prep}"
         before.insert(0, "_ind.set(i);")
     elif kind == "size":
-        loop_prep = (
-            f"struct {{ ptrdiff_t count; __device__ ptrdiff_t size() const {{ return count; }} }} _ind = {{(ptrdiff_t)n}};\n"
-            f"{loop_prep}"
-        )
+        loop_prep = f"{_INDEX_COUNT} _ind = {{(ptrdiff_t)n}};\n{loop_prep}"
     raw_names = _raw_names(pairs, forms, shaped)
     if text.loop_prep.strip() or text.after_loop.strip():
         loop_prep = f"{raw_names}\n{loop_prep}"
@@ -299,7 +282,9 @@ def plain_source(
         names.append(f"{const}{element} &{name} = {array};")
     kind = indexer(text, ndim)
     loop_prep = _raw_names(pairs, forms, shaped)
-    if kind is not None:
+    if kind == "size":
+        loop_prep = f"const {_INDEX_COUNT} _ind = {{pygpu_size}};\n{loop_prep}"
+    elif kind == "index":
         extents.append(f"const pygpu_cupy::extent<{ndim}> _extent_ind")
         loop_prep = f"CIndexer<{ndim}> _ind(_extent_ind);\n{loop_prep}"
         names.insert(0, "_ind.set(i);")

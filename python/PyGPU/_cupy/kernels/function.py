@@ -181,8 +181,8 @@ class Function:
         if total > limit > 0:
             if lengths[1:] != (1, 1):
                 raise ValueError(
-                    f"The specified grid size {lengths} exceeds the limit: {total} blocks of {threads} threads cannot run "
-                    f"concurrently on {self._kernel.device}, at most {limit}"
+                    f"The specified grid size {lengths} exceeds the limit: {total} blocks of {threads} threads cannot "
+                    f"run concurrently on {self._kernel.device}, at most {limit}"
                 )
             warnings.warn(
                 f"The grid size will be reduced from {total} to {limit}, the number of blocks that run concurrently",

@@ -147,7 +147,9 @@ def _dtype_of_name(name: str) -> DType:
     except TypeError:
         dtype = _core._dtype_of_c_name(name)
         if dtype is None:
-            raise TypeError(f"{name!r} is no dtype of NumPy, such as float32, and no letter for a placeholder") from None
+            raise TypeError(
+                f"{name!r} is no dtype of NumPy, such as float32, and no letter for a placeholder"
+            ) from None
         return dtype
 
 
@@ -203,10 +205,7 @@ def resolve(
     for parameter, dtype in pairs:
         if dtype is None:
             continue
-        if not parameter.placeholder:
-            declared = parameter.dtype
-        else:
-            declared = known.setdefault(parameter.placeholder, dtype)
+        declared = known.setdefault(parameter.placeholder, dtype) if parameter.placeholder else parameter.dtype
         if declared != dtype:
             raise TypeError(
                 f"Type is mismatched. {parameter.name} {dtype} {declared}: the array {parameter.name} is {dtype}, and "
@@ -217,8 +216,8 @@ def resolve(
         dtype = parameter.dtype if parameter.dtype is not None else known.get(parameter.placeholder)
         if dtype is None:
             raise TypeError(
-                f"the type {parameter.placeholder} of {parameter.name} is undecided: no array has it, and a scalar does not "
-                f"decide it; declare a dtype instead, such as 'float32 {parameter.name}'"
+                f"the type {parameter.placeholder} of {parameter.name} is undecided: no array has it, and a scalar does "
+                f"not decide it; declare a dtype instead, such as 'float32 {parameter.name}'"
             )
         return dtype
 

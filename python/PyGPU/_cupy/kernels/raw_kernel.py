@@ -221,7 +221,7 @@ class RawKernel:
 
     @property
     def cache_mode_ca(self) -> int:
-        """Whether the kernel was compiled with the option ``-Xptxas --dlcm=ca``; -1 where the driver has no such mode."""
+        """Whether the option ``-Xptxas --dlcm=ca`` was given; -1 where the driver has no such mode."""
         try:
             return self.kernel.launch.get_attribute(_CACHE_MODE_CA)
         except (ValueError, _core.NotSupportedError):
@@ -266,8 +266,8 @@ class RawKernel:
 def no_texref(name: str) -> Exception:
     """Return the error of a request for a texture reference."""
     return _core.NotSupportedError(
-        f"get_texref({name!r}): CUDA 12 has removed texture references, and CuPy its method get_texref: pass a texture object "
-        "to the kernel, PyGPU.Texture or cupy.cuda.texture.TextureObject, as an argument of the type cudaTextureObject_t"
+        f"get_texref({name!r}): CUDA 12 has removed texture references, and CuPy its method get_texref: pass a texture "
+        "object, PyGPU.Texture or cupy.cuda.texture.TextureObject, for a parameter of the type cudaTextureObject_t"
     )
 
 

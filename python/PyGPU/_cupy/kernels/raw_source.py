@@ -49,8 +49,8 @@ def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
         raise TypeError(f"options is a tuple of str, such as ('-DN=3',), not {type(options).__name__}")
     if jitify:
         raise _core.NotSupportedError(
-            "jitify=True: PyGPU has no Jitify, whose use CuPy has deprecated. Omit jitify: PyGPU finds CUDA's headers itself, "
-            "and options=('-I/folder',) adds others"
+            "jitify=True: PyGPU has no Jitify, whose use CuPy has deprecated. Omit jitify: PyGPU finds CUDA's headers "
+            "itself, and options=('-I/folder',) adds others"
         )
 
 

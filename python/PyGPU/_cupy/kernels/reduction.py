@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.kernels.arguments import as_array, extent, first_element, scalar_cast
+from PyGPU._cupy.kernels.arguments import ArrayForm, as_array, extent, first_element, scalar_cast
 from PyGPU._cupy.kernels.c_text import tokens
-from PyGPU._cupy.kernels.elementwise_source import ArrayForm
 from PyGPU._cupy.kernels.parameters import TypeMap, check_kernel_name, parse_parameters, resolve
 from PyGPU._cupy.kernels.reduction_plan import Nest, combine_axes, kept_shape, plan_threads, reduced_axes
 from PyGPU._cupy.kernels.reduction_source import (
@@ -155,17 +154,17 @@ class ReductionKernel:
             return result
         if not self.identity and 0 in shape:
             raise ValueError(
-                f"zero-size array to reduction operation {self.name} which has no identity: the shape is {shape}, reduced along "
-                f"the axes {reduced}"
+                f"zero-size array to reduction operation {self.name} which has no identity: the shape is {shape}, reduced "
+                f"along the axes {reduced}"
             )
         for position, dtype in enumerate(types.inputs):
             if not isinstance(inputs[position], _Array):
                 cast = scalar_cast(type(inputs[position]), dtype)
                 inputs[position] = inputs[position] if cast is None else cast(inputs[position])
-        dtype = state_dtype(self._text, types)
-        is_total = len(reduced) == len(shape) and not (self._has_raw or self._text.has_positions) and dtype is not None
-        if is_total and block_size is None and 0 not in shape:
-            self._reduce_all(inputs, outputs, types, dtype, shape, stream)
+        state = state_dtype(self._text, types)
+        is_total = len(reduced) == len(shape) and not (self._has_raw or self._text.has_positions)
+        if is_total and state is not None and block_size is None and 0 not in shape:
+            self._reduce_all(inputs, outputs, types, state, shape, stream)
         else:
             self._reduce_axes(inputs, outputs, types, shape, reduced, stream, block_size)
         return result
@@ -173,13 +172,15 @@ class ReductionKernel:
     def _arguments(self, args: Sequence[Any], out: Any) -> tuple[list[Any], list[Any]]:
         if len(args) not in (self.nin, self.nargs):
             raise TypeError(
-                f"Wrong number of arguments for {self.name}. It must be either {self.nin} or {self.nargs} (with outputs), but "
-                f"given {len(args)}."
+                f"Wrong number of arguments for {self.name}. It must be either {self.nin} or {self.nargs} (with outputs), "
+                f"but given {len(args)}."
             )
         inputs, outputs = [as_array(one) for one in args[: self.nin]], [as_array(one) for one in args[self.nin :]]
         if out is not None:
             if self.nout != 1:
-                raise NotImplementedError(f"out= is for one output, and {self.name} has {self.nout}: give them as arguments")
+                raise NotImplementedError(
+                    f"out= is for one output, and {self.name} has {self.nout}: give them as arguments"
+                )
             if outputs:
                 raise ValueError("cannot specify 'out' as both a positional and keyword argument")
             outputs = [as_array(out)]
@@ -191,7 +192,7 @@ class ReductionKernel:
         key = tuple([one.dtype if isinstance(one, _Array) else None for one in (*inputs, *outputs)])
         types = self._types.get(key)
         if types is None:
-            types = resolve(self.in_params, self.out_params, key[: self.nin], key[self.nin :])
+            types = resolve(self.in_params, self.out_params, key[: self.nin], [one.dtype for one in outputs])
             self._types[key] = types
         return types
 
@@ -206,12 +207,11 @@ class ReductionKernel:
         inputs: Sequence[Any],
         outputs: Sequence[Any],
         types: TypeMap,
-        dtype: np.dtype[Any] | None,
+        dtype: np.dtype[Any],
         shape: tuple[int, ...],
         stream: Any,
     ) -> None:
         """Reduce all elements to one value by PyGPU's reduction kernel, and map the value to the outputs."""
-        assert dtype is not None
         is_array = tuple([isinstance(one, _Array) for one in inputs])
         text, params = self._text, (*self.in_params, *self.out_params)
         total = self._kernel(
@@ -320,7 +320,9 @@ class ReductionKernel:
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
         """Sources of the compiled kernels by the types of their arrays, for debugging."""
         if not self._cached_codes:
-            warnings.warn("No codes are cached because compilation is deferred until the first function call.", stacklevel=2)
+            warnings.warn(
+                "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
+            )
         return dict(self._cached_codes)
 
     @property

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.kernels.arguments import ArrayForm
 from PyGPU._cupy.kernels.c_text import has_word, headers_for, renamed
-from PyGPU._cupy.kernels.elementwise_source import TAKEN, ArrayForm, Declared, symbol_of
+from PyGPU._cupy.kernels.elementwise_source import TAKEN, Declared, symbol_of
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
 from PyGPU._cupy.kernels.reduction_plan import Threads
 from PyGPU._native.library_files import HEADERS
@@ -201,7 +202,8 @@ def axis_source(
                 outputs.append(f"{element} &{name} = {place};")
             arrays += 1
     nests = [
-        f"const pygpu_cupy::nest<{rank}, {arrays}> {name}" for rank, name in zip(ranks, ("_kept", "_reduced"), strict=True)
+        f"const pygpu_cupy::nest<{rank}, {arrays}> {name}"
+        for rank, name in zip(ranks, ("_kept", "_reduced"), strict=True)
     ]
     listed = ", ".join([*declared, *nests, *extents, "const ptrdiff_t _places", "const ptrdiff_t _count"])
     number = "unsigned" if is_short else "unsigned long long"
@@ -209,9 +211,10 @@ def axis_source(
     lanes, places = threads.lanes, threads.places
     lane, place = ("% LANES", "/ LANES") if threads.along else ("/ PLACES", "% PLACES")
     step, total = (1, lanes * places) if threads.along else (places, lanes * places)
-    lane, place = lane.replace("LANES", str(lanes)).replace("PLACES", str(places)), place.replace(
-        "LANES", str(lanes)
-    ).replace("PLACES", str(places))
+    lane, place = (
+        lane.replace("LANES", str(lanes)).replace("PLACES", str(places)),
+        place.replace("LANES", str(lanes)).replace("PLACES", str(places)),
+    )
     join = f"{{ _type_reduce a = {{left}}, b = {{right}}; {{left}} = _type_reduce({text.reduce_expr}\n); }}"
 
     def joined(left: str, right: str) -> str:
