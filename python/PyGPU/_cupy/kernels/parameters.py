@@ -141,7 +141,8 @@ def _dtype_of_name(name: str) -> DType:
     if name == "bfloat16":
         import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)
+        brain: DType = np.dtype(ml_dtypes.bfloat16)
+        return brain
     try:
         return np.dtype(name)
     except TypeError:
@@ -216,8 +217,8 @@ def resolve(
         dtype = parameter.dtype if parameter.dtype is not None else known.get(parameter.placeholder)
         if dtype is None:
             raise TypeError(
-                f"the type {parameter.placeholder} of {parameter.name} is undecided: no array has it, and a scalar does "
-                f"not decide it; declare a dtype instead, such as 'float32 {parameter.name}'"
+                f"the type {parameter.placeholder} of {parameter.name} is undecided: no array has it, and a scalar "
+                f"does not decide it; declare a dtype instead, such as 'float32 {parameter.name}'"
             )
         return dtype
 

@@ -88,8 +88,9 @@ class RawKernel:
         enable_cooperative_groups: bool = False,
         jitify: bool | None = None,
     ) -> None:
-        if not isinstance(code, str) or not isinstance(name, str):
-            raise TypeError(f"RawKernel(code, name) takes two str, not {type(code).__name__} and {type(name).__name__}")
+        for value in (code, name):
+            if not isinstance(value, str):
+                raise TypeError(f"RawKernel(code, name) takes two str, not {type(value).__name__}")
         check_backend(backend, options, jitify)
         instances = (name,) if "<" in name else ()
         source = RawSource(code, None, options, backend, bool(translate_cucomplex), instances)

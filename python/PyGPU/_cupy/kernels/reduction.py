@@ -154,8 +154,8 @@ class ReductionKernel:
             return result
         if not self.identity and 0 in shape:
             raise ValueError(
-                f"zero-size array to reduction operation {self.name} which has no identity: the shape is {shape}, reduced "
-                f"along the axes {reduced}"
+                f"zero-size array to reduction operation {self.name} which has no identity: the shape is {shape}, "
+                f"reduced along the axes {reduced}"
             )
         for position, dtype in enumerate(types.inputs):
             if not isinstance(inputs[position], _Array):
@@ -172,8 +172,8 @@ class ReductionKernel:
     def _arguments(self, args: Sequence[Any], out: Any) -> tuple[list[Any], list[Any]]:
         if len(args) not in (self.nin, self.nargs):
             raise TypeError(
-                f"Wrong number of arguments for {self.name}. It must be either {self.nin} or {self.nargs} (with outputs), "
-                f"but given {len(args)}."
+                f"Wrong number of arguments for {self.name}. It must be either {self.nin} or {self.nargs} (with "
+                f"outputs), but given {len(args)}."
             )
         inputs, outputs = [as_array(one) for one in args[: self.nin]], [as_array(one) for one in args[self.nin :]]
         if out is not None:

@@ -67,7 +67,8 @@ class Nest:
     def parameter(self) -> np.void:
         """Return the nest as the kernel's parameter `pygpu_cupy::nest`."""
         numbers = [*self.lengths, *(stride for one in self.strides for stride in one)]
-        return np.array(numbers, np.int64).view([("numbers", np.int64, (len(numbers),))])[0]
+        value: np.void = np.array(numbers, np.int64).view([("numbers", np.int64, (len(numbers),))])[0]
+        return value
 
 
 def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Nest:

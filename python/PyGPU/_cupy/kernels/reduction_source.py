@@ -51,7 +51,7 @@ def _head(text: ReductionText, types: TypeMap) -> str:
     bodies = (text.map_expr, text.reduce_expr, text.post_map_expr, text.identity, text.reduce_type, text.preamble)
     headers = headers_for("pygpu_cupy", *names, *bodies)
     return (
-        f"{headers}#include <cupy/nest.cuh>\n{types.typedefs()}typedef int IndexT;\n"
+        f"{headers}#include <cupy/nest.cuh>\n{types.typedefs()}"
         f'#line 1 "preamble"\n{text.preamble}\n#line 1 "kernel"\ntypedef {text.reduce_type} _type_reduce;\n'
     )
 
@@ -209,12 +209,8 @@ def axis_source(
     number = "unsigned" if is_short else "unsigned long long"
     bodies = ["\n".join(lines).replace("{number}", number) for lines in (raw, inputs, outputs)]
     lanes, places = threads.lanes, threads.places
-    lane, place = ("% LANES", "/ LANES") if threads.along else ("/ PLACES", "% PLACES")
-    step, total = (1, lanes * places) if threads.along else (places, lanes * places)
-    lane, place = (
-        lane.replace("LANES", str(lanes)).replace("PLACES", str(places)),
-        place.replace("LANES", str(lanes)).replace("PLACES", str(places)),
-    )
+    total, step = lanes * places, 1 if threads.along else places
+    lane, place = (f"% {lanes}", f"/ {lanes}") if threads.along else (f"/ {places}", f"% {places}")
     join = f"{{ _type_reduce a = {{left}}, b = {{right}}; {{left}} = _type_reduce({text.reduce_expr}\n); }}"
 
     def joined(left: str, right: str) -> str:
@@ -226,7 +222,8 @@ def axis_source(
     const pygpu_cupy::count _in_ind = {{_places * _count}}, _out_ind = {{_places}};
     {bodies[0]}
     const int _tid = threadIdx.x, _lane = _tid {lane};
-    for (ptrdiff_t _base = (ptrdiff_t)blockIdx.x * {places}; _base < _places; _base += (ptrdiff_t)gridDim.x * {places}) {{
+    const ptrdiff_t _step = (ptrdiff_t)gridDim.x * {places};
+    for (ptrdiff_t _base = (ptrdiff_t)blockIdx.x * {places}; _base < _places; _base += _step) {{
         const ptrdiff_t _i = _base + _tid {place};
         _type_reduce _sum = _type_reduce({text.identity});
         if (_i < _places) for (ptrdiff_t _J = _lane; _J < _count; _J += {lanes}) {{
