@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,42 +13,45 @@ from PyGPU import _core
 
 __all__ = ["Function"]
 
-_INTEGERS = frozenset(
-    f"{sign}{word}"
-    for sign in ("", "unsigned ", "signed ")
-    for word in ("char", "short", "int", "long", "long long", "long int", "long long int")
-) | {"unsigned", "bool", "size_t", "ptrdiff_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t"}
-_INTEGERS |= {"uint32_t", "uint64_t"}
+# Blocks of a cooperative grid on the CPU backend.
+_MOST_ON_CPU = 512
+_Number = bool | int | float | complex | np.number | np.bool_
 
 
-def _declared_type(parameter: str) -> str:
-    """Return the C type of a declaration such as ``'const int n'``."""
-    words = [word for word in parameter.split()[:-1] if word not in ("const", "volatile")]
-    return " ".join(words)
+def _declared_dtype(parameter: str) -> np.dtype[Any] | None:
+    """Return the dtype of a declaration such as ``'const int n'``; None for pointers and unknown types."""
+    words = [word for word in parameter.replace("\\", " ").split()[:-1] if word not in ("const", "volatile")]
+    return _core._dtype_of_c_name(" ".join(words)) if words else None
 
 
-def _own_scalar(value: Any) -> Any:
-    """Return a Python number as the NumPy scalar that CuPy passes for it."""
+def _own_scalar(value: Any, is_narrow: bool) -> Any:
+    """Return a Python number as the NumPy scalar that CuPy passes for it, or as a 32-bit integer."""
+    if is_narrow and isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return np.int32(value) if -(1 << 31) <= value < 1 << 31 else np.uint32(int(value) & 0xFFFFFFFF)
     if isinstance(value, bool):
         return np.bool_(value)
     if isinstance(value, int):
         return np.int64(value) if -(1 << 63) <= value < 1 << 63 else np.uint64(value)
     if isinstance(value, float):
         return np.float64(value)
-    if isinstance(value, complex):
-        return np.complex128(value)
-    return value
+    return np.complex128(value) if isinstance(value, complex) else value
 
 
-def _wrapped(value: Any, name: str) -> int:
-    """Return an integer modulo the range of a C type, as a little-endian machine reads its first bytes."""
-    if name == "bool":
-        return int(bool(value))
-    dtype = _core._dtype_of_c_name(name) or np.dtype(name.removesuffix("_t"))
-    return int(np.array(int(value) & ((1 << 64) - 1), np.uint64).astype(dtype))
+def _converted(value: Any, parameter: str, is_narrow: bool) -> Any:
+    if isinstance(value, np.ndarray) and value.ndim > 0 and value.size == 1:
+        value = value.reshape(())[()]
+    if not isinstance(value, _Number):
+        return value
+    dtype = _declared_dtype(parameter)
+    if dtype is None:
+        return _own_scalar(value, is_narrow)
+    if dtype.kind in "iub" and isinstance(value, int | np.integer | np.bool_):
+        # A kernel reads the first bytes of the integer, because the machine is little-endian.
+        return np.array(int(value) & ((1 << 64) - 1), np.uint64).astype(dtype)[()]
+    return value if isinstance(value, np.generic) else dtype.type(value)
 
 
-def converted(arguments: Sequence[Any], parameters: Sequence[str] | None) -> tuple[Any, ...]:
+def converted(arguments: Sequence[Any], parameters: Sequence[str] | None, is_narrow: bool = False) -> tuple[Any, ...]:
     """Return arguments with the scalars that CuPy accepts and PyGPU rejects, in accepted types.
 
     Parameters
@@ -56,6 +60,8 @@ def converted(arguments: Sequence[Any], parameters: Sequence[str] | None) -> tup
         Arguments of a launch.
     parameters : sequence of str or None
         Declarations of the kernel's parameters; ``''`` for an unknown one.
+    is_narrow : bool, optional
+        Whether integers for unknown parameters have 32 bits.
 
     Returns
     -------
@@ -67,20 +73,11 @@ def converted(arguments: Sequence[Any], parameters: Sequence[str] | None) -> tup
     >>> import numpy as np
     >>> from PyGPU._cupy.kernels.function import converted
     >>> converted((np.int64(3), 2.5), ("int n", ""))
-    (3, np.float64(2.5))
+    (np.int32(3), np.float64(2.5))
     """
-    result = []
-    for position, value in enumerate(arguments):
-        parameter = parameters[position] if parameters is not None and position < len(parameters) else ""
-        name = _declared_type(parameter)
-        if isinstance(value, np.ndarray) and value.ndim > 0 and value.size == 1:
-            value = value.reshape(())[()]
-        if isinstance(value, (np.integer, np.bool_)) and name in _INTEGERS:
-            value = _wrapped(value, name)
-        elif not parameter or not name or name.endswith("Complex"):
-            value = _own_scalar(value)
-        result.append(value)
-    return tuple(result)
+    count = len(parameters) if parameters is not None else 0
+    known = [*(parameters or ()), *[""] * (len(arguments) - count)]
+    return tuple(_converted(value, parameter, is_narrow) for value, parameter in zip(arguments, known, strict=False))
 
 
 class Function:
@@ -147,13 +144,20 @@ class Function:
         stream: Any,
     ) -> None:
         """Launch with converted arguments after a rejected launch; raise `error` if there is nothing to convert."""
-        given = tuple(args)
-        arguments = converted(given, self._kernel.parameters)
+        given, parameters = tuple(args), self._kernel.parameters
+        arguments = converted(given, parameters)
         shape = [[max(1, length) for length in axes] for axes in (grid, block)]
-        unchanged = all(one is other for one, other in zip(arguments, given, strict=True))
+        unchanged = len(arguments) == len(given) and all(map(operator.is_, arguments, given))
         if unchanged and shape == [list(grid), list(block)]:
             raise error
-        self.launch(*arguments, grid=shape[0], block=shape[1], stream=stream, shared=shared_mem)
+        options = {"grid": shape[0], "block": shape[1], "stream": stream, "shared": shared_mem}
+        try:
+            self.launch(*arguments, **options)
+        except TypeError:
+            narrow = converted(given, parameters, is_narrow=True)
+            if all(map(operator.is_, narrow, arguments)):
+                raise
+            self.launch(*narrow, **options)
 
     def linear_launch(
         self,
@@ -175,10 +179,9 @@ class Function:
         """Launch so that all blocks run concurrently, with as many blocks of a line as the device can hold."""
         lengths = (*(max(1, length) for length in grid), 1, 1)[:3]
         threads = (*(max(1, length) for length in block), 1, 1)[:3]
-        count = self._kernel.device.properties["multiprocessor_count"]
-        limit = self._kernel.active_blocks(threads, shared_mem) * count
         total = lengths[0] * lengths[1] * lengths[2]
-        if total > limit > 0:
+        limit = self._most_concurrent(threads, shared_mem)
+        if total > limit:
             if lengths[1:] != (1, 1):
                 raise ValueError(
                     f"The specified grid size {lengths} exceeds the limit: {total} blocks of {threads} threads cannot "
@@ -186,11 +189,21 @@ class Function:
                 )
             warnings.warn(
                 f"The grid size will be reduced from {total} to {limit}, the number of blocks that run concurrently",
-                stacklevel=3,
+                stacklevel=4,
             )
             lengths = (limit, 1, 1)
         config = _core.LaunchConfig(lengths, threads, shared_mem, stream, cooperative=True)
         try:
             self.launch(*args, config=config)
-        except (TypeError, ValueError):
-            self.launch(*converted(tuple(args), self._kernel.parameters), config=config)
+        except TypeError as error:
+            arguments = converted(tuple(args), self._kernel.parameters)
+            if all(map(operator.is_, arguments, args)):
+                raise error
+            self.launch(*arguments, config=config)
+
+    def _most_concurrent(self, threads: Sequence[int], shared_mem: int) -> int:
+        """Return the number of blocks that run concurrently."""
+        if self._kernel.device.kind == "cpu":
+            return _MOST_ON_CPU  # the blocks of a cooperative grid take turns
+        count: int = self._kernel.device.properties["multiprocessor_count"]
+        return self._kernel.active_blocks(threads, shared_mem) * count
