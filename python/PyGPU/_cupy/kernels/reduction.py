@@ -263,11 +263,11 @@ class ReductionKernel:
         is_short = kept_nest.size < _SHORT and reduced_nest.size < _SHORT
 
         def build() -> Any:
-            source = axis_source(self._text, params, self.nin, types, forms, ranks, plan, is_short)
+            source = axis_source(self._text, params, self.nin, types, forms, ranks, threads, is_short)
             self._record(types, [form is not None for form in forms], source)
             return compile_text(source, self._text, device.index)
 
-        launch = self._kernel(("axes", types, tuple(forms), ranks, plan, is_short, device.index), build)
+        launch = self._kernel(("axes", types, tuple(forms), ranks, threads, is_short, device.index), build)
         extents = []
         for position, form in enumerate(forms):
             if form is None:
@@ -283,6 +283,9 @@ class ReductionKernel:
             *extents,
             kept_nest.size,
             reduced_nest.size,
+            plan.places,
+            plan.lanes,
+            plan.along,
             grid=blocks,
             block=plan.places * plan.lanes,
             stream=stream,

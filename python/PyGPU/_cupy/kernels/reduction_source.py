@@ -13,11 +13,12 @@ from PyGPU._cupy.kernels.arguments import ArrayForm
 from PyGPU._cupy.kernels.c_text import has_word, headers_for, renamed
 from PyGPU._cupy.kernels.elementwise_source import TAKEN, Declared, symbol_of
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
-from PyGPU._cupy.kernels.reduction_plan import Threads
 from PyGPU._native.library_files import HEADERS
 
 __all__ = ["ReductionText", "axis_source", "compile_text", "finish_source", "state_dtype", "total_kernel"]
 
+# Parameters for the threads of a block.
+_THREADS = "const int _places, const int _lanes, const bool _along"
 # Names of CuPy's kernel by which an expression depends on the position of an element.
 _POSITIONS = ("_in_ind", "_out_ind", "_i", "_j", "_J")
 
@@ -148,13 +149,13 @@ def axis_source(
     types: TypeMap,
     forms: Sequence[ArrayForm | None],
     ranks: tuple[int, int],
-    threads: Threads,
+    threads: int,
     is_short: bool,
 ) -> str:
     """Return the source of a reduction along some axes.
 
-    Its arguments are all arrays and scalars, the nests of kept and reduced axes, the extents of raw arrays, and the
-    numbers of results and of elements for each.
+    Its arguments are all arrays and scalars, the nests of kept and reduced axes, the extents of raw arrays, the numbers
+    of results and of elements for each, and the fields of `Threads`.
 
     Parameters
     ----------
@@ -170,8 +171,8 @@ def axis_source(
         Forms of raw arrays; any form for other arrays, None for scalars.
     ranks : tuple of int
         Number of kept axes and of reduced axes.
-    threads : Threads
-        Threads of a block.
+    threads : int
+        Maximum number of threads of a block.
     is_short : bool
         Whether all indices fit into 32 bits.
 
@@ -205,29 +206,27 @@ def axis_source(
         f"const pygpu_cupy::nest<{rank}, {arrays}> {name}"
         for rank, name in zip(ranks, ("_kept", "_reduced"), strict=True)
     ]
-    listed = ", ".join([*declared, *nests, *extents, "const ptrdiff_t _places", "const ptrdiff_t _count"])
+    listed = ", ".join([*declared, *nests, *extents, "const ptrdiff_t _results", "const ptrdiff_t _count", _THREADS])
     number = "unsigned" if is_short else "unsigned long long"
     bodies = ["\n".join(lines).replace("{number}", number) for lines in (raw, inputs, outputs)]
-    lanes, places = threads.lanes, threads.places
-    total, step = lanes * places, 1 if threads.along else places
-    lane, place = (f"% {lanes}", f"/ {lanes}") if threads.along else (f"/ {places}", f"% {places}")
     join = f"{{ _type_reduce a = {{left}}, b = {{right}}; {{left}} = _type_reduce({text.reduce_expr}\n); }}"
 
     def joined(left: str, right: str) -> str:
         return join.replace("{left}", left).replace("{right}", right)
 
     return f"""{_head(text, types)}extern "C" __global__ void {text.symbol}({listed}) {{
-    __shared__ double _bytes[({total} * sizeof(_type_reduce) + 15) / 16 * 2];
+    __shared__ double _bytes[({threads} * sizeof(_type_reduce) + 15) / 16 * 2];
     _type_reduce *_shared = (_type_reduce *)_bytes;
-    const pygpu_cupy::count _in_ind = {{_places * _count}}, _out_ind = {{_places}};
+    const pygpu_cupy::count _in_ind = {{_results * _count}}, _out_ind = {{_results}};
     {bodies[0]}
-    const int _tid = threadIdx.x, _lane = _tid {lane};
-    const ptrdiff_t _step = (ptrdiff_t)gridDim.x * {places};
-    for (ptrdiff_t _base = (ptrdiff_t)blockIdx.x * {places}; _base < _places; _base += _step) {{
-        const ptrdiff_t _i = _base + _tid {place};
+    const int _tid = threadIdx.x, _apart = _along ? 1 : _places;
+    const int _lane = _along ? _tid % _lanes : _tid / _places, _place = _along ? _tid / _lanes : _tid % _places;
+    const ptrdiff_t _step = (ptrdiff_t)gridDim.x * _places;
+    for (ptrdiff_t _base = (ptrdiff_t)blockIdx.x * _places; _base < _results; _base += _step) {{
+        const ptrdiff_t _i = _base + _place;
         _type_reduce _sum = _type_reduce({text.identity});
-        if (_i < _places) for (ptrdiff_t _J = _lane; _J < _count; _J += {lanes}) {{
-            const ptrdiff_t _j = _J * _places + _i;
+        if (_i < _results) for (ptrdiff_t _J = _lane; _J < _count; _J += _lanes) {{
+            const ptrdiff_t _j = _J * _results + _i;
             {bodies[1]}
             _type_reduce _one = static_cast<_type_reduce>({text.map_expr}
             );
@@ -235,11 +234,11 @@ def axis_source(
         }}
         _shared[_tid] = _sum;
         __syncthreads();
-        for (int _half = {lanes} / 2; _half > 0; _half /= 2) {{
-            if (_lane < _half) {joined("_shared[_tid]", f"_shared[_tid + _half * {step}]")}
+        for (int _half = _lanes / 2; _half > 0; _half /= 2) {{
+            if (_lane < _half) {joined("_shared[_tid]", "_shared[_tid + _half * _apart]")}
             __syncthreads();
         }}
-        if (_lane == 0 && _i < _places) {{
+        if (_lane == 0 && _i < _results) {{
             {bodies[2]}
             {{ _type_reduce a = _shared[_tid];
             {text.post_map_expr}
