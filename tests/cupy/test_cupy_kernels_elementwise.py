@@ -53,7 +53,8 @@ def test_elementwise_scalar_is_assigned_to_integers(difference: ElementwiseKerne
 
 
 def test_elementwise_reads_and_writes_by_name() -> None:
-    conditional = ElementwiseKernel("T x", "T y", "if (x > 0) y = x; else if (x < -1) continue; else y += 1", "cases")
+    operation = "if (x > 0) y = x; else if (x < -1) continue; else y += 1"
+    conditional = ElementwiseKernel("T x", "T y", operation, "conditional")
     out = PyGPU.full((4, 5), 7, np.float32)
     conditional(PyGPU.to_gpu(X), out)
     np.testing.assert_array_equal(out.get(), np.where(X > 0, X, np.where(X < -1, 7, 8)))
@@ -188,6 +189,19 @@ def test_elementwise_takes_arrays_of_other_libraries(difference: ElementwiseKern
     np.testing.assert_array_equal(difference(Foreign(PyGPU.to_gpu(X)), 0).get(), X * X)
     with pytest.raises(TypeError, match=r"Unsupported type.*numpy\.ndarray"):
         difference(X, 0)
+
+
+def test_elementwise_reads_textures() -> None:
+    image = PyGPU.TextureArray((4, 5), "float32")
+    image.set(X)
+    kernel = ElementwiseKernel(
+        "T x, U image, uint64 width",
+        "T y",
+        "y = x + tex2D<T>(image, (float)(i % width), (float)(i / width))",
+        "textured",
+    )
+    x = PyGPU.arange(20, dtype=np.float32).reshape(4, 5)
+    np.testing.assert_array_equal(kernel(x, PyGPU.Texture(image), 5).get(), x.get() + X)
 
 
 def test_elementwise_rejects_sizes_and_shapes(difference: ElementwiseKernel) -> None:

@@ -58,16 +58,16 @@ def extent_dtype(ndim: int) -> np.dtype[Any]:
 
 
 def as_array(value: Any) -> Any:
-    """Return an array on the device unchanged or as a view, and a number unchanged.
+    """Return an array on the device unchanged or as a view, and a number or a texture unchanged.
 
     Parameters
     ----------
-    value : array or number
+    value : array, number or Texture
         Argument of a kernel. Arrays of other libraries are accepted by CUDA's array interface and by DLPack.
 
     Returns
     -------
-    GPUArray or number
+    GPUArray, number or Texture
 
     Raises
     ------
@@ -80,7 +80,7 @@ def as_array(value: Any) -> Any:
     >>> as_array(2.5)
     2.5
     """
-    if isinstance(value, _Array | int | float | complex | np.generic):
+    if isinstance(value, _Array | int | float | complex | np.generic | _core.Texture):
         return value
     if hasattr(value, "__cupy_get_ndarray__"):
         return value.__cupy_get_ndarray__()

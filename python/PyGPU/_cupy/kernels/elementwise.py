@@ -20,7 +20,7 @@ from PyGPU._cupy.kernels.elementwise_source import (
     plain_source,
 )
 from PyGPU._cupy.kernels.launches import FastLaunch, Launch, LoopLaunch, PlainLaunch, fast_launch
-from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, check_kernel_name, parse_parameters, resolve
+from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_kernel_name, parse_parameters, resolve
 
 __all__ = ["ElementwiseKernel"]
 
@@ -150,14 +150,16 @@ class ElementwiseKernel:
         if 0 in shape:
             return result
         for position, dtype in enumerate(types.inputs):
-            if not is_array[position]:
+            if not is_array[position] and dtype != TEXTURE:
                 cast = scalar_cast(type(args[position]), dtype)
                 args[position] = args[position] if cast is None else cast(args[position])
         launch = self._launch(args, shape, types, is_fresh)
         launch.run(args, shape, stream, block_size)
-        fast = fast_launch(self, launch, given, types)
-        if fast is not None:
-            self._launches[tuple([one.dtype if type(one) is _Array else type(one) for one in given])] = fast
+        key = tuple([one.dtype if type(one) is _Array else type(one) for one in given])
+        if key not in self._launches:
+            fast = fast_launch(self, launch, given, types)
+            if fast is not None:
+                self._launches[key] = fast
         return result
 
     def loop_shape(self, args: Sequence[Any], size: int) -> tuple[int, ...]:
@@ -181,7 +183,7 @@ class ElementwiseKernel:
         return shapes[0] if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
     def _resolve(self, args: Sequence[Any], is_array: Sequence[bool]) -> TypeMap:
-        key = tuple([one.dtype if known else None for one, known in zip(args, is_array, strict=True)])
+        key = tuple([one.dtype if isinstance(one, _Array) else _texture_dtype(one) for one in args])
         types = self._types.get(key)
         if types is None:
             if not all(is_array[self.nin :]):
@@ -213,8 +215,12 @@ class ElementwiseKernel:
 
     def _launch(self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool) -> Launch:
         """Return the launch for arguments; broadcast them where the kernel does not."""
-        is_plain = self._is_by_block or not any(
-            isinstance(one, _Array) and not parameter.raw for one, parameter in zip(args, self.params, strict=True)
+        is_plain = (
+            self._is_by_block
+            or TEXTURE in types.inputs
+            or not any(
+                isinstance(one, _Array) and not one_of.raw for one, one_of in zip(args, self.params, strict=True)
+            )
         )
         if is_plain:
             for position, parameter in enumerate(self.params):
@@ -308,6 +314,10 @@ class ElementwiseKernel:
 
     def __repr__(self) -> str:
         return f"<ElementwiseKernel {self.name}({', '.join(one.declaration() for one in self.params)})>"
+
+
+def _texture_dtype(value: Any) -> np.dtype[Any] | None:
+    return TEXTURE if isinstance(value, _core.Texture) else None
 
 
 def _positions(flags: Sequence[bool]) -> tuple[int, ...]:

@@ -124,7 +124,11 @@ def _operation(text: KernelText, before: str, after: str) -> str:
     """Return the operation between definitions and stores; its index ``i`` is signed, as in CuPy."""
     operation = f'#line 1 "operation"\n{text.operation}\n;'
     if has_word("i", text.operation):
-        operation = f"const ptrdiff_t pygpu_i = i;\n{{ const ptrdiff_t i = pygpu_i;\n{operation} }}"
+        if "define" in text.preamble or "#" in text.operation:
+            # A macro may contain the index, so its name must remain. The elements are then processed one by one.
+            operation = f"const ptrdiff_t pygpu_i = i;\n{{ const ptrdiff_t i = pygpu_i;\n{operation} }}"
+        else:
+            operation = f"const ptrdiff_t pygpu_i = i;\n{renamed(operation, {'i': 'pygpu_i'})}"
     return f"{before}\n{{\n{operation}\n}}\n{after}"
 
 
@@ -166,8 +170,6 @@ def loop_kernel(
     source : str
         The operation, for `cached_code`.
     """
-    from PyGPU.elementwise import ElementwiseKernel
-
     pairs = list(zip(parameters, (*types.inputs, *types.outputs), strict=True))
     loop_names = {**TAKEN, "i": "user_i"}
     text = KernelText(
@@ -218,7 +220,7 @@ def loop_kernel(
     if "float16" in preamble:
         preamble = f"// has pygpu::float16\n{preamble}"
     options = [*text.options, f"-I{HEADERS}"]
-    kernel = ElementwiseKernel(
+    kernel = _core.ElementwiseKernel(
         [*declared, *extents],
         operation,
         text.symbol,

@@ -11,9 +11,12 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._native.c_types import dtype_to_ctype
 
-__all__ = ["Parameter", "TypeMap", "c_name", "check_kernel_name", "parse_parameters", "resolve"]
+__all__ = ["TEXTURE", "Parameter", "TypeMap", "c_name", "check_kernel_name", "parse_parameters", "resolve"]
 
 DType = np.dtype[Any]
+
+TEXTURE = np.dtype([("cudaTextureObject_t", np.uint64)])
+"""Type of a parameter for a texture."""
 
 _C_NAMES = {
     "b1": "bool",
@@ -60,6 +63,8 @@ def c_name(dtype: DType) -> str:
     name = _C_NAMES.get(f"{dtype.kind}{dtype.itemsize}")
     if name is not None:
         return name
+    if dtype == TEXTURE:
+        return "cudaTextureObject_t"
     return "bfloat16" if dtype.name == "bfloat16" else dtype_to_ctype(dtype)
 
 
@@ -138,6 +143,8 @@ def _parse(declaration: str, is_const: bool) -> Parameter:
 
 
 def _dtype_of_name(name: str) -> DType:
+    if name == "cudaTextureObject_t":
+        return TEXTURE
     if name == "bfloat16":
         import ml_dtypes
 

@@ -97,8 +97,6 @@ def total_kernel(
     ReductionKernel
         Its arguments are the inputs.
     """
-    from PyGPU.reduction import ReductionKernel
-
     elements, declared = dict(TAKEN), []
     for parameter, known, array in zip(inputs, types.inputs, is_array, strict=True):
         name = f"_raw_{parameter.name}" if array else TAKEN.get(parameter.name, parameter.name)
@@ -107,7 +105,7 @@ def total_kernel(
     preamble = _head(text, types)
     if "float16" in preamble:
         preamble = f"// has pygpu::float16\n{preamble}"
-    return ReductionKernel(
+    return _core.ReductionKernel(
         dtype,
         text.identity,
         text.reduce_expr,
