@@ -67,7 +67,10 @@ def test_elementwise_returns_several_types() -> None:
     kernel = ElementwiseKernel(
         "T x, complex64 w",
         "complex64 z, float16 h, bool b, uint8 u, int64 k",
-        "z = complex<float>(x, 1) * conj(w) + thrust::complex<float>(0, 1); h = x; b = x > 0; u = 300; k = -1 - (int)(x > 0)",
+        """
+        z = complex<float>(x, 1) * conj(w) + thrust::complex<float>(0, 1);
+        h = x; b = x > 0; u = 300; k = -1 - (x > 0);
+        """,
         "types",
     )
     z, h, b, u, k = kernel(PyGPU.to_gpu(X), 2 + 1j)
@@ -134,6 +137,19 @@ def test_elementwise_atomics_add_to_raw_outputs(dtype: type) -> None:
     out = PyGPU.zeros(5, dtype)
     scatter(PyGPU.to_gpu(index), 2, out)
     assert out.tolist() == (2 * np.bincount(index, minlength=5)).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_elementwise_atomics_find_extrema(dtype: type) -> None:
+    extrema = ElementwiseKernel(
+        "T x",
+        "raw T low, raw T high",
+        "atomicMin(&low[0], x); atomicMax(&high[0], x == 0 ? -CUDART_INF : x)",
+        "extrema",
+    )
+    low, high = PyGPU.full(1, 9, dtype), PyGPU.full(1, -9, dtype)
+    extrema(PyGPU.to_gpu(X.astype(dtype)), low, high)
+    assert (low.tolist(), high.tolist()) == ([X.min()], [X.max()])
 
 
 def test_elementwise_loop_texts_and_preamble() -> None:

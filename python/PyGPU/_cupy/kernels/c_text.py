@@ -204,6 +204,7 @@ def headers_for(*texts: str) -> str:
     needs = {
         "complex.cuh": r"\b(complex|thrust)\b",
         "float16.cuh": r"\bb?float16\b",
+        "math_constants.h": r"\bCUDART_",
         "carray.cuh": r"\b(CArray|CIndexer|CUPY_FOR|M_PI|_ind|pygpu_cupy)\b",
         "atomics.cuh": r"\batomic(Add|Max|Min)\b",
     }

@@ -239,7 +239,8 @@ class ElementwiseKernel:
         launch = self._kernels.get(key)
         if launch is None:
             build = self._plain if is_plain else self._loop
-            launch = self._kernels[key] = build(types, forms, len(shape), is_fresh, device)
+            # Threads that compile at the same time use the kernel of one of them.
+            launch = self._kernels.setdefault(key, build(types, forms, len(shape), is_fresh, device))
         return launch
 
     def _shaped(self, forms: Sequence[ArrayForm | None], is_plain: bool) -> list[bool]:

@@ -131,6 +131,8 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     ]
     if not checks and not launch.is_plain:
         return _simple(kernel, launch.native, loop, casts, types.outputs, is_fresh)
+    if launch.is_plain and not (loop or casts or launch.with_shape):
+        return _raw(kernel, launch.native, [position for position, _ in checks], types.outputs, is_fresh)
     return _general(kernel, launch, checks, loop, casts, types.outputs, is_fresh)
 
 
@@ -177,6 +179,30 @@ def _simple(
             return output
         outputs = [empty(shape, dtype) for dtype in dtypes]
         native(*args, *outputs, stream=stream)
+        return result(outputs)
+
+    return launch
+
+
+def _raw(
+    kernel: ElementwiseKernel, native: Any, raw: list[int], dtypes: tuple[np.dtype[Any], ...], is_fresh: bool
+) -> FastLaunch:
+    """Return the launch of a kernel with raw arrays alone, as long as these are contiguous."""
+    result, nin, empty = kernel.result, kernel.nin, _core.empty
+
+    def launch(args: Any, size: int, stream: Any, block_size: int) -> Any:
+        for position in raw:
+            if not args[position].flags.c_contiguous:
+                return kernel.call(args, size, stream, block_size)
+        if size < 1 or size >= _MOST_BLOCKS:
+            return kernel.call(args, size, stream, block_size)
+        block_size = min(block_size, size)
+        grid = -(-size // block_size)
+        if not is_fresh:
+            native(*args, size, block=block_size, grid=grid, stream=stream)
+            return result(args[nin:])
+        outputs = [empty((size,), dtype) for dtype in dtypes]
+        native(*args, *outputs, size, block=block_size, grid=grid, stream=stream)
         return result(outputs)
 
     return launch

@@ -199,7 +199,7 @@ class ReductionKernel:
     def _kernel(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
         kernel = self._kernels.get(key)
         if kernel is None:
-            kernel = self._kernels[key] = build()
+            kernel = self._kernels.setdefault(key, build())
         return kernel
 
     def _reduce_all(
