@@ -17,9 +17,9 @@ Handler = Callable[[bool, str, str], Any]
 Options = Iterable[tuple[int, Any]]
 
 
-def _not_found(error: ValueError) -> _core.InvalidValueError:
+def not_found(error: ValueError) -> _core.InvalidValueError:
     """Return the error that the driver gives for a name that a module does not contain."""
-    result = _core.InvalidValueError(str(error))
+    result = _core.InvalidValueError(f"CUDA_ERROR_NOT_FOUND: named symbol not found: {error}")
     result.code, result.name = 500, "CUDA_ERROR_NOT_FOUND"
     return result
 
@@ -77,7 +77,7 @@ class Module:
         try:
             return Function(self._module.get_function(name), self._references)
         except ValueError as error:
-            raise _not_found(error) from error
+            raise not_found(error) from error
 
     def get_global(self, name: str) -> tuple[int, int]:
         """Return the address and size of a variable of the module.
@@ -108,7 +108,7 @@ class Module:
         try:
             return self._module.get_global(name)
         except ValueError as error:
-            raise _not_found(error) from error
+            raise not_found(error) from error
 
     def get_texref(self, name: str) -> TextureReference:
         """Return a texture reference of the module.
@@ -136,14 +136,14 @@ class Module:
         try:
             return TextureReference._from_module(self._references, name)
         except ValueError as error:
-            raise _not_found(error) from error
+            raise not_found(error) from error
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return the surface reference of a file-scope surface, with the same parameters as `get_texref`."""
         try:
             return SurfaceReference._from_module(self._references, name)
         except ValueError as error:
-            raise _not_found(error) from error
+            raise not_found(error) from error
 
     def __repr__(self) -> str:
         return f"<PyGPU.driver.Module {self._module!r}>"
@@ -188,7 +188,7 @@ def module_from_buffer(
             message_handler(False, "", str(error))
         if isinstance(error, _core.CudaError):
             raise
-        raise _not_found(error) from error
+        raise not_found(error) from error
     if message_handler is not None:
         message_handler(True, module.log, "")
     return Module(module)

@@ -1,0 +1,1 @@
+"""Kernels in CuPy's spelling: raw, elementwise, reduction and fused kernels."""

@@ -1,0 +1,169 @@
+"""Arguments of elementwise and reduction kernels: arrays, scalars and the extents that kernels receive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+
+__all__ = [
+    "LIMIT_32_BITS",
+    "ArrayForm",
+    "ScalarCast",
+    "as_array",
+    "extent",
+    "extent_dtype",
+    "first_element",
+    "scalar_cast",
+]
+
+_Array = _core.GPUArray
+_EXTENTS: dict[tuple[Any, ...], np.void] = {}
+_EXTENTS_KEPT = 1024
+LIMIT_32_BITS = 1 << 31
+# Kinds of dtypes to which a launch converts an exact Python number itself.
+_NATIVE: dict[type, str] = {int: "iufc", bool: "biufc", float: "fc", complex: "c"}
+
+
+@dataclass(frozen=True)
+class ArrayForm:
+    """Properties of an array argument on which the source depends."""
+
+    ndim: int
+    is_contiguous: bool
+    is_short: bool
+    """Whether byte offsets fit into 32 bits."""
+
+    @classmethod
+    def of(cls, array: Any) -> ArrayForm:
+        """Return the form of an array."""
+        is_short = array.nbytes < LIMIT_32_BITS
+        if not array.flags.c_contiguous:
+            spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))
+            is_short = sum(spans) < LIMIT_32_BITS
+        return cls(array.ndim, array.flags.c_contiguous, is_short)
+
+    def type_of(self, element: str) -> str:
+        """Return the C++ class of the array."""
+        return f"CArray<{element}, {self.ndim}, {str(self.is_contiguous).lower()}, {str(self.is_short).lower()}>"
+
+
+def extent_dtype(ndim: int) -> np.dtype[Any]:
+    """Return the dtype of `pygpu_cupy::extent`: size, lengths and strides."""
+    return np.dtype([("numbers", np.int64, (1 + 2 * ndim,))])
+
+
+def as_array(value: Any) -> Any:
+    """Return an array on the device unchanged or as a view, and a number or a texture unchanged.
+
+    Parameters
+    ----------
+    value : array, number or Texture
+        Argument of a kernel. Arrays of other libraries are accepted by CUDA's array interface and by DLPack.
+
+    Returns
+    -------
+    GPUArray, number or Texture
+
+    Raises
+    ------
+    TypeError
+        For arrays of the host and other objects.
+
+    Examples
+    --------
+    >>> from PyGPU._cupy.kernels.arguments import as_array
+    >>> as_array(2.5)
+    2.5
+    """
+    if isinstance(value, _Array | int | float | complex | np.generic | _core.Texture):
+        return value
+    if hasattr(value, "__cupy_get_ndarray__"):
+        return value.__cupy_get_ndarray__()
+    if isinstance(value, np.ndarray) or not (
+        hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__")
+    ):
+        hint = ": copy it to the device first, with cupy.asarray(x)" if isinstance(value, np.ndarray) else ""
+        raise TypeError(f"Unsupported type {type(value)}: a kernel takes arrays on the device and numbers{hint}")
+    return _core.asarray(value)
+
+
+class ScalarCast:
+    """Conversion of scalars to the type of a parameter, by the rules of an assignment to an array's element."""
+
+    __slots__ = ("_cell",)
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._cell = np.empty((), dtype)
+
+    def __call__(self, value: Any) -> Any:
+        """Return a NumPy scalar."""
+        cell = np.empty_like(self._cell)
+        cell[()] = value
+        return cell[()]
+
+
+def scalar_cast(kind: type, dtype: np.dtype[Any]) -> ScalarCast | None:
+    """Return the conversion of a scalar of a class; None if a launch converts it itself.
+
+    Parameters
+    ----------
+    kind : type
+        Class of the scalar.
+    dtype : numpy.dtype
+        Type of the parameter.
+
+    Returns
+    -------
+    ScalarCast or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU._cupy.kernels.arguments import scalar_cast
+    >>> scalar_cast(float, np.dtype('float32')) is None, scalar_cast(float, np.dtype('int32'))(2.5)
+    (True, np.int32(2))
+    """
+    if dtype.kind in _NATIVE.get(kind, "") or kind is dtype.type:
+        return None
+    return ScalarCast(dtype)
+
+
+def extent(shape: Sequence[int], strides: Sequence[int]) -> np.void:
+    """Return the parameter `pygpu_cupy::extent` for a shape and strides in bytes.
+
+    Parameters
+    ----------
+    shape, strides : tuple of int
+        Lengths of the axes, and strides in bytes.
+
+    Returns
+    -------
+    numpy.void
+
+    Examples
+    --------
+    >>> from PyGPU._cupy.kernels.arguments import extent
+    >>> extent((2, 3), (24, 8))['numbers'].tolist()
+    [6, 2, 3, 24, 8]
+    """
+    key = (*shape, *strides)
+    value = _EXTENTS.get(key)
+    if value is None:
+        size = 1
+        for length in shape:
+            size *= length
+        value = np.array([size, *key], np.int64).view(extent_dtype(len(shape)))[0]
+        if len(_EXTENTS) >= _EXTENTS_KEPT:
+            _EXTENTS.clear()
+        _EXTENTS[key] = value
+    return value
+
+
+def first_element(array: Any, form: ArrayForm) -> Any:
+    """Return a contiguous view that begins at the array's first element, for a parameter that is a pointer."""
+    return array if form.is_contiguous else array[(slice(0, 1),) * form.ndim]

@@ -1,0 +1,330 @@
+"""`ElementwiseKernel`: a C++ operation for each element of broadcast arrays, in CuPy's spelling."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._cupy.kernels.arguments import ArrayForm, as_array, scalar_cast
+from PyGPU._cupy.kernels.c_text import depends_on_block
+from PyGPU._cupy.kernels.elementwise_source import (
+    KernelText,
+    compile_plain,
+    indexer,
+    is_shaped,
+    loop_kernel,
+    plain_source,
+)
+from PyGPU._cupy.kernels.launches import FastLaunch, Launch, LoopLaunch, PlainLaunch, fast_launch
+from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_kernel_name, parse_parameters, resolve
+
+__all__ = ["ElementwiseKernel"]
+
+_Array = _core.GPUArray
+# Form of an array that PyGPU's loop traverses: its source does not depend on it.
+_ANY_FORM = ArrayForm(1, True, True)
+
+
+class ElementwiseKernel:
+    """Kernel that executes a C++ operation for each element of broadcast arrays.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations of inputs and outputs, such as ``'T x, float32 y'`` and ``'T z'``. One letter is a placeholder,
+        whose type the arrays of a call decide. The kernel itself indexes an array that is declared ``raw``.
+    operation : str
+        The operation, in which the names are elements: ``'z = x * x + y'``. ``i`` is the index of the element.
+    name : str, optional
+        Name of the kernel in profilers.
+    reduce_dims : bool, optional
+        Accepted as a hint; PyGPU combines axes itself.
+    preamble : str, optional
+        Code before the kernel: functions, types, macros.
+    no_return : bool, optional
+        Whether calls return None.
+    return_tuple : bool, optional
+        Whether calls return a tuple also for a single output.
+    options : tuple of str, optional
+        Options of the compiler.
+    loop_prep, after_loop : str, optional
+        Code that a thread executes before its first and after its last element.
+
+    Raises
+    ------
+    ValueError
+        If a declaration or the name is invalid.
+
+    Notes
+    -----
+    ``kernel(*inputs, *outputs, size=-1, stream=None, block_size=128)`` launches and returns the outputs, which are
+    allocated if they are not given. `size` is the number of elements if all arrays are raw. Scalars take the type of
+    their parameter. `block_size` applies to kernels that use the threads of a block or have only raw arrays; PyGPU
+    chooses the blocks of other kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU
+    >>> from PyGPU._cupy.kernels.elementwise import ElementwiseKernel
+    >>> squared_difference = ElementwiseKernel('T x, T y', 'T z', 'z = (x - y) * (x - y)', 'squared_difference')
+    >>> x = PyGPU.arange(4, dtype=np.float32)
+    >>> squared_difference(x, 1).tolist()
+    [1.0, 0.0, 1.0, 4.0]
+    >>> reverse = ElementwiseKernel('raw T x', 'T y', 'y = x[x.size() - 1 - i]', 'reverse')
+    >>> reverse(x, size=4).tolist()
+    [3.0, 2.0, 1.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        *,
+        options: tuple[str, ...] = (),
+        loop_prep: str = "",
+        after_loop: str = "",
+    ) -> None:
+        check_kernel_name(name)
+        self.in_params = parse_parameters(in_params, True)
+        self.out_params = parse_parameters(out_params, False)
+        self.params = (*self.in_params, *self.out_params)
+        names = [one.name for one in self.params]
+        if "i" in names or len(set(names)) < len(names):
+            raise ValueError(f"Can not use 'i' as a parameter name, nor a name twice, as in {', '.join(names)}")
+        self.nin, self.nout = len(self.in_params), len(self.out_params)
+        self.nargs = self.nin + self.nout
+        self.name = self.__name__ = name
+        self.operation, self.preamble, self.reduce_dims = operation, preamble, reduce_dims
+        self.no_return, self.return_tuple = no_return, return_tuple
+        self.kwargs = {"options": tuple(options), "loop_prep": loop_prep, "after_loop": after_loop}
+        self._text = KernelText(name, operation, preamble, loop_prep, after_loop, tuple(options))
+        self._is_by_block = depends_on_block(*self._text.body)
+        self._is_indexed = indexer(self._text, 1) == "index"
+        # Launches of repeated calls by the types of the arguments, and kernels of all calls by types and forms.
+        self._launches: dict[tuple[Any, ...], FastLaunch] = {}
+        self._kernels: dict[tuple[Any, ...], Launch] = {}
+        self._types: dict[tuple[Any, ...], TypeMap] = {}
+        self._cached_codes: dict[tuple[Any, ...], str] = {}
+
+    def __call__(self, *args: Any, size: int = -1, stream: Any = None, block_size: int = 128) -> Any:
+        """Launch the kernel, and return its outputs."""
+        launch = self._launches.get(tuple([one.dtype if type(one) is _Array else type(one) for one in args]))
+        if launch is not None and block_size > 0:
+            return launch(args, size, stream, block_size)
+        return self.call(args, size, stream, block_size)
+
+    def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
+        """Launch the kernel for any arguments, with all checks."""
+        if block_size <= 0:
+            raise ValueError(f"block_size must be greater than zero, and is {block_size}")
+        if len(given) not in (self.nin, self.nargs):
+            raise TypeError(
+                f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or {self.nargs} (with "
+                f"outputs), but given {len(given)}."
+            )
+        for argument in given:
+            override = getattr(argument, "__cupy_override_elementwise_kernel__", None)
+            if override is not None:
+                return override(self, *given, size=size, stream=stream, block_size=block_size)
+        args = [as_array(one) for one in given]
+        shape = self.loop_shape(args, size)
+        is_array = [isinstance(one, _Array) for one in args]
+        types = self._resolve(args, is_array)
+        is_fresh = len(args) == self.nin
+        if is_fresh:
+            args += self._allocate(shape, types, size)
+        else:
+            self.check_outputs(args, shape)
+        result = self.result(args[self.nin :])
+        if 0 in shape:
+            return result
+        for position, dtype in enumerate(types.inputs):
+            if not is_array[position] and dtype != TEXTURE:
+                cast = scalar_cast(type(args[position]), dtype)
+                args[position] = args[position] if cast is None else cast(args[position])
+        launch = self._launch(args, shape, types, is_fresh)
+        launch.run(args, shape, stream, block_size)
+        key = tuple([one.dtype if type(one) is _Array else type(one) for one in given])
+        if key not in self._launches:
+            fast = fast_launch(self, launch, given, types)
+            if fast is not None:
+                self._launches[key] = fast
+        return result
+
+    def loop_shape(self, args: Sequence[Any], size: int) -> tuple[int, ...]:
+        """Return the shape of the loop."""
+        shapes = [
+            one.shape
+            for one, parameter in zip(args, self.params, strict=False)
+            if isinstance(one, _Array) and not parameter.raw
+        ]
+        if size != -1:
+            if shapes:
+                raise ValueError(
+                    f"Specified 'size' can be used only if all of the ndarray are 'raw'. {self.name} has arrays of the "
+                    f"shapes {', '.join(map(str, shapes))}, which decide the size: omit size={size}"
+                )
+            return (int(size),)
+        if not shapes:
+            raise ValueError(
+                f"Loop size is undecided. All arrays of {self.name} are raw: give size=, the number of elements"
+            )
+        return shapes[0] if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+
+    def _resolve(self, args: Sequence[Any], is_array: Sequence[bool]) -> TypeMap:
+        key = tuple([one.dtype if isinstance(one, _Array) else _texture_dtype(one) for one in args])
+        types = self._types.get(key)
+        if types is None:
+            if not all(is_array[self.nin :]):
+                raise TypeError("Output arguments type must be cupy.ndarray: an output is an array on the device")
+            outputs = [one.dtype for one in args[self.nin :]]
+            types = resolve(self.in_params, self.out_params, key[: self.nin], outputs)
+            self._types[key] = types
+        return types
+
+    def _allocate(self, shape: tuple[int, ...], types: TypeMap, size: int) -> list[Any]:
+        if size == -1 and any(one.raw for one in self.out_params):
+            raise ValueError("Output array size is Undecided: give the raw outputs as arguments, or size=")
+        return [_core.empty(shape, dtype) for dtype in types.outputs]
+
+    def check_outputs(self, args: Sequence[Any], shape: tuple[int, ...]) -> None:
+        """Raise an error if an output has another shape than the loop."""
+        for parameter, array in zip(self.out_params, args[self.nin :], strict=True):
+            if not parameter.raw and array.shape != shape:
+                raise ValueError(
+                    f"Out shape is mismatched: {parameter.name} has the shape {array.shape}, and the arguments "
+                    f"broadcast to {shape}"
+                )
+
+    def result(self, outputs: Sequence[Any]) -> Any:
+        """Return the result of a call with these outputs."""
+        if self.no_return:
+            return None
+        return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
+
+    def _launch(self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool) -> Launch:
+        """Return the launch for arguments; broadcast them where the kernel does not."""
+        is_plain = (
+            self._is_by_block
+            or TEXTURE in types.inputs
+            or not any(
+                isinstance(one, _Array) and not one_of.raw for one, one_of in zip(args, self.params, strict=True)
+            )
+        )
+        if is_plain:
+            for position, parameter in enumerate(self.params):
+                array = args[position]
+                if not parameter.raw and isinstance(array, _Array) and array.shape != shape:
+                    args[position] = _core.broadcast_to(array, shape)
+
+        def form(parameter: Parameter, argument: Any) -> ArrayForm | None:
+            if not isinstance(argument, _Array):
+                return None
+            return ArrayForm.of(argument) if parameter.raw or is_plain else _ANY_FORM
+
+        forms = tuple(map(form, self.params, args))
+        device = _core.Device().index if is_plain else -1
+        key = (types, forms, is_fresh, len(shape) if self._is_indexed else 1, device)
+        launch = self._kernels.get(key)
+        if launch is None:
+            build = self._plain if is_plain else self._loop
+            # Threads that compile at the same time use the kernel of one of them.
+            launch = self._kernels.setdefault(key, build(types, forms, len(shape), is_fresh, device))
+        return launch
+
+    def _shaped(self, forms: Sequence[ArrayForm | None], is_plain: bool) -> list[bool]:
+        def needs_shape(parameter: Parameter, form: ArrayForm | None) -> bool:
+            if form is None:
+                return False
+            if parameter.raw:
+                return is_shaped(parameter, form, self._text, self.params)
+            return is_plain and not form.is_contiguous
+
+        return list(map(needs_shape, self.params, forms))
+
+    def _loop(
+        self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
+    ) -> Launch:
+        """Build the launch of PyGPU's elementwise kernel."""
+        shaped = self._shaped(forms, False)
+        kernel, source = loop_kernel(self._text, self.params, self.nin, types, forms, shaped, ndim, is_fresh)
+        self._record(types, forms, source)
+        return LoopLaunch(kernel, forms, self._raw(forms), _positions(shaped), self._is_indexed)
+
+    def _plain(
+        self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
+    ) -> Launch:
+        """Build the launch of a kernel with its own loop."""
+        shaped = self._shaped(forms, True)
+        source = plain_source(self._text, self.params, types, forms, shaped, ndim)
+        kernel = _core.Function(compile_plain(source, self._text, device))
+        self._record(types, forms, source)
+        return PlainLaunch(kernel, forms, self._raw(forms), _positions(shaped), self._is_indexed)
+
+    def _raw(self, forms: Sequence[ArrayForm | None]) -> tuple[int, ...]:
+        return tuple(position for position, one in enumerate(self.params) if one.raw and forms[position] is not None)
+
+    def _record(self, types: TypeMap, forms: Sequence[ArrayForm | None], source: str) -> None:
+        dtypes = (*types.inputs, *types.outputs)
+        self._cached_codes[tuple(dtype for dtype, form in zip(dtypes, forms, strict=True) if form is not None)] = source
+
+    @property
+    def cached_codes(self) -> dict[tuple[Any, ...], str]:
+        """Sources of the compiled kernels by the dtypes of their arrays, for debugging."""
+        if not self._cached_codes:
+            warnings.warn(
+                "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
+            )
+        return dict(self._cached_codes)
+
+    @property
+    def cached_code(self) -> str:
+        """The first of `cached_codes`."""
+        if len(self._cached_codes) > 1:
+            warnings.warn(
+                "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2
+            )
+        return next(iter(self._cached_codes.values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        def declared(parameters: Sequence[Parameter]) -> str:
+            return ", ".join(one.declaration() for one in parameters)
+
+        state = (
+            declared(self.in_params),
+            declared(self.out_params),
+            self.operation,
+            self.name,
+            self.reduce_dims,
+            self.preamble,
+            self.no_return,
+            self.return_tuple,
+        )
+        return _remake, (type(self), state, self.kwargs)
+
+    def __repr__(self) -> str:
+        return f"<ElementwiseKernel {self.name}({', '.join(one.declaration() for one in self.params)})>"
+
+
+def _texture_dtype(value: Any) -> np.dtype[Any] | None:
+    return TEXTURE if isinstance(value, _core.Texture) else None
+
+
+def _positions(flags: Sequence[bool]) -> tuple[int, ...]:
+    return tuple(position for position, flag in enumerate(flags) if flag)
+
+
+def _remake(kind: type[Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Return a kernel from pickled arguments of its constructor."""
+    return kind(*arguments, **keywords)

@@ -1,0 +1,81 @@
+"""`fuse`: a function whose operations on arrays are deferred and fused, in CuPy's spelling."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from PyGPU._fusion.mode import fusion
+
+__all__ = ["Fusion", "fuse"]
+
+
+class Fusion:
+    """Function that runs under deferred arithmetic.
+
+    Parameters
+    ----------
+    func : callable
+        The function.
+    name : str, optional
+        Accepted for CuPy's programs: PyGPU names fused kernels itself.
+    """
+
+    def __init__(self, func: Callable[..., Any], name: str | None = None) -> None:
+        self.func = func
+        self.name = name or getattr(func, "__name__", "fused")
+        self._call = fusion("auto")(func)
+        functools.update_wrapper(self, func)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        return self._call(*args, **kwargs)
+
+    def clear_cache(self) -> None:
+        """Do nothing: fused kernels are shared by all functions of the process."""
+
+    def __repr__(self) -> str:
+        return f"<Fusion '{self.name}'>"
+
+
+def fuse(*args: Any, **kwargs: Any) -> Any:
+    """Decorate a function so that its operations on arrays are deferred and fused.
+
+    Parameters
+    ----------
+    kernel_name : str, optional
+        Name of the kernel; accepted for CuPy's programs.
+
+    Returns
+    -------
+    callable
+        The decorated function, or a decorator if `fuse` is called with a name or without arguments. The function runs
+        as it is, so that it may contain any Python code.
+
+    Raises
+    ------
+    TypeError
+        For other arguments, and if a generator or a coroutine is decorated.
+
+    See Also
+    --------
+    PyGPU.fusion : the same for a part of a program.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU._cupy.kernels.fusion import fuse
+    >>> @fuse(kernel_name='squared_difference')
+    ... def squared_difference(x, y):
+    ...     return (x - y) * (x - y)
+    >>> squared_difference(PyGPU.arange(4.0), 1).tolist()
+    [1.0, 0.0, 1.0, 4.0]
+    """
+    if len(args) == 1 and not kwargs and callable(args[0]):
+        return Fusion(args[0])
+
+    def with_name(kernel_name: str | None = None) -> Callable[[Callable[..., Any]], Fusion]:
+        return lambda func: Fusion(func, kernel_name)
+
+    return with_name(*args, **kwargs)

@@ -1,0 +1,150 @@
+"""Sources of raw kernels and their compiled modules, one for each device."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._native.library_files import HEADERS
+from PyGPU._pycuda.driver.module import not_found
+
+__all__ = ["RawSource", "check_backend"]
+
+_CU_COMPLEX = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]cuComplex\.h[>"]', re.MULTILINE)
+
+
+def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
+    """Check the arguments that `RawKernel` and `RawModule` have in common.
+
+    Parameters
+    ----------
+    backend : str
+        ``'nvrtc'`` or ``'nvcc'``.
+    options : tuple of str
+        Options of the compiler.
+    jitify : bool or None
+        Must be false.
+
+    Raises
+    ------
+    ValueError
+        If the backend is unknown.
+    TypeError
+        If the options are no tuple.
+    NotSupportedError
+        If `jitify` is true.
+
+    Examples
+    --------
+    >>> from PyGPU._cupy.kernels.raw_source import check_backend
+    >>> check_backend('nvrtc', ('-DN=3',), None)
+    """
+    if backend not in ("nvrtc", "nvcc"):
+        raise ValueError(f"Invalid backend {backend!r}: the compilers are 'nvrtc' and 'nvcc'")
+    if not isinstance(options, tuple):
+        raise TypeError(f"options is a tuple of str, such as ('-DN=3',), not {type(options).__name__}")
+    if jitify:
+        raise _core.NotSupportedError(
+            "jitify=True: PyGPU has no Jitify, whose use CuPy has deprecated. Omit jitify: PyGPU finds CUDA's headers "
+            "itself, and options=('-I/folder',) adds others"
+        )
+
+
+@dataclass(frozen=True)
+class RawSource:
+    """Source of a raw kernel, or the path of an image, with the options of its compiler."""
+
+    code: str | None
+    path: str | None
+    options: tuple[str, ...]
+    backend: str
+    translate_cucomplex: bool
+    name_expressions: tuple[str, ...]
+
+    def module(self, device: int) -> _core.Module:
+        """Return the module of a device; compile or load it at the first call.
+
+        Parameters
+        ----------
+        device : int
+            Index of the device.
+
+        Returns
+        -------
+        PyGPU.Module
+
+        Raises
+        ------
+        CompileError
+            If the source does not compile.
+        CudaError
+            If the image cannot be loaded.
+        """
+        key = (self, device)
+        module = _MODULES.get(key)
+        if module is None:
+            module = _MODULES.setdefault(key, self._load(device))
+        return module
+
+    def recompile(self, device: int) -> _core.Module:
+        """Compile or load the module of a device again, and use it from now on."""
+        module = _MODULES[self, device] = self._load(device)
+        return module
+
+    def _load(self, device: int) -> _core.Module:
+        if self.path is not None:
+            return self._load_image(self.path, device)
+        assert self.code is not None
+        code, options = self.code, list(self.options)
+        if self.translate_cucomplex:
+            code = _CU_COMPLEX.sub("#include <cupy/cucomplex.cuh>", code)
+        if "cupy/" in code:
+            options.append(f"-I{HEADERS}")
+        instances = [name for name in self.name_expressions if "<" in name]
+        compiler = None
+        if self.backend == "nvcc" and _core.Device(device).kind == "cuda" and which("nvcc"):
+            compiler = "nvcc"
+        return _core.Module(code, options, instances=instances, compiler=compiler, device=device)
+
+    def _load_image(self, path: str, device: int) -> _core.Module:
+        if not Path(path).is_file():
+            error = _core.InvalidValueError(f"CUDA_ERROR_FILE_NOT_FOUND: file not found: there is no file {path}")
+            error.code, error.name = 301, "CUDA_ERROR_FILE_NOT_FOUND"
+            raise error
+        return _core.Module.from_file(path, device=device)
+
+    def kernel(self, name: str, device: int) -> _core.Kernel:
+        """Return a kernel of the device's module.
+
+        Parameters
+        ----------
+        name : str
+            Name of the kernel, or one of the name expressions.
+        device : int
+            Index of the device.
+
+        Returns
+        -------
+        PyGPU.Kernel
+
+        Raises
+        ------
+        CudaError
+            If the module does not contain the name.
+        """
+        module = self.module(device)
+        if "<" in name and name not in self.name_expressions:
+            listed = ", ".join(self.name_expressions) or "none"
+            raise not_found(ValueError(f"'{name}' is no name expression of the module, which has {listed}"))
+        try:
+            return module.get_function(name)
+        except ValueError as error:
+            raise not_found(error) from error
+
+
+# The modules stay loaded, as those of CuPy: kernels and addresses of variables refer to them.
+_MODULES: dict[tuple[RawSource, int], _core.Module] = {}
