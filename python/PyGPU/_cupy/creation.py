@@ -16,6 +16,13 @@ def _own(name: str) -> Any:
     return getattr(importlib.import_module("PyGPU"), name)
 
 
+def _native(values: Any) -> Any:
+    """Return host values in the byte order of the devices, as CuPy converts them."""
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:
+        return values.astype(values.dtype.newbyteorder("="))
+    return values
+
+
 def array(
     obj: Any,
     dtype: Any = None,
@@ -56,7 +63,7 @@ def array(
     >>> cupy.array([1, 2], "f4", ndmin=2).shape
     (1, 2)
     """
-    result = _own("array")(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    result = _own("array")(_native(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
     return _waited(result, blocking)
 
 
@@ -97,7 +104,7 @@ def asarray(
     >>> cupy.asarray(a) is a
     True
     """
-    return _waited(_own("asarray")(a, dtype, order, copy=copy, device=device), blocking)
+    return _waited(_own("asarray")(_native(a), dtype, order, copy=copy, device=device), blocking)
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -124,7 +131,7 @@ def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool =
     >>> cupy.asanyarray([1, 2]).tolist()
     [1, 2]
     """
-    return _waited(_own("asanyarray")(a, dtype, order), blocking)
+    return _waited(_own("asanyarray")(_native(a), dtype, order), blocking)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -149,7 +156,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _
     >>> cupy.ascontiguousarray(cupy.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    return _waited(_own("ascontiguousarray")(a, dtype), blocking)
+    return _waited(_own("ascontiguousarray")(_native(a), dtype), blocking)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -174,7 +181,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _cor
     >>> cupy.asfortranarray(cupy.zeros((2, 3))).flags.f_contiguous
     True
     """
-    return _waited(_own("asfortranarray")(a, dtype), blocking)
+    return _waited(_own("asfortranarray")(_native(a), dtype), blocking)
 
 
 def _waited(array: _core.GPUArray, blocking: bool) -> _core.GPUArray:

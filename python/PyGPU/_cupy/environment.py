@@ -136,7 +136,7 @@ def get_default_memory_pool() -> Any:
     >>> cupy.get_default_memory_pool().used_bytes() >= 0
     True
     """
-    return importlib.import_module("PyGPU._cupy.cuda.memory").get_default_memory_pool()
+    return importlib.import_module("PyGPU.cupy.cuda.memory").get_default_memory_pool()
 
 
 def get_default_pinned_memory_pool() -> Any:
@@ -152,4 +152,4 @@ def get_default_pinned_memory_pool() -> Any:
     >>> cupy.get_default_pinned_memory_pool().n_free_blocks() >= 0
     True
     """
-    return importlib.import_module("PyGPU._cupy.cuda.pinned_memory").get_default_pinned_memory_pool()
+    return importlib.import_module("PyGPU.cupy.cuda.pinned_memory").get_default_pinned_memory_pool()

@@ -10,17 +10,13 @@ MISSING: dict[str, tuple[str, ...]] = {
     "Python functions are not compiled one element at a time: write a `cupy.ElementwiseKernel`, or `@cupy.fuse`": (
         "cupy.vectorize",
     ),
-    "pass the coefficients to `cupy.polyval`, `polyadd`, `polymul`, `polysub`, `polyfit` or `roots`": (
-        "cupy.poly1d", "cupy.poly",
-    ),
-    "use `cupy.polyval` and `cupy.vander`, whose coefficients have the other order": ("cupy.polynomial",),
     "read files with NumPy, and upload the values by `cupy.asarray`": ("cupy.DataSource", "cupy.format_parser"),
     "use `cupy.linalg`, `cupy.matmul` and `cupy.dot`, which call cuBLAS or hipBLAS": ("cupy.cublas",),
     "create the dtype by `numpy.dtype(fields, align=True)`": ("cupy.make_aligned_dtype",),
     "NumPy 2 removed the function, and no device has a list of its arrays": ("cupy.who",),
     "write the kernel in CUDA C++ with `cupy.RawKernel`, or in Python with Numba: docs/howto/numba.md": ("cupyx.jit",),
     "use `PyGPU.linalg`, `PyGPU.matmul` and `PyGPU.einsum`": (
-        "cupyx.cusolver", "cupyx.lapack", "cupyx.cutensor", "cupy.cuda.cutensor", "cupy.cutensor",
+        "cupyx.cusolver", "cupyx.lapack", "cupyx.cutensor", "cupy.cuda.cutensor",
     ),
     "use `cupy.linalg.inv`": ("cupyx.linalg",),
     "kernels are not tuned at run time; give `block_size` to the kernel": ("cupyx.optimizing",),
@@ -52,16 +48,23 @@ MISSING: dict[str, tuple[str, ...]] = {
         "cupyx.scipy.fft.fht", "cupyx.scipy.fft.ifht",
     ),
     "PyGPU keeps the plans itself: call the transform": ("cupyx.scipy.fft.get_fft_plan", "cupy.fft.config"),
-    "use `cupyx.scipy.special`'s functions over `a.get()` in SciPy; PyGPU has no kernel of it": (
+    "PyGPU has no kernel of it: call `scipy.special` over `a.get()`": (
         "cupyx.scipy.special.bdtri", "cupyx.scipy.special.btdtri", "cupyx.scipy.special.ellipeinc",
         "cupyx.scipy.special.ellipj", "cupyx.scipy.special.ellipkinc", "cupyx.scipy.special.lpmv",
-        "cupyx.scipy.special.nbdtri", "cupyx.scipy.special.pdtri", "cupyx.scipy.special.sph_harm_y",
+        "cupyx.scipy.special.multigammaln", "cupyx.scipy.special.round", "cupyx.scipy.special.nbdtri", "cupyx.scipy.special.pdtri", "cupyx.scipy.special.sph_harm_y",
         "cupyx.scipy.special.spherical_yn", "cupyx.scipy.special.wright_bessel", "cupyx.scipy.special.yn",
         "cupyx.scipy.special.zetac",
     ),
     "use `cupy.linalg.solve`, or `scipy.linalg` over `a.get()`": (
         "cupyx.scipy.linalg.lu", "cupyx.scipy.linalg.lu_factor", "cupyx.scipy.linalg.lu_solve",
         "cupyx.scipy.linalg.solve_triangular",
+    ),
+    "build the matrix by `scipy.linalg` on the host, and upload it by `cupy.asarray`": (
+        "cupyx.scipy.linalg.block_diag", "cupyx.scipy.linalg.circulant", "cupyx.scipy.linalg.companion",
+        "cupyx.scipy.linalg.convolution_matrix", "cupyx.scipy.linalg.dft", "cupyx.scipy.linalg.fiedler",
+        "cupyx.scipy.linalg.fiedler_companion", "cupyx.scipy.linalg.hadamard", "cupyx.scipy.linalg.hankel",
+        "cupyx.scipy.linalg.helmert", "cupyx.scipy.linalg.hilbert", "cupyx.scipy.linalg.khatri_rao",
+        "cupyx.scipy.linalg.leslie", "cupyx.scipy.linalg.toeplitz",
     ),
     "use `cupy.linalg.eigh` for symmetric matrices, or `scipy.linalg` over `a.get()`": (
         "cupyx.scipy.linalg.expm", "cupyx.scipy.linalg.bandwidth",

@@ -25,12 +25,14 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
             "get_array_module", "get_default_memory_pool", "get_default_pinned_memory_pool", "is_available",
             "show_config",
         ),
+        "PyGPU._cupy.files": ("load",),
         "PyGPU._cupy.memoization": ("clear_memo", "memoize"),
         "PyGPU._cupy.numpy1": (
             "alltrue", "asfarray", "byte_bounds", "cumproduct", "disp", "find_common_type", "get_array_wrap", "in1d",
             "issctype", "issubclass_", "issubsctype", "msort", "obj2sctype", "product", "round_",
             "safe_eval", "sctype2char", "set_string_function", "sometrue", "trapz",
         ),
+        "PyGPU._cupy.polynomials": ("poly1d", "polyadd", "polymul", "polysub", "polyval", "roots"),
     },
     "PyGPU.cupyx": {
         "PyGPU._cupy.array_methods": ("scatter_add", "scatter_max", "scatter_min"),
@@ -44,7 +46,7 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
 """Names that PyGPU defines for CuPy alone, by the modules that define them."""
 
 _MODULES = {
-    "PyGPU.cupy": ("cuda", "exceptions", "fft", "lib", "linalg", "random", "testing", "typing"),
+    "PyGPU.cupy": ("cuda", "exceptions", "fft", "lib", "linalg", "polynomial", "random", "testing", "typing"),
     "PyGPU.cupyx": ("profiler", "scipy", "time"),
 }
 
@@ -107,7 +109,9 @@ def no_attribute(package: str, name: str) -> Exception:
     shown_package, module = package.removeprefix("PyGPU."), sys.modules[package]
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""
-    if hint and sys._getframe(3).f_code.co_name == "_handle_fromlist":
+    # The caller of the module's `__getattr__`, which `find` may have called.
+    callers = (sys._getframe(depth).f_code.co_name for depth in (2, 3))
+    if hint and "_handle_fromlist" in callers:
         # For `from cupy import name` Python would replace an AttributeError by an ImportError without the hint.
         return ImportError(f"cannot import name {name!r} from {shown_package!r}{hint}", name=shown_package)
     return AttributeError(f"module {shown_package!r} has no attribute {name!r}{hint}", name=name, obj=module)

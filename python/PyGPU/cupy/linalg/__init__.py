@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from numpy.linalg import LinAlgError as LinAlgError
+
 from PyGPU import linalg as _own
 from PyGPU.linalg import *  # noqa: F403
 
-__all__ = _own.__all__
+__all__ = ["LinAlgError", *_own.__all__]
 
 
 def __getattr__(name: str) -> Any:
