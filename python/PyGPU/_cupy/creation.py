@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.package import own
 
 __all__ = ["array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "asnumpy"]
-
-
-def _own(name: str) -> Any:
-    return getattr(importlib.import_module("PyGPU"), name)
 
 
 def _native(values: Any) -> Any:
@@ -63,7 +59,7 @@ def array(
     >>> cupy.array([1, 2], "f4", ndmin=2).shape
     (1, 2)
     """
-    result = _own("array")(_native(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    result = own("array")(_native(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
     return _waited(result, blocking)
 
 
@@ -104,7 +100,7 @@ def asarray(
     >>> cupy.asarray(a) is a
     True
     """
-    return _waited(_own("asarray")(_native(a), dtype, order, copy=copy, device=device), blocking)
+    return _waited(own("asarray")(_native(a), dtype, order, copy=copy, device=device), blocking)
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -131,7 +127,7 @@ def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool =
     >>> cupy.asanyarray([1, 2]).tolist()
     [1, 2]
     """
-    return _waited(_own("asanyarray")(_native(a), dtype, order), blocking)
+    return _waited(own("asanyarray")(_native(a), dtype, order), blocking)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -156,7 +152,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _
     >>> cupy.ascontiguousarray(cupy.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    return _waited(_own("ascontiguousarray")(_native(a), dtype), blocking)
+    return _waited(own("ascontiguousarray")(_native(a), dtype), blocking)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -181,7 +177,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _cor
     >>> cupy.asfortranarray(cupy.zeros((2, 3))).flags.f_contiguous
     True
     """
-    return _waited(_own("asfortranarray")(_native(a), dtype), blocking)
+    return _waited(own("asfortranarray")(_native(a), dtype), blocking)
 
 
 def _waited(array: _core.GPUArray, blocking: bool) -> _core.GPUArray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.package import public_module
 from PyGPU._cupy.version import VERSION
 
 __all__ = [
@@ -35,7 +36,7 @@ def get_array_module(*args: Any) -> ModuleType:
     >>> cupy.get_array_module(cupy.zeros(3), 2) is cupy
     True
     """
-    return importlib.import_module("PyGPU.cupy") if _has_array(args) else np
+    return public_module("cupy") if _has_array(args) else np
 
 
 def get_scipy_module(*args: Any) -> ModuleType:
@@ -56,7 +57,7 @@ def get_scipy_module(*args: Any) -> ModuleType:
     >>> cupyx.scipy.get_array_module(cupy.zeros(3)) is cupyx.scipy
     True
     """
-    return importlib.import_module("PyGPU.cupyx.scipy" if _has_array(args) else "scipy")
+    return public_module("cupyx.scipy") if _has_array(args) else importlib.import_module("scipy")
 
 
 def _has_array(args: tuple[Any, ...]) -> bool:
@@ -136,7 +137,7 @@ def get_default_memory_pool() -> Any:
     >>> cupy.get_default_memory_pool().used_bytes() >= 0
     True
     """
-    return importlib.import_module("PyGPU.cupy.cuda.memory").get_default_memory_pool()
+    return public_module("cupy.cuda.memory").get_default_memory_pool()
 
 
 def get_default_pinned_memory_pool() -> Any:
@@ -152,4 +153,4 @@ def get_default_pinned_memory_pool() -> Any:
     >>> cupy.get_default_pinned_memory_pool().n_free_blocks() >= 0
     True
     """
-    return importlib.import_module("PyGPU.cupy.cuda.pinned_memory").get_default_pinned_memory_pool()
+    return public_module("cupy.cuda.pinned_memory").get_default_pinned_memory_pool()

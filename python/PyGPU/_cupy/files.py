@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._cupy.package import own
 
 __all__ = ["load"]
 
@@ -56,5 +56,5 @@ def load(file: Any, mmap_mode: str | None = None, allow_pickle: bool | None = No
     ...     arrays["a"].tolist()
     [0, 1, 2]
     """
-    result = importlib.import_module("PyGPU").load(file, mmap_mode, bool(allow_pickle))
+    result = own("load")(file, mmap_mode, bool(allow_pickle))
     return _Archive(result) if isinstance(result, dict) else result

@@ -7,9 +7,6 @@ __all__ = ["MISSING", "missing_module", "missing_text"]
 _HAND_OVER = "pass the arrays to {} without a copy: docs/howto/beyond_cupy.md"
 
 MISSING: dict[str, tuple[str, ...]] = {
-    "Python functions are not compiled one element at a time: write a `cupy.ElementwiseKernel`, or `@cupy.fuse`": (
-        "cupy.vectorize",
-    ),
     "read files with NumPy, and upload the values by `cupy.asarray`": ("cupy.DataSource", "cupy.format_parser"),
     "use `cupy.linalg`, `cupy.matmul` and `cupy.dot`, which call cuBLAS or hipBLAS": ("cupy.cublas",),
     "create the dtype by `numpy.dtype(fields, align=True)`": ("cupy.make_aligned_dtype",),
@@ -51,7 +48,8 @@ MISSING: dict[str, tuple[str, ...]] = {
     "PyGPU has no kernel of it: call `scipy.special` over `a.get()`": (
         "cupyx.scipy.special.bdtri", "cupyx.scipy.special.btdtri", "cupyx.scipy.special.ellipeinc",
         "cupyx.scipy.special.ellipj", "cupyx.scipy.special.ellipkinc", "cupyx.scipy.special.lpmv",
-        "cupyx.scipy.special.multigammaln", "cupyx.scipy.special.round", "cupyx.scipy.special.nbdtri", "cupyx.scipy.special.pdtri", "cupyx.scipy.special.sph_harm_y",
+        "cupyx.scipy.special.multigammaln", "cupyx.scipy.special.nbdtri",
+        "cupyx.scipy.special.pdtri", "cupyx.scipy.special.round", "cupyx.scipy.special.sph_harm_y",
         "cupyx.scipy.special.spherical_yn", "cupyx.scipy.special.wright_bessel", "cupyx.scipy.special.yn",
         "cupyx.scipy.special.zetac",
     ),

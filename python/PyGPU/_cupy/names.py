@@ -33,6 +33,8 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
             "safe_eval", "sctype2char", "set_string_function", "sometrue", "trapz",
         ),
         "PyGPU._cupy.polynomials": ("poly1d", "polyadd", "polymul", "polysub", "polyval", "roots"),
+        "PyGPU._cupy.searching": ("argmax", "argmin"),
+        "PyGPU._cupy.vectorization": ("vectorize",),
     },
     "PyGPU.cupyx": {
         "PyGPU._cupy.array_methods": ("scatter_add", "scatter_max", "scatter_min"),

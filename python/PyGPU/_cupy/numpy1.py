@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from typing import Any, NoReturn
 
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.package import own
 
 __all__ = [
     "alltrue", "asfarray", "byte_bounds", "cumproduct", "disp", "find_common_type", "get_array_wrap", "in1d",
@@ -18,7 +18,7 @@ __all__ = [
 
 
 def _call(name: str, *args: Any, **kwargs: Any) -> Any:
-    return getattr(importlib.import_module("PyGPU"), name)(*args, **kwargs)
+    return own(name)(*args, **kwargs)
 
 
 def _deprecated(old: str, new: str) -> None:

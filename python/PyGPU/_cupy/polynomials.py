@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.package import own
 
 __all__ = ["poly1d", "polyadd", "polymul", "polysub", "polyval", "roots"]
-
-
-def _own(name: str) -> Callable[..., Any]:
-    return getattr(importlib.import_module("PyGPU"), name)  # type: ignore[no-any-return]
 
 
 def _coefficients(operand: Any) -> Any:
@@ -52,10 +48,10 @@ class poly1d:
             self._variable = c_or_r.variable if variable is None else variable
             self._coefficients = _core.asarray(c_or_r.coeffs)
             return
-        values = _own("poly")(c_or_r) if r else _own("atleast_1d")(_core.asarray(c_or_r))
+        values = own("poly")(c_or_r) if r else own("atleast_1d")(_core.asarray(c_or_r))
         if values.ndim > 1:
             raise ValueError(f"poly1d: the coefficients have one axis, not {values.ndim}")
-        values = _own("trim_zeros")(values, "f")
+        values = own("trim_zeros")(values, "f")
         self._coefficients = values if values.size else _core.zeros(1, values.dtype)
         self._variable = "x" if variable is None else variable
 
@@ -81,7 +77,7 @@ class poly1d:
     @property
     def roots(self) -> _core.GPUArray:
         """Roots, in no order."""
-        return _own("roots")(self._coefficients)
+        return own("roots")(self._coefficients)
 
     r = roots
 
@@ -144,7 +140,7 @@ class poly1d:
         >>> cupy.poly1d([1, 2, 3]).deriv().coeffs.tolist()
         [2, 2]
         """
-        return poly1d(_own("polyder")(self._coefficients, m), variable=self._variable)
+        return poly1d(own("polyder")(self._coefficients, m), variable=self._variable)
 
     def integ(self, m: int = 1, k: Any = 0) -> poly1d:
         """Return an antiderivative.
@@ -162,7 +158,7 @@ class poly1d:
         >>> cupy.poly1d([2, 2]).integ().coeffs.tolist()
         [1.0, 2.0, 0.0]
         """
-        return poly1d(_own("polyint")(self._coefficients, m, k), variable=self._variable)
+        return poly1d(own("polyint")(self._coefficients, m, k), variable=self._variable)
 
     def __call__(self, value: Any) -> Any:
         return polyval(self, value)
@@ -189,7 +185,7 @@ class poly1d:
             raise ValueError(f"poly1d: the power {power} is negative; powers are 0 and above")
         if power > self.order:
             zeros = _core.zeros(power - self.order, self._coefficients.dtype)
-            self._coefficients = _own("concatenate")([zeros, self._coefficients])
+            self._coefficients = own("concatenate")([zeros, self._coefficients])
         self._coefficients[self.order - power] = value
 
     def __pos__(self) -> poly1d:
@@ -219,7 +215,7 @@ class poly1d:
     def __truediv__(self, other: Any) -> Any:
         if np.isscalar(other):
             return poly1d(self._coefficients / other)
-        return tuple(poly1d(part) for part in _own("polydiv")(self._coefficients, _coefficients(other)))
+        return tuple(poly1d(part) for part in own("polydiv")(self._coefficients, _coefficients(other)))
 
     def __pow__(self, exponent: Any) -> poly1d:
         if not np.isscalar(exponent) or int(exponent) != exponent or exponent < 0:
@@ -249,7 +245,7 @@ def _combining(name: str) -> Callable[[Any, Any], Any]:
     """Return PyGPU's function of two polynomials, which returns a `poly1d` if either operand is one."""
 
     def combine(a1: Any, a2: Any) -> Any:
-        result = _own(name)(_array_of(name, a1), _array_of(name, a2))
+        result = own(name)(_array_of(name, a1), _array_of(name, a2))
         return poly1d(result) if isinstance(a1, poly1d) or isinstance(a2, poly1d) else result
 
     combine.__name__ = combine.__qualname__ = name
@@ -293,7 +289,7 @@ def polyval(p: Any, x: Any) -> Any:
     if getattr(coefficients, "ndim", 1) > 1:
         raise ValueError(f"polyval: the coefficients have one axis, not {coefficients.ndim}")
     if not isinstance(x, poly1d):
-        return _own("polyval")(coefficients, _core.asarray(x))
+        return own("polyval")(coefficients, _core.asarray(x))
     steps = (coefficients[place : place + 1] for place in range(coefficients.size))
     return functools.reduce(lambda total, coefficient: total * x + coefficient, steps, poly1d([0]))
 
@@ -316,4 +312,4 @@ def roots(p: Any) -> _core.GPUArray:
     >>> sorted(cupy.roots(cupy.poly1d([1, -3, 2])).tolist())
     [1.0, 2.0]
     """
-    return _own("roots")(_coefficients(p))
+    return own("roots")(_coefficients(p))

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.package import own
 
 __all__ = ["as_series", "polycompanion", "polyval", "polyvalfromroots", "polyvander", "trimcoef", "trimseq"]
 
 
-def _own(name: str) -> Callable[..., Any]:
-    return getattr(importlib.import_module("PyGPU"), name)  # type: ignore[no-any-return]
-
-
 def _with_inexact_dtype(*arrays: _core.GPUArray) -> list[_core.GPUArray]:
     """Return arrays in their common floating-point dtype."""
-    dtype = _own("common_type")(*arrays)
+    dtype = own("common_type")(*arrays)
     return [array.astype(dtype, copy=False) for array in arrays]
 
 
@@ -44,7 +39,7 @@ def trimseq(seq: _core.GPUArray) -> _core.GPUArray:
     """
     if seq.ndim != 1:
         raise (TypeError if seq.ndim == 0 else ValueError)(f"trimseq: coefficients have one axis, not {seq.ndim}")
-    trimmed = _own("trim_zeros")(seq, "b") if seq.size else seq
+    trimmed = own("trim_zeros")(seq, "b") if seq.size else seq
     return trimmed if trimmed.size else seq[:1]
 
 
@@ -102,7 +97,7 @@ def trimcoef(c: _core.GPUArray, tol: float = 0) -> _core.GPUArray:
     if tol < 0:
         raise ValueError(f"trimcoef: tol={tol} is negative")
     (series,) = as_series([c], trim=False)
-    kept = _own("flatnonzero")(abs(series) > tol)
+    kept = own("flatnonzero")(abs(series) > tol)
     return series[: int(kept[-1]) + 1] if kept.size else _core.zeros_like(series[:1])
 
 
@@ -129,7 +124,7 @@ def polyvander(x: Any, deg: int) -> _core.GPUArray:
     highest = operator.index(deg)
     if highest < 0:
         raise ValueError(f"polyvander: the highest power {deg} is negative")
-    x = _own("atleast_1d")(_core.asarray(x))
+    x = own("atleast_1d")(_core.asarray(x))
     x = x + 0.0 if x.dtype.kind in "biu" else x
     result = _core.ones((*x.shape, highest + 1), x.dtype)
     for power in range(1, highest + 1):
@@ -159,7 +154,7 @@ def polycompanion(c: _core.GPUArray) -> _core.GPUArray:
     degree = series.size - 1
     if degree < 1:
         raise ValueError(f"polycompanion: {series.size} coefficients have no matrix; pass at least two")
-    matrix = _own("eye")(degree, k=-1, dtype=series.dtype)
+    matrix = own("eye")(degree, k=-1, dtype=series.dtype)
     matrix[:, -1] -= series[:-1] / series[-1]
     return matrix
 
@@ -186,7 +181,7 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> _core.GPUArray:
     >>> cupy.polynomial.polynomial.polyval(cupy.array([0, 2]), cupy.array([1, 3])).tolist()
     [1.0, 7.0]
     """
-    coefficients = _own("atleast_1d")(_core.asarray(c))
+    coefficients = own("atleast_1d")(_core.asarray(c))
     if coefficients.dtype.kind in "biu":
         coefficients = coefficients + 0.0
     x = _core.asarray(x)
@@ -220,11 +215,11 @@ def polyvalfromroots(x: Any, r: Any, tensor: bool = True) -> _core.GPUArray:
     >>> cupy.polynomial.polynomial.polyvalfromroots(cupy.array([0.0, 3.0]), cupy.array([1.0, 2.0])).tolist()
     [2.0, 2.0]
     """
-    roots, x = _own("atleast_1d")(_core.asarray(r)), _core.asarray(x)
+    roots, x = own("atleast_1d")(_core.asarray(r)), _core.asarray(x)
     if roots.dtype.kind in "biu":
         roots = roots.astype(np.float64)
     if tensor:
         roots = roots.reshape(roots.shape + (1,) * x.ndim)
     elif x.ndim >= roots.ndim:
         raise ValueError(f"polyvalfromroots: x has {x.ndim} axes and r {roots.ndim}; without tensor= x has fewer axes")
-    return _own("prod")(x - roots, axis=0)
+    return own("prod")(x - roots, axis=0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
 
 import numpy as np
+
+from PyGPU._cupy.package import public_module
 
 __all__ = [
     "generate_matrix", "shaped_arange", "shaped_linspace", "shaped_random", "shaped_reverse_arange",
@@ -15,7 +16,7 @@ __all__ = [
 
 
 def _module(xp: Any) -> Any:
-    return importlib.import_module("PyGPU.cupy") if xp is None else xp
+    return public_module("cupy") if xp is None else xp
 
 
 def _size(shape: Any) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU._cupy import random_numbers
+from PyGPU._cupy.package import public_module
 
 __all__ = [
     "NumpyAliasBasicTestBase", "NumpyAliasValuesTestBase", "fix_random", "generate_seed", "installed", "multi_gpu",
@@ -229,7 +230,7 @@ class _NumpyAlias(unittest.TestCase):
     @property
     def cupy_func(self) -> Any:
         """The function of `cupy`."""
-        return getattr(importlib.import_module("PyGPU.cupy"), self.func)
+        return getattr(public_module("cupy"), self.func)
 
     @property
     def numpy_func(self) -> Any:
