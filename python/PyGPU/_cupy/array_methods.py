@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.package import own
 from PyGPU._functions.accumulation import at
 
 __all__ = ["ptp", "scatter_add", "scatter_max", "scatter_min"]
@@ -18,7 +19,8 @@ def _of_dtype(name: str, a: _core.GPUArray, value: Any) -> Any:
         raise TypeError(f"{name}: the first argument is the array that is changed, not {type(a).__name__}")
     if isinstance(value, _core.GPUArray):
         return value.astype(a.dtype, copy=False)
-    return np.asarray(value).astype(a.dtype)
+    values = np.asarray(value).astype(a.dtype)
+    return own("asarray")(values, device=a.device) if values.ndim else values
 
 
 def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:

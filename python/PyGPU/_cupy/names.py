@@ -20,28 +20,32 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
         "PyGPU._cupy.kernels.elementwise": ("ElementwiseKernel",),
         "PyGPU._cupy.kernels.reduction": ("ReductionKernel",),
         "PyGPU._cupy.kernels.fusion": ("fuse",),
-        "PyGPU._cupy.creation": ("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "asnumpy"),
+        "PyGPU._cupy.functions.creation": (
+            "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "asnumpy",
+        ),
         "PyGPU._cupy.environment": (
             "get_array_module", "get_default_memory_pool", "get_default_pinned_memory_pool", "is_available",
             "show_config",
         ),
-        "PyGPU._cupy.files": ("load",),
-        "PyGPU._cupy.memoization": ("clear_memo", "memoize"),
-        "PyGPU._cupy.numpy1": (
+        "PyGPU._cupy.functions.files": ("load",),
+        "PyGPU._cupy.functions.memoization": ("clear_memo", "memoize"),
+        "PyGPU._cupy.functions.numpy1": (
             "alltrue", "asfarray", "byte_bounds", "cumproduct", "disp", "find_common_type", "get_array_wrap", "in1d",
             "issctype", "issubclass_", "issubsctype", "msort", "obj2sctype", "product", "round_",
             "safe_eval", "sctype2char", "set_string_function", "sometrue", "trapz",
         ),
-        "PyGPU._cupy.polynomials": ("poly1d", "polyadd", "polymul", "polysub", "polyval", "roots"),
-        "PyGPU._cupy.searching": ("argmax", "argmin"),
-        "PyGPU._cupy.vectorization": ("vectorize",),
+        "PyGPU._cupy.functions.polynomials": ("poly1d", "polyadd", "polymul", "polysub", "polyval", "roots"),
+        "PyGPU._cupy.functions.searching": ("argmax", "argmin"),
+        "PyGPU._cupy.functions.vectorization": ("vectorize",),
     },
     "PyGPU.cupyx": {
         "PyGPU._cupy.array_methods": ("scatter_add", "scatter_max", "scatter_min"),
-        "PyGPU._cupy.error_state": ("errstate", "geterr", "seterr"),
-        "PyGPU._cupy.synchronization": ("DeviceSynchronized", "allow_synchronize"),
-        "PyGPU._cupy.pinned_arrays": ("empty_like_pinned", "empty_pinned", "zeros_like_pinned", "zeros_pinned"),
-        "PyGPU._cupy.elementwise_functions": ("rsqrt",),
+        "PyGPU._cupy.additions.error_state": ("errstate", "geterr", "seterr"),
+        "PyGPU._cupy.additions.synchronization": ("DeviceSynchronized", "allow_synchronize"),
+        "PyGPU._cupy.additions.pinned_arrays": (
+            "empty_like_pinned", "empty_pinned", "zeros_like_pinned", "zeros_pinned",
+        ),
+        "PyGPU._cupy.additions.elementwise_functions": ("rsqrt",),
         "PyGPU._cupy.environment": ("get_runtime_info",),
     },
 }  # fmt: skip

@@ -86,8 +86,10 @@ impl<'py> ConstructorArguments<'py> {
             (Some(shape), Some(gpudata)) => {
                 over_memory::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
             }
-            (Some(_), None) if strides.is_some() => {
-                Err(PyTypeError::new_err("GPUArray(strides=...) needs gpudata: new memory has no gaps"))
+            (Some(shape), None) if strides.is_some() => {
+                // As in NumPy and CuPy, the new memory has the size of a dense array, within which the elements are.
+                let dense = Bound::new(py, new_of_shape(py, &shape, dtype.as_ref(), allocator, order)?)?;
+                over_memory::from_address(py, &shape, dtype.as_ref(), dense.as_any(), strides.as_ref(), order, base)
             }
             (Some(shape), None) => match shape.cast::<PyUntypedArray>() {
                 Ok(data) if dtype.is_none() => over_ndarray(py, data, copy),

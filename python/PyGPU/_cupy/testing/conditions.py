@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._cupy import random_numbers
+from PyGPU._cupy.functions import random_numbers
 from PyGPU._cupy.package import public_module
 
 __all__ = [

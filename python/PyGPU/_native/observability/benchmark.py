@@ -116,7 +116,7 @@ def benchmark(
     ((5,), (1, 5))
     """
     kwargs = {} if kwargs is None else kwargs
-    devices = (_core.current_device().index,) if devices is None else devices
+    devices = (_core.current_device(),) if devices is None else devices
     name = getattr(func, "__name__", type(func).__name__) if name is None else name
     expected = (
         ("func", func, callable(func), "a callable"),

@@ -1,5 +1,5 @@
 """Functions of power series, as in `cupy.polynomial.polynomial`."""
 
-from PyGPU._cupy.power_series import polycompanion, polyval, polyvalfromroots, polyvander
+from PyGPU._cupy.functions.power_series import polycompanion, polyval, polyvalfromroots, polyvander
 
 __all__ = ["polycompanion", "polyval", "polyvalfromroots", "polyvander"]

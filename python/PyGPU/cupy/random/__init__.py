@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from PyGPU._cupy import random_numbers as _numbers
-from PyGPU._cupy.random_numbers import (
+from PyGPU._cupy.functions import random_numbers as _numbers
+from PyGPU._cupy.functions.random_numbers import (
     XORWOW,
     BitGenerator,
     MRG32k3a,

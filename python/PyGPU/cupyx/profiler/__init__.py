@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from PyGPU._cupy.profiling import profile, time_range
+from PyGPU._cupy.additions.profiling import profile, time_range
 from PyGPU._native.observability.benchmark import benchmark
 
 __all__ = ["benchmark", "profile", "time_range"]

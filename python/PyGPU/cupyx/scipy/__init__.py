@@ -10,9 +10,9 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in __all__:
-            from importlib import import_module
+            from PyGPU._cupy.package import public_module
 
-            return import_module(f"{__name__}.{name}")
+            return public_module(f"cupyx.scipy.{name}")
         from PyGPU._cupy.names import no_attribute
 
         raise no_attribute(__name__, name)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from PyGPU._cupy.scipy_fft import (
+from PyGPU._cupy.additions.scipy_fft import (
     fft,
     fft2,
     fftfreq,

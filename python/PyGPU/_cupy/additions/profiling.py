@@ -27,7 +27,7 @@ def profile() -> Iterator[None]:
     try:
         yield
     finally:
-        _core.current_device().synchronize()
+        _core.Device().synchronize()
         stop_profiler()
 
 
@@ -71,13 +71,13 @@ class time_range:
         if self.message is None:
             raise ValueError('time_range: a block needs a label: write time_range("label")')
         if self.sync:
-            _core.current_device().synchronize()
+            _core.Device().synchronize()
         self._begun.append(_core._begin_range(self.message))
         return self
 
     def __exit__(self, *_exception: object) -> None:
         if self.sync:
-            _core.current_device().synchronize()
+            _core.Device().synchronize()
         if self._begun.pop():
             _core._end_range()
 
