@@ -11,7 +11,7 @@ import numpy as np
 from PyGPU._cupy.missing import missing_text
 from PyGPU._names import index
 
-__all__ = ["find", "shown"]
+__all__ = ["find", "has_own_parameters", "no_attribute", "shown"]
 
 _OWN: dict[str, dict[str, tuple[str, ...]]] = {
     "PyGPU.cupy": {
@@ -76,6 +76,11 @@ _RENAMED = {"ufunc": "Ufunc", "fromDlpack": "from_dlpack"}
 
 def _homes(package: str) -> dict[str, str]:
     return {name: module for module, names in _OWN[package].items() for name in names}
+
+
+def has_own_parameters(package: str, name: str) -> bool:
+    """Whether PyGPU defines a name for CuPy alone."""
+    return name in _homes(package)
 
 
 def _is_numpys(name: str) -> bool:
