@@ -87,7 +87,7 @@ def installed_elsewhere(name: str) -> str | None:
         find_spec = None if isinstance(finder, PackageAlias) else getattr(finder, "find_spec", None)
         spec = find_spec(name, None) if find_spec is not None else None
         if spec is not None and spec.origin is not None:  # a folder without a package's file has no origin
-            return spec.origin
+            return str(spec.origin)
     return None
 
 

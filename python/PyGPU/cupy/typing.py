@@ -12,5 +12,5 @@ __all__ = ["ArrayLike", "DTypeLike", "NBitBase", "NDArray"]
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-NDArray = GenericAlias(GPUArray, (Any, np.dtype[_Scalar]))
+NDArray = GenericAlias(GPUArray, (Any, GenericAlias(np.dtype, (_Scalar,))))
 """Array of a device with a dtype, for annotations: ``NDArray[cupy.float32]``."""

@@ -13,7 +13,7 @@ __all__ = ["empty_like_pinned", "empty_pinned", "zeros_like_pinned", "zeros_pinn
 _Host = np.ndarray[Any, Any]
 
 
-def empty_pinned(shape: Any, dtype: Any = float, order: str = "C") -> _Host:
+def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
     """Create an uninitialized ndarray over pinned memory.
 
     Parameters
@@ -38,7 +38,7 @@ def empty_pinned(shape: Any, dtype: Any = float, order: str = "C") -> _Host:
     return _core.empty_pinned(shape, dtype, order)
 
 
-def zeros_pinned(shape: Any, dtype: Any = float, order: str = "C") -> _Host:
+def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
     """Create an ndarray of zeros over pinned memory.
 
     Parameters
@@ -63,7 +63,7 @@ def zeros_pinned(shape: Any, dtype: Any = float, order: str = "C") -> _Host:
     return _core.zeros_pinned(shape, dtype, order)
 
 
-def empty_like_pinned(a: Any, dtype: Any = None, order: str = "K", subok: Any = None, shape: Any = None) -> _Host:
+def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
     """Create an uninitialized ndarray over pinned memory, with the shape and the dtype of an array.
 
     Parameters
@@ -100,7 +100,7 @@ def empty_like_pinned(a: Any, dtype: Any = None, order: str = "K", subok: Any = 
     return dense.transpose(np.argsort(axes)) if layout.ndim else dense
 
 
-def zeros_like_pinned(a: Any, dtype: Any = None, order: str = "K", subok: Any = None, shape: Any = None) -> _Host:
+def zeros_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
     """Create an ndarray of zeros over pinned memory, with the shape and the dtype of an array.
 
     Parameters

@@ -13,7 +13,7 @@ __all__ = [
     "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "next_fast_len", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
-_OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+_OPPOSITE: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 fftfreq, fftshift, ifftshift, rfftfreq = (
     _frequencies.fftfreq, _frequencies.fftshift, _frequencies.ifftshift, _frequencies.rfftfreq,

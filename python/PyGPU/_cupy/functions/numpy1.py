@@ -17,8 +17,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _call(name: str, *args: Any, **kwargs: Any) -> Any:
-    return own(name)(*args, **kwargs)
+def _call(name: str, *args: Any, **kwargs: Any) -> _core.GPUArray:
+    result: _core.GPUArray = own(name)(*args, **kwargs)
+    return result
 
 
 def _deprecated(old: str, new: str) -> None:
@@ -122,7 +123,7 @@ def sctype2char(sctype: Any) -> str:
     found = obj2sctype(sctype)
     if found is None:
         raise ValueError(f"sctype2char: {sctype!r} is not a type of elements")
-    return np.dtype(found).char
+    return str(np.dtype(found).char)
 
 
 def _removed(name: str, instead: str) -> NoReturn:

@@ -18,6 +18,10 @@ def _coefficients(operand: Any) -> Any:
     return operand.coeffs if isinstance(operand, poly1d) else operand
 
 
+def _is_number(operand: object) -> bool:
+    return bool(np.isscalar(operand))
+
+
 class poly1d:
     """Polynomial whose coefficients are in an array of a device, highest power first.
 
@@ -77,7 +81,8 @@ class poly1d:
     @property
     def roots(self) -> _core.GPUArray:
         """Roots, in no order."""
-        return own("roots")(self._coefficients)
+        found: _core.GPUArray = own("roots")(self._coefficients)
+        return found
 
     r = roots
 
@@ -207,18 +212,18 @@ class poly1d:
         return polysub(other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return poly1d(self._coefficients * other) if np.isscalar(other) else polymul(self, other)
+        return poly1d(self._coefficients * other) if _is_number(other) else polymul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return poly1d(other * self._coefficients) if np.isscalar(other) else polymul(other, self)
+        return poly1d(other * self._coefficients) if _is_number(other) else polymul(other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        if np.isscalar(other):
+        if _is_number(other):
             return poly1d(self._coefficients / other)
         return tuple(poly1d(part) for part in own("polydiv")(self._coefficients, _coefficients(other)))
 
     def __pow__(self, exponent: Any) -> poly1d:
-        if not np.isscalar(exponent) or int(exponent) != exponent or exponent < 0:
+        if not _is_number(exponent) or int(exponent) != exponent or exponent < 0:
             raise ValueError(f"poly1d: the exponent {exponent!r} is not an integer of 0 or above")
         result = poly1d(_core.ones(1, np.int64))
         for _ in range(exponent):
@@ -312,4 +317,5 @@ def roots(p: Any) -> _core.GPUArray:
     >>> sorted(cupy.roots(cupy.poly1d([1, -3, 2])).tolist())
     [1.0, 2.0]
     """
-    return own("roots")(_coefficients(p))
+    found: _core.GPUArray = own("roots")(_coefficients(p))
+    return found

@@ -126,7 +126,7 @@ def polyvander(x: Any, deg: int) -> _core.GPUArray:
         raise ValueError(f"polyvander: the highest power {deg} is negative")
     x = own("atleast_1d")(_core.asarray(x))
     x = x + 0.0 if x.dtype.kind in "biu" else x
-    result = _core.ones((*x.shape, highest + 1), x.dtype)
+    result: _core.GPUArray = _core.ones((*x.shape, highest + 1), x.dtype)
     for power in range(1, highest + 1):
         result[..., power] = result[..., power - 1] * x
     return result
@@ -154,7 +154,7 @@ def polycompanion(c: _core.GPUArray) -> _core.GPUArray:
     degree = series.size - 1
     if degree < 1:
         raise ValueError(f"polycompanion: {series.size} coefficients have no matrix; pass at least two")
-    matrix = own("eye")(degree, k=-1, dtype=series.dtype)
+    matrix: _core.GPUArray = own("eye")(degree, k=-1, dtype=series.dtype)
     matrix[:, -1] -= series[:-1] / series[-1]
     return matrix
 
@@ -187,7 +187,7 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> _core.GPUArray:
     x = _core.asarray(x)
     if tensor:
         coefficients = coefficients.reshape(coefficients.shape + (1,) * x.ndim)
-    result = coefficients[-1] + x * 0
+    result: _core.GPUArray = coefficients[-1] + x * 0
     for place in range(2, len(coefficients) + 1):
         result = coefficients[-place] + result * x
     return result
@@ -222,4 +222,5 @@ def polyvalfromroots(x: Any, r: Any, tensor: bool = True) -> _core.GPUArray:
         roots = roots.reshape(roots.shape + (1,) * x.ndim)
     elif x.ndim >= roots.ndim:
         raise ValueError(f"polyvalfromroots: x has {x.ndim} axes and r {roots.ndim}; without tensor= x has fewer axes")
-    return own("prod")(x - roots, axis=0)
+    values: _core.GPUArray = own("prod")(x - roots, axis=0)
+    return values

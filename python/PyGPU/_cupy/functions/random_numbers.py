@@ -57,10 +57,10 @@ def _with_dtype(name: str) -> Callable[..., Any]:
 
 def _checked(name: str, dtype: Any, result: _core.GPUArray) -> np.dtype[Any]:
     """Return a dtype that the values of a distribution can have."""
-    dtype = np.dtype(dtype)
-    if dtype.kind not in ("f" if result.dtype.kind == "f" else "iuf"):
-        raise TypeError(f"{name}: random numbers of {result.dtype} cannot have the dtype {dtype}; pass a real one")
-    return dtype
+    checked: np.dtype[Any] = np.dtype(dtype)
+    if checked.kind not in ("f" if result.dtype.kind == "f" else "iuf"):
+        raise TypeError(f"{name}: random numbers of {result.dtype} cannot have the dtype {checked}; pass a real one")
+    return checked
 
 
 class RandomState(_RandomState):
@@ -104,7 +104,7 @@ class RandomState(_RandomState):
         >>> cupy.random.RandomState(1).rand(2, 3, dtype="f4").shape
         (2, 3)
         """
-        return self.random_sample(size or None, dtype)
+        return self.random_sample(size or None, dtype)  # type: ignore[call-arg]  # `_with_dtype` adds it
 
     def randn(self, *size: int, dtype: Any = float) -> Any:
         """Draw numbers of the standard normal distribution; the arguments are the lengths of the axes.
@@ -122,7 +122,7 @@ class RandomState(_RandomState):
         >>> cupy.random.RandomState(1).randn(2, dtype="f4").dtype
         dtype('float32')
         """
-        return self.standard_normal(size or None, dtype)
+        return self.standard_normal(size or None, dtype)  # type: ignore[call-arg]  # `_with_dtype` adds it
 
 
 for _name in _DISTRIBUTIONS:
@@ -148,10 +148,15 @@ class BitGenerator(np.random.Philox):
         del size
         super().__init__(seed)
 
-    @property  # type: ignore[override]
-    def state(self) -> dict[str, Any]:
-        """Position in the stream, in the format of `numpy.random.Philox`."""
-        return {**np.random.Philox.state.__get__(self), "bit_generator": "Philox"}
+    @property
+    def state(self) -> Any:
+        """Position in the stream, in the format of `numpy.random.Philox`, whatever the class is named."""
+        return {**super().state, "bit_generator": "Philox"}
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        # `super()` has no setters. NumPy requires the name of the class itself.
+        np.random.Philox.state.__set__(self, {**value, "bit_generator": type(self).__name__})  # type: ignore[attr-defined]
 
 
 class XORWOW(BitGenerator):

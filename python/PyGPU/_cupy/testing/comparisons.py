@@ -60,7 +60,9 @@ class _Outcome(NamedTuple):
 def _outcome(test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Outcome:
     try:
         return _Outcome(test(*args, **kwargs), None)
-    except (Exception, *loops.skip_classes()) as error:
+    except BaseException as error:
+        if not isinstance(error, (Exception, *loops.skip_classes())):
+            raise
         if error.__traceback__ is None or error.__traceback__.tb_next is None:
             raise  # the call itself failed: the parameters of the test are wrong
         return _Outcome(None, error)
@@ -190,10 +192,11 @@ def _comparing(
 
 def _tolerance(tolerance: Any, dtype: np.dtype[Any]) -> float:
     if not isinstance(tolerance, dict):
-        return tolerance  # type: ignore[no-any-return]
+        return float(tolerance)
     if dtype.type not in tolerance and "default" not in tolerance:
         raise TypeError(f"numpy_cupy_allclose: no tolerance for {dtype}; add it, or 'default', to {tolerance}")
-    return tolerance.get(dtype.type, tolerance.get("default"))  # type: ignore[no-any-return]
+    found: float = tolerance[dtype.type if dtype.type in tolerance else "default"]
+    return found
 
 
 def numpy_cupy_allclose(

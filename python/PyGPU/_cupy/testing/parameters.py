@@ -120,7 +120,7 @@ def _into_module(cls: type, params: tuple[dict[str, Any], ...]) -> None:
 def _by_pytest(cls: type, params: tuple[dict[str, Any], ...], with_names: bool) -> type:
     import pytest
 
-    class Parameterized(cls):  # type: ignore[misc, valid-type]
+    class Parameterized(cls):  # type: ignore[misc]
         @pytest.fixture(autouse=True)
         def _cupy_testing_parameterize(self, _cupy_testing_param: dict[str, Any]) -> None:
             self.__dict__.update(_cupy_testing_param)
@@ -132,4 +132,4 @@ def _by_pytest(cls: type, params: tuple[dict[str, Any], ...], with_names: bool) 
         pytest.param(one, id=_class_name("", number, one) if with_names else str(number))
         for number, one in enumerate(params)
     ]
-    return pytest.mark.parametrize("_cupy_testing_param", cases)(Parameterized)  # type: ignore[no-any-return]
+    return pytest.mark.parametrize("_cupy_testing_param", cases)(Parameterized)

@@ -122,9 +122,9 @@ def benchmark(
         ("func", func, callable(func), "a callable"),
         ("args", args, isinstance(args, tuple), "a tuple"),
         ("kwargs", kwargs, isinstance(kwargs, Mapping), "a dict"),
-        ("n_repeat", n_repeat, isinstance(n_repeat, int) and n_repeat > 0, "an integer above 0"),
+        ("n_repeat", n_repeat, _is_int(n_repeat) and n_repeat > 0, "an integer above 0"),
         ("name", name, isinstance(name, str), "a str"),
-        ("n_warmup", n_warmup, isinstance(n_warmup, int), "an integer"),
+        ("n_warmup", n_warmup, _is_int(n_warmup), "an integer"),
         ("max_duration", max_duration, bool(np.isreal(max_duration)), "a number of seconds"),
         ("devices", devices, isinstance(devices, tuple), "a tuple of device numbers"),
     )
@@ -134,6 +134,10 @@ def benchmark(
     rows = _repeated(lambda: func(*args, **kwargs), n_repeat, n_warmup, max_duration, devices)
     times = np.array(rows, dtype=np.float64)
     return BenchmarkResult(name, times[:, 0].copy(), times[:, 1:].T.copy(), devices)
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int)
 
 
 def _repeated(
