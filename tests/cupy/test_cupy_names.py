@@ -137,6 +137,7 @@ def test_scatter_methods_add_repeated_positions() -> None:
     assert PyGPU.from_dlpack(a).tolist() == a.tolist()
 
 
+@pytest.mark.enough_on("cpu")
 def test_functions_of_numpy_1_are_there() -> None:
     a = cupy.array([[3, 1], [2, 4]])
     assert bool(cupy.alltrue(a))
@@ -188,6 +189,7 @@ def test_random_functions_take_dtype() -> None:
         cupy.random.normal(size=2, dtype="i4")
 
 
+@pytest.mark.enough_on("cpu")
 def test_poly1d_computes_as_numpys() -> None:
     ours, theirs = cupy.poly1d([0, 1, 2, 3], variable="z"), np.poly1d([0, 1, 2, 3], variable="z")
     assert (repr(ours), str(ours), ours.order, len(ours)) == (repr(theirs), str(theirs), 2, 2)
@@ -210,6 +212,7 @@ def test_poly1d_computes_as_numpys() -> None:
         cupy.polyval(3, 2)
 
 
+@pytest.mark.enough_on("cpu")
 def test_vectorize_calls_function_with_whole_arrays() -> None:
     def step(x, y):
         x += 1
@@ -227,6 +230,7 @@ def test_vectorize_calls_function_with_whole_arrays() -> None:
         cupy.vectorize(step, cache=True)
 
 
+@pytest.mark.enough_on("cpu")
 def test_argmax_takes_dtype_and_out() -> None:
     a = cupy.array([[3, 9], [4, 1]])
     out = cupy.zeros(2, np.int64)

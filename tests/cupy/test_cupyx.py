@@ -213,6 +213,7 @@ def test_parameterized_classes_have_attributes() -> None:
         case.test_sign()
 
 
+@pytest.mark.enough_on("cpu")
 def test_random_matrices_have_singular_values() -> None:
     for dtype in (np.float32, np.complex128):
         a = testing.generate_matrix((2, 3, 4), dtype=dtype, singular_values=[3, 2, 1])
