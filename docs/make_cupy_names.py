@@ -1,10 +1,11 @@
-"""Write the table of CuPy's names to docs/porting_from_cupy.md: those of PyGPU, CuPy's own, and replacements.
+"""Write the table of CuPy's names to docs/porting_from_cupy.md: those that PyGPU has, and replacements.
 
 Run as ``python docs/make_cupy_names.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that the
 page matches this script's output. The names are in tests/cupy/cupy_names.txt.
 """
 
 import importlib
+import pkgutil
 from pathlib import Path
 
 from generated_table import with_table
@@ -48,6 +49,19 @@ def table_of_package(names: list[str]) -> str:
     return "\n".join(["| group | names |", "|---|---|", *rows]) + "\n"
 
 
+def names_of_cuda() -> dict[str, list[str]]:
+    """Return the names of `cupy.cuda` and its modules that PyGPU has."""
+    package = importlib.import_module("PyGPU.cupy.cuda")
+    modules = [
+        package,
+        *(importlib.import_module(f"PyGPU.cupy.cuda.{one.name}") for one in pkgutil.iter_modules(package.__path__)),
+    ]
+    return {
+        module.__name__.removeprefix("PyGPU."): [name for name in dir(module) if not name.startswith("_")]
+        for module in modules
+    }
+
+
 def table() -> str:
     """Return the tables of all modules."""
     modules = {module: names for module, names in names_of_cupy().items() if names}
@@ -57,6 +71,7 @@ def table() -> str:
         if lacking:
             raise LookupError(f"PyGPU/_cupy/missing.py: add with a replacement: {module}: {lacking}")
     text = f"### `cupy`\n\n{table_of_package(found.pop('cupy'))}\n### Other modules\n\n| module | names |\n|---|---|\n"
+    found = dict(sorted({**found, **names_of_cuda()}.items()))
     text += "".join(f"| `{module}` | {quoted(names)} |\n" for module, names in found.items() if names)
     text += "\n### Missing names\n\n| names | replacement |\n|---|---|\n"
     return text + "".join(f"| {quoted(list(names))} | {reason} |\n" for reason, names in MISSING.items())

@@ -98,7 +98,9 @@ for name in ("cupyx.scipy.sparse.linalg", "cupyx.scipy.ndimage", "cupyx.jit", "c
         print(error)
 """
     lines = run(code).splitlines()
-    assert lines[0].startswith("cupyx.scipy.sparse is not there: sparse matrices are not PyGPU's: pass the arrays to")
+    assert lines[0].startswith(
+        "cupyx.scipy.sparse is not there: sparse matrices are not PyGPU's: share the arrays with"
+    )
     assert "docs/howto/beyond_cupy.md" in lines[1]
     assert "cupy.RawKernel" in lines[2]
     assert lines[3] == "No module named 'cupy.nothing'"

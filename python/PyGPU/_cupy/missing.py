@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["MISSING", "missing_module", "missing_text"]
 
-_HAND_OVER = "pass the arrays to {} without a copy: docs/howto/beyond_cupy.md"
+_HAND_OVER = "share the arrays with CuPy or torch, or pass `a.get()` to SciPy: docs/howto/beyond_cupy.md"
 
 MISSING: dict[str, tuple[str, ...]] = {
     "read files with NumPy, and upload the values by `cupy.asarray`": ("cupy.DataSource", "cupy.format_parser"),
@@ -20,22 +20,22 @@ MISSING: dict[str, tuple[str, ...]] = {
     "use nccl4py, torch or MPI: docs/howto/collectives.md": ("cupyx.distributed", "cupy.cuda.nccl"),
     "install NVIDIA's libraries by pip: docs/install.md": ("cupyx.tools",),
     "write the loop as a `cupy.ElementwiseKernel` with `raw` arguments": ("cupyx.GeneralizedUFunc",),
-    f"sparse matrices are not PyGPU's: {_HAND_OVER.format('CuPy, torch or, by a.get(), SciPy')}": (
+    f"sparse matrices are not PyGPU's: {_HAND_OVER}": (
         "cupyx.scipy.sparse", "cupyx.cusparse",
     ),
-    f"images are not filtered by PyGPU: {_HAND_OVER.format('CuPy, torch or, by a.get(), SciPy')}": (
+    f"images are not filtered by PyGPU: {_HAND_OVER}": (
         "cupyx.scipy.ndimage",
     ),
-    f"signals are filtered by `PyGPU.convolve` and `correlate`; otherwise {_HAND_OVER.format('CuPy or torch')}": (
+    f"signals are filtered by `PyGPU.convolve` and `correlate`; otherwise {_HAND_OVER}": (
         "cupyx.scipy.signal", "cupyx.signal",
     ),
-    f"interpolation is `PyGPU.interp` and `polyfit`; otherwise {_HAND_OVER.format('CuPy or, by a.get(), SciPy')}": (
+    f"interpolation is `PyGPU.interp` and `polyfit`; otherwise {_HAND_OVER}": (
         "cupyx.scipy.interpolate",
     ),
-    f"distances are sums over `a[:, None] - b`; otherwise {_HAND_OVER.format('CuPy or, by a.get(), SciPy')}": (
+    f"distances are sums over `a[:, None] - b`; otherwise {_HAND_OVER}": (
         "cupyx.scipy.spatial",
     ),
-    f"entropies are sums of `PyGPU.special.entr` and `rel_entr`; otherwise {_HAND_OVER.format('CuPy')}": (
+    f"entropies are sums of `PyGPU.special.entr` and `rel_entr`; otherwise {_HAND_OVER}": (
         "cupyx.scipy.stats",
     ),
     "use `cupyx.scipy.fft`, as SciPy recommends": ("cupyx.scipy.fftpack",),

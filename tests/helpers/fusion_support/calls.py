@@ -223,20 +223,20 @@ COMPOSED = listed(
 QUIET_ATTRIBUTES = listed(
     """
     T __array_namespace__ __array_priority__ __class_getitem__ __dask_tokenize__ __dict__
-    __dlpack_c_exchange_api__ __dlpack_device__ __getitem__ __iter__ __len__ __module__ __pygpu_c_api__ __sizeof__ _block _grid allocate
-    base conj conjugate device dtype flag_c_contiguous flags flat host_array host_data itemsize last_status
-    mem_size nbytes ndim shape size strides transpose
+    __dlpack_c_exchange_api__ __dlpack_device__ __getitem__ __iter__ __len__ __module__ __pygpu_c_api__
+    __sizeof__ _block _grid allocate base conj conjugate device dtype flag_c_contiguous flags flat
+    host_array host_data itemsize last_status mem_size nbytes ndim shape size strides transpose
     """
 )
 
 # Operators and methods that PyGPU defers: a call of them records an operation instead of launching it.
 WAITING_ATTRIBUTES = listed(
     """
-    __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__ __invert__
-    __le__ __lshift__ __lt__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__
-    __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__ __rshift__ __rsub__
-    __rtruediv__ __rxor__ __sub__ __truediv__ __xor__ all any argmax argmin astype clip max mean min mul_add
-    prod round sum var
+    __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__
+    __invert__ __le__ __lshift__ __lt__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__
+    __rand__ __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__
+    __rshift__ __rsub__ __rtruediv__ __rxor__ __sub__ __truediv__ __xor__ all any argmax argmin astype
+    clip max mean min mul_add prod ptp round sum var
     """
 )
 
