@@ -25,7 +25,7 @@ IMPORTS = {
     "collections.abc": ("Callable", "Generator", "Iterator", "Mapping", "Sequence"),
     "inspect": ("Signature",),
     "os": ("PathLike",),
-    "types": ("TracebackType",),
+    "types": ("GenericAlias", "TracebackType"),
     "typing": ("Any", "ClassVar", "Generic", "Literal", "NoReturn", "Self", "SupportsIndex", "final", "overload"),
     "numpy.typing": ("ArrayLike", "DTypeLike", "NDArray"),
     "typing_extensions": ("Buffer", "TypeVar", "disjoint_base"),

@@ -32,6 +32,7 @@ MODULES = {
         "gpuarray", "driver", "compiler", "tools", "elementwise", "reduction", "scan", "cumath", "curandom",
         "characterize", "autoinit", "autoprimaryctx",
     ],
+    "Packages of CuPy": ["cupy", "cupyx"],
     "Modules of PybindGPU": ["runtime", "device_array", "allocators", "backend", "nvml"],
 }  # fmt: skip
 

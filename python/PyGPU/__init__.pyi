@@ -8,6 +8,8 @@ from PyGPU import (
     characterize as characterize,
     compiler as compiler,
     cumath as cumath,
+    cupy as cupy,
+    cupyx as cupyx,
     curandom as curandom,
     dask as dask,
     device_array as device_array,
@@ -256,6 +258,7 @@ from PyGPU._core import (
     zeros_like as zeros_like,
     zeros_pinned as zeros_pinned,
 )
+from PyGPU._cupy.alias import as_cupy as as_cupy
 from PyGPU._functions.calculus.differences import diff as diff, ediff1d as ediff1d
 from PyGPU._functions.calculus.filters import convolve as convolve, correlate as correlate
 from PyGPU._functions.calculus.polynomials import (

@@ -3,7 +3,7 @@
 A folder of ``python/PyGPU`` imports only folders to its left on this line (`docs/design/python_packages.md`):
 
     _core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols
-    <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli
+    <- _sharing, _pycuda, _pybindgpu, _dask <- _cupy <- public modules <- _cli
 
 Imports inside functions count. Imports for type checkers do not count. An import of the package itself, which Python
 requires before one of its parts, does not count.
@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 LINE = (
     "_core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols"
-    " <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli"
+    " <- _sharing, _pycuda, _pybindgpu, _dask <- _cupy <- public modules <- _cli"
 )
 RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}
 PUBLIC = "public modules"
@@ -34,7 +34,10 @@ LOOKUPS = {
     "PyGPU._protocols.like": "NEP 35: finds the package's function that has the name of NumPy's",
     "PyGPU._protocols.namespace": "returns the package, which is the namespace of the array API",
     "PyGPU._protocols.lazy_names": "finds names of the package that are loaded when they are first used",
-    "PyGPU._pycuda.alias": "finds the module that `pycuda.x` stands for",
+    "PyGPU._protocols.package_alias": "finds the module that `pycuda.x` or `cupy.x` stands for",
+    "PyGPU._cupy.names": "finds names of `cupy` and `cupyx` that are loaded when they are first used",
+    "PyGPU._cupy.package": "finds functions of the package, and modules that a function of CuPy returns",
+    "PyGPU._cupy.testing.comparisons": "finds the modules with which a test is run",
 }
 """Modules that import a module of the package by a computed name at run time, and the reason."""
 

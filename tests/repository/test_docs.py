@@ -270,6 +270,11 @@ def test_random_name_table_matches_script_output() -> None:
     assert page == script("make_random").page(), "run: python docs/make_random.py"
 
 
+def test_cupy_name_table_matches_script_output() -> None:
+    page = (ROOT / "docs" / "porting_from_cupy.md").read_text(encoding="utf-8")
+    assert page == script("make_cupy_names").page(), "run: python docs/make_cupy_names.py"
+
+
 def test_random_kernels_match_script_output() -> None:
     done = subprocess.run([sys.executable, ROOT / "tools/random_kernels.py", "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,4 @@
-"""Dispatch the commands of ``python -m PyGPU``: configuration, benchmarks, compilation ahead of time, and checks."""
+"""Dispatch the commands of ``python -m PyGPU``: configuration, benchmarks, compilation, checks, and programs."""
 
 import argparse
 import json
@@ -8,7 +8,14 @@ from pathlib import PurePath
 from typing import Any
 
 from PyGPU import BackendUnavailableError, __version__, backend_name, config, show_config
-from PyGPU._cli import bench as timing, check as checking, environment, test as testing, warm as compiling
+from PyGPU._cli import (
+    bench as timing,
+    check as checking,
+    environment,
+    run as running,
+    test as testing,
+    warm as compiling,
+)
 from PyGPU._native import include_paths
 
 _PATH_OPTIONS = {
@@ -64,6 +71,8 @@ def main() -> None:
     compiling.add_options(warm)
     check = commands.add_parser("check", help="run a program on the CPU and look for mistakes in its kernels")
     checking.add_options(check)
+    run = commands.add_parser("run", help="run a program that imports CuPy or PyCUDA, with PyGPU in their place")
+    running.add_options(run)
     arguments = parser.parse_args()
     if arguments.place is None and arguments.command in ("bench", "test", "warm"):
         _require_backend(arguments.command)
@@ -77,5 +86,7 @@ def main() -> None:
         compiling.run(warm, arguments)
     elif arguments.command == "check":
         checking.run(check, arguments)
+    elif arguments.command == "run":
+        running.run(run, arguments)
     else:
         _show(arguments)

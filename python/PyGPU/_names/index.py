@@ -26,6 +26,7 @@ HOME = {
     "array_split": "PyGPU._functions.splitting",
     "array_str": "PyGPU._protocols.numpy_aliases",
     "as_argtype": "PyGPU._native.argtypes",
+    "as_cupy": "PyGPU._cupy.alias",
     "as_pycuda": "PyGPU._pycuda.alias",
     "asanyarray": "PyGPU._functions.creation.values",
     "asarray_chkfinite": "PyGPU._functions.creation.values",
@@ -433,7 +434,7 @@ GROUPS = {
         "as_argtype", "get_include",
     ),
     "Modules": (
-        "as_pycuda", "get_array_module",
+        "as_cupy", "as_pycuda", "get_array_module",
     ),
     "NumPy's own": (
         "False_", "ScalarType", "True_", "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "bool_",

@@ -17,6 +17,8 @@ MODULES = (
     "characterize",
     "compiler",
     "cumath",
+    "cupy",
+    "cupyx",
     "curandom",
     "dask",
     "device_array",
@@ -59,9 +61,10 @@ _HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpua
 # Hints for names that users may expect in `PyGPU` but that are elsewhere or have another name.
 _HINTS = {
     "SourceModule": "it is PyGPU.compiler.SourceModule; PyGPU.Module and PyGPU.Kernel are PyGPU's own",
-    "RawKernel": "PyGPU.Kernel compiles a text",
-    "RawModule": "PyGPU.Module compiles a text",
-    "cuda": "devices, streams and events are PyGPU.Device, PyGPU.Stream and PyGPU.Event; PyCUDA's are in PyGPU.driver",
+    "RawKernel": "PyGPU.Kernel compiles a text; CuPy's is PyGPU.cupy.RawKernel",
+    "RawModule": "PyGPU.Module compiles a text; CuPy's is PyGPU.cupy.RawModule",
+    "cuda": "devices, streams and events are PyGPU.Device, PyGPU.Stream and PyGPU.Event; PyCUDA's are in PyGPU.driver, "
+    "CuPy's in PyGPU.cupy.cuda",
     "cudaGetDeviceProperties": "PyGPU.device_properties(device) has them",
     "is_available": "PyGPU.backend_name() tells on what PyGPU computes",
 }

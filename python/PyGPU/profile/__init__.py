@@ -1,4 +1,4 @@
-"""Named ranges in a profiler's timeline: around copies, compilations, launches, and parts of a program.
+"""Named ranges in a profiler's timeline, around copies, launches and parts of a program; times of repeated calls.
 
 Ranges are disabled until `annotate` or the environment variable ``PYGPU_PROFILE`` enables them. An enabled range costs
 about ten nanoseconds, and is visible only in a profiler (Nsight Systems for NVTX, rocprof for roctx).
@@ -10,8 +10,9 @@ import contextlib
 from collections.abc import Iterator
 
 from PyGPU import _core
+from PyGPU._native.observability.benchmark import BenchmarkResult as BenchmarkResult, benchmark as benchmark
 
-__all__ = ["annotate", "is_annotated", "range"]
+__all__ = ["BenchmarkResult", "annotate", "benchmark", "is_annotated", "range"]
 
 
 def annotate(which: str | bool = True) -> str | None:

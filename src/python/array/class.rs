@@ -59,9 +59,11 @@ pub(crate) use object::{
 ///     Existing device memory to use, with `shape`, `dtype` and optionally `strides`. For memory tracked by PyGPU, its
 ///     extent, write permission and uses on streams apply to the new array too. Other addresses are not checked.
 /// strides : sequence of int, optional
-///     Strides in bytes, of any sign; only with `gpudata`.
+///     Strides in bytes; of any sign with `gpudata`. Without it, the elements are within the memory of a dense array.
 /// copy : bool, optional
 ///     With an ndarray: use a private copy of the ndarray as the host mirror.
+/// memptr : object with an address, optional
+///     `gpudata` under CuPy's name. CuPy's order of arguments is accepted too: ``(shape, dtype, memptr, strides, order)``.
 ///
 /// Raises
 /// ------

@@ -11,29 +11,47 @@ use super::over_memory;
 use crate::array::class::{GpuArray, new_of_class};
 use crate::array::cold_fields::{CallIdentity, ColdFields};
 use crate::ffi::objects::has_same_init;
+use crate::py_once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 
-/// The names of the parameters, in order; `copy` is keyword-only.
-const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];
+/// The names of the parameters, in order; `copy` and CuPy's `memptr` are keyword-only.
+const NAMES: [&str; 9] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy", "memptr"];
 const POSITIONAL: usize = 7;
 
+/// The slots of CuPy's positional arguments `(shape, dtype, memptr, strides, order)`.
+const CUPY_SLOTS: [usize; 5] = [0, 1, 8, 5, 6];
+
+/// Whether positional arguments have CuPy's order: the third one is a pointer with its memory, or is None and the fifth
+/// is a memory order. An allocator has no `mem`, and `gpudata` is no text.
+fn has_cupy_order(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    if !(3..=CUPY_SLOTS.len()).contains(&args.len()) {
+        return Ok(false);
+    }
+    let (py, third) = (args.py(), args.get_item(2)?);
+    if third.is_none() {
+        return Ok(args.len() == CUPY_SLOTS.len() && args.get_item(4)?.is_instance_of::<PyString>());
+    }
+    Ok(third.hasattr(intern!(py, "mem"))? && third.hasattr(intern!(py, "ptr"))?)
+}
+
 /// The arguments in the order of the parameters. A missing argument and Python's None are both `None`.
-struct ConstructorArguments<'py>([Option<Bound<'py, PyAny>>; 8]);
+struct ConstructorArguments<'py>([Option<Bound<'py, PyAny>>; 9]);
 
 impl<'py> ConstructorArguments<'py> {
     /// Binds the arguments to the parameters like a Python function.
     fn read(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        let mut values: [Option<Bound<'py, PyAny>>; 8] = Default::default();
+        let mut values: [Option<Bound<'py, PyAny>>; 9] = Default::default();
         if args.len() > POSITIONAL {
             let text = format!("GPUArray() takes at most {POSITIONAL} positional arguments ({} given)", args.len());
             return Err(PyTypeError::new_err(text));
         }
-        for (slot, argument) in values.iter_mut().zip(args.iter()) {
-            *slot = Some(argument);
+        let is_cupy = has_cupy_order(args)?;
+        for (index, argument) in args.iter().enumerate() {
+            values[if is_cupy { CUPY_SLOTS[index] } else { index }] = Some(argument);
         }
         for (name, argument) in kwargs.iter().flat_map(|kwargs| kwargs.iter()) {
             let name = name.cast::<PyString>()?.to_str()?;
@@ -50,7 +68,13 @@ impl<'py> ConstructorArguments<'py> {
     }
 
     fn value(self, py: Python<'py>) -> PyResult<GpuArray> {
-        let Self([shape, dtype, allocator, base, gpudata, strides, order, copy]) = self;
+        let Self([shape, dtype, allocator, base, gpudata, strides, order, copy, memptr]) = self;
+        if gpudata.is_some() && memptr.is_some() {
+            return Err(PyTypeError::new_err(
+                "GPUArray(): gpudata= and memptr= name the same memory; pass one of them",
+            ));
+        }
+        let gpudata = gpudata.or(memptr);
         let (order, allocator) = order_and_allocator(order.as_ref(), allocator.as_ref());
         let copy = copy.map_or(Ok(false), |copy| copy.extract())?;
         match (shape, gpudata) {
@@ -62,8 +86,10 @@ impl<'py> ConstructorArguments<'py> {
             (Some(shape), Some(gpudata)) => {
                 over_memory::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
             }
-            (Some(_), None) if strides.is_some() => {
-                Err(PyTypeError::new_err("GPUArray(strides=...) needs gpudata: new memory has no gaps"))
+            (Some(shape), None) if strides.is_some() => {
+                // As in NumPy and CuPy, the new memory has the size of a dense array, within which the elements are.
+                let dense = Bound::new(py, new_of_shape(py, &shape, dtype.as_ref(), allocator, order)?)?;
+                over_memory::from_address(py, &shape, dtype.as_ref(), dense.as_any(), strides.as_ref(), order, base)
             }
             (Some(shape), None) => match shape.cast::<PyUntypedArray>() {
                 Ok(data) if dtype.is_none() => over_ndarray(py, data, copy),
@@ -93,7 +119,7 @@ fn placeholder() -> PyResult<GpuArray> {
 impl GpuArray {
     #[new]
     #[pyo3(signature = (*args, **kwargs), text_signature = "(shape=None, dtype=None, allocator=None, base=None, gpudata=None, \
-                        strides=None, order=None, *, copy=None)")]
+                        strides=None, order=None, *, copy=None, memptr=None)")]
     #[classmethod]
     // stub: def __new__(
     // stub:     cls,
@@ -106,6 +132,7 @@ impl GpuArray {
     // stub:     order: Order = None,
     // stub:     *,
     // stub:     copy: bool | None = None,
+    // stub:     memptr: Any = None,
     // stub: ) -> Self: ...
     fn __new__<'py>(
         class: &Bound<'py, PyType>,

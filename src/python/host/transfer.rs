@@ -274,6 +274,8 @@ impl GpuArray {
     ///     Memory order of a new ndarray; 'K', the default, keeps the memory order of the axes.
     /// out : numpy.ndarray, optional
     ///     `ary` under CuPy's name.
+    /// blocking : bool, optional
+    ///     ``not async_`` under CuPy's name.
     ///
     /// Returns
     /// -------
@@ -295,9 +297,9 @@ impl GpuArray {
     /// >>> PyGPU.to_gpu(np.arange(3)).get()
     /// array([0, 1, 2])
     #[pyo3(signature = (
-        ary: "NDArray[Any] | bool | None" = None, pagelocked: "bool" = false, async_: "bool" = false,
+        ary: "NDArray[Any] | StreamLike | bool | None" = None, pagelocked: "bool" = false, async_: "bool" = false,
         stream: "StreamLike" = None, *, copy: "bool | None" = None, order: "OrderACFK" = None,
-        out: "NDArray[Any] | None" = None
+        out: "NDArray[Any] | None" = None, blocking: "bool | None" = None
     ) -> "NDArray[Any]")]
     #[allow(clippy::too_many_arguments)]
     fn get<'py>(
@@ -309,9 +311,15 @@ impl GpuArray {
         copy: Option<bool>,
         order: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
+        blocking: Option<bool>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
         let _ = copy;
+        let async_ = async_ || blocking == Some(false);
         let ary = ary.filter(|ary| !ary.is_none() && !ary.is_instance_of::<pyo3::types::PyBool>());
+        let (ary, stream) = match ary {
+            Some(first) if stream.is_none() && stream_argument::is_stream(first) => (None, Some(first)),
+            _ => (ary, stream),
+        };
         let out = out.filter(|out| !out.is_none());
         if ary.is_some() && out.is_some() {
             return Err(PyTypeError::new_err("get: ary= and out= name the same target; pass one of them"));

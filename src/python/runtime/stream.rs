@@ -108,6 +108,11 @@ pub(crate) fn from_anywhere(py: Python<'_>, object: &Bound<'_, PyAny>, default_d
     }
 }
 
+/// Whether an object is a stream of PyGPU or of another library; an int handle is not recognised.
+pub(crate) fn is_stream(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyStream>() || object.hasattr(intern!(object.py(), "__cuda_stream__")).unwrap_or(false)
+}
+
 #[inline]
 fn check_device(stream: &Stream, device: Device) -> Result<()> {
     if stream.device() == device {

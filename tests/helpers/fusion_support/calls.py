@@ -127,6 +127,7 @@ NOT_CALLED = {
     "seterr": "changes NumPy's settings",
     "seterrcall": "changes NumPy's settings",
     "load": "reads a file into new memory",
+    "as_cupy": "hides an installed CuPy from the tests that follow",
 } | ({"roots": "hipSOLVER has no eigenvalues of general matrices"} if PyGPU.backend_name() == "hip" else {})
 
 # The tests read every attribute of an array. For an attribute in this table, they also call the function in its entry.
@@ -147,6 +148,9 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "record_stream": lambda x: x.record_stream(PyGPU.Stream()),
     "repeat": lambda x: x.repeat(2),
     "reshape": lambda x: x.reshape(9),
+    "scatter_add": lambda x: x.scatter_add(0, 2.0),
+    "scatter_max": lambda x: x.scatter_max(0, 2.0),
+    "scatter_min": lambda x: x.scatter_min(0, 2.0),
     "searchsorted": lambda x: x.ravel().searchsorted(2.0),
     "set": lambda x: x.set([[1.0] * 3] * 3),
     "set_async": lambda x: x.set_async([[1.0] * 3] * 3),
@@ -218,21 +222,21 @@ COMPOSED = listed(
 # These attributes of an array are known without its values, so reading them does not flush.
 QUIET_ATTRIBUTES = listed(
     """
-    T __array_namespace__ __array_priority__ __dask_tokenize__ __dict__ __dlpack_c_exchange_api__
-    __dlpack_device__ __getitem__ __iter__ __len__ __module__ __pygpu_c_api__ __sizeof__ _block _grid allocate
-    base conj conjugate device dtype flag_c_contiguous flags flat host_array host_data itemsize last_status
-    mem_size nbytes ndim shape size strides transpose
+    T __array_namespace__ __array_priority__ __class_getitem__ __dask_tokenize__ __dict__
+    __dlpack_c_exchange_api__ __dlpack_device__ __getitem__ __iter__ __len__ __module__ __pygpu_c_api__
+    __sizeof__ _block _grid allocate base conj conjugate device dtype flag_c_contiguous flags flat
+    host_array host_data itemsize last_status mem_size nbytes ndim shape size strides transpose
     """
 )
 
 # Operators and methods that PyGPU defers: a call of them records an operation instead of launching it.
 WAITING_ATTRIBUTES = listed(
     """
-    __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__ __invert__
-    __le__ __lshift__ __lt__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__
-    __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__ __rshift__ __rsub__
-    __rtruediv__ __rxor__ __sub__ __truediv__ __xor__ all any argmax argmin astype clip max mean min mul_add
-    prod round sum var
+    __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__
+    __invert__ __le__ __lshift__ __lt__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__
+    __rand__ __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__
+    __rshift__ __rsub__ __rtruediv__ __rxor__ __sub__ __truediv__ __xor__ all any argmax argmin astype
+    clip max mean min mul_add prod ptp round sum var
     """
 )
 

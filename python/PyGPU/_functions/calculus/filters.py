@@ -45,7 +45,9 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
     # If the first array is shorter, the first array is shifted along the second one; the results are then in reverse
     # order.
-    return _sums_of_rows(a, v, first, count) if v.size <= a.size else _sums_of_rows(v, a, first, count)[::-1]
+    if v.size <= a.size:
+        return _sums_of_rows(a, v, first, count)
+    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # contiguous, as NumPy's result
 
 
 def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:

@@ -210,6 +210,14 @@ def _path(text: str, operands: list[_core.GPUArray], optimize: Any) -> list[tupl
     return [tuple(step) for step in path[1:]]
 
 
+def _is_view(text: str, operands: list[_core.GPUArray]) -> bool:
+    """Whether the result is a view: there is one operand, and no axis is summed."""
+    if len(operands) != 1:
+        return False
+    (labels,), output = _parse(text, [operands[0].shape])
+    return set(labels) <= set(output)
+
+
 def _contract(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core.GPUArray:
     shapes = [operand.shape for operand in operands]
     inputs, output = _parse(text, shapes)
@@ -278,6 +286,8 @@ def einsum(
     """
     text, operand_list = _subscripts_and_operands(operands)
     device_operands = arrays(operand_list, "einsum")
+    if out is None and _is_view(text, device_operands):
+        dtype = None  # NumPy returns a view before it reads the dtype
     compute_dtype = (
         np.dtype(dtype) if dtype is not None else np.result_type(*(operand.dtype for operand in device_operands))
     )
@@ -309,7 +319,9 @@ def einsum(
             else "C"
         )
     has_order = {"C": result.flags.c_contiguous, "F": result.flags.f_contiguous}.get(order or "K", True)
-    return result if has_order else result.copy(order)
+    if not has_order:
+        return result.copy(order)
+    return result.view() if result is device_operands[0] else result
 
 
 @public("Products")

@@ -1,0 +1,41 @@
+"""Run ``python -m PyGPU run --as-cupy program.py ...``: a program that imports CuPy or PyCUDA, over PyGPU."""
+
+import argparse
+import runpy
+import sys
+from pathlib import Path
+
+from PyGPU._cupy.alias import as_cupy
+from PyGPU._pycuda.alias import as_pycuda
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options to its parser."""
+    parser.add_argument("--as-cupy", action="store_true", help="`import cupy` and `import cupyx` find PyGPU")
+    parser.add_argument("--as-pycuda", action="store_true", help="`import pycuda` finds PyGPU")
+    parser.add_argument("--force", action="store_true", help="hide an installed CuPy from the program")
+    parser.add_argument("-m", dest="module", action="store_true", help="the program is a module, as for python -m")
+    parser.add_argument("program", help="the program's file, or with -m the name of its module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+
+
+def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Run the program in this process, with its own arguments, as ``python program.py`` does."""
+    if not arguments.as_cupy and not arguments.as_pycuda:
+        parser.error("give --as-cupy or --as-pycuda; without an alias, run the program by python itself")
+    if not arguments.module and not Path(arguments.program).exists():
+        parser.error(f"{arguments.program} does not exist; a module's name is given by -m {arguments.program}")
+    sys.argv = [arguments.program, *arguments.arguments]
+    # The search for an installed CuPy below uses the path of imports that the program will have.
+    sys.path[0] = "" if arguments.module else str(Path(arguments.program).resolve().parent)
+    try:
+        if arguments.as_cupy:
+            as_cupy(force=arguments.force)
+        if arguments.as_pycuda:
+            as_pycuda()
+    except RuntimeError as error:
+        parser.error(str(error))
+    if arguments.module:
+        runpy.run_module(arguments.program, run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(arguments.program, run_name="__main__")

@@ -1,0 +1,131 @@
+"""Host arrays over pinned memory, with CuPy's parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+
+__all__ = ["empty_like_pinned", "empty_pinned", "zeros_like_pinned", "zeros_pinned"]
+
+_Host = np.ndarray[Any, Any]
+
+
+def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
+    """Create an uninitialized ndarray over pinned memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of ints
+        Lengths of the axes.
+    dtype : dtype, optional
+        Data type.
+    order : {'C', 'F'}, optional
+        Memory order.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> from PyGPU import cupyx
+    >>> cupyx.empty_pinned((2, 3), "f4").shape
+    (2, 3)
+    """
+    return _core.empty_pinned(shape, dtype, order)
+
+
+def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
+    """Create an ndarray of zeros over pinned memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of ints
+        Lengths of the axes.
+    dtype : dtype, optional
+        Data type.
+    order : {'C', 'F'}, optional
+        Memory order.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> from PyGPU import cupyx
+    >>> cupyx.zeros_pinned(3)
+    array([0., 0., 0.])
+    """
+    return _core.zeros_pinned(shape, dtype, order)
+
+
+def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
+    """Create an uninitialized ndarray over pinned memory, with the shape and the dtype of an array.
+
+    Parameters
+    ----------
+    a : GPUArray or numpy.ndarray
+        Array whose shape, dtype and memory order are used.
+    dtype : dtype, optional
+        Data type, by default that of `a`.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Memory order; 'K' keeps the order of the axes in memory.
+    subok : None
+        Subclasses are not created.
+    shape : int or tuple of ints, optional
+        Lengths of the axes, by default those of `a`.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy, cupyx
+    >>> cupyx.empty_like_pinned(cupy.zeros((2, 3), "f4")).dtype
+    dtype('float32')
+    """
+    if subok is not None:
+        raise TypeError(f"empty_like_pinned: subok={subok!r} is not supported; pass None")
+    # An ndarray of the array's layout whose elements share one address: NumPy then finds the strides of the result.
+    dtype = a.dtype if dtype is None else np.dtype(dtype)
+    sample = np.lib.stride_tricks.as_strided(np.empty(1, a.dtype), a.shape, a.strides)
+    layout = np.empty_like(sample, dtype, order, subok=False, shape=shape)
+    axes = sorted(range(layout.ndim), key=lambda axis: -layout.strides[axis])
+    dense = _core.empty_pinned(tuple(layout.shape[axis] for axis in axes), dtype, "C")
+    return dense.transpose(np.argsort(axes)) if layout.ndim else dense
+
+
+def zeros_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
+    """Create an ndarray of zeros over pinned memory, with the shape and the dtype of an array.
+
+    Parameters
+    ----------
+    a : GPUArray or numpy.ndarray
+        Array whose shape, dtype and memory order are used.
+    dtype : dtype, optional
+        Data type, by default that of `a`.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Memory order; 'K' keeps the order of the axes in memory.
+    subok : None
+        Subclasses are not created.
+    shape : int or tuple of ints, optional
+        Lengths of the axes, by default those of `a`.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy, cupyx
+    >>> cupyx.zeros_like_pinned(cupy.ones(2))
+    array([0., 0.])
+    """
+    result = empty_like_pinned(a, dtype, order, subok, shape)
+    result.fill(0)
+    return result

@@ -1,0 +1,93 @@
+"""Ranges of CuPy in a profiler's timeline, and the start and end of a profile."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.profiler import start_profiler, stop_profiler
+
+__all__ = ["profile", "time_range"]
+
+
+@contextlib.contextmanager
+def profile() -> Iterator[None]:
+    """Record a block with the profiler that the process runs under.
+
+    Examples
+    --------
+    >>> from PyGPU import cupyx
+    >>> with cupyx.profiler.profile():
+    ...     pass
+    """
+    start_profiler()
+    try:
+        yield
+    finally:
+        _core.Device().synchronize()
+        stop_profiler()
+
+
+class time_range:
+    """Name a block or the calls of a function in the profiler's timeline.
+
+    Parameters
+    ----------
+    message : str, optional
+        Label of the range; for a decorated function its name by default.
+    color_id, argb_color : int, optional
+        Accepted for CuPy's programs; the profiler chooses the colour.
+    sync : bool, optional
+        Whether to wait for the device before the range begins and ends.
+
+    Raises
+    ------
+    ValueError
+        If both colours are given, or if a block has no message.
+
+    Examples
+    --------
+    >>> from PyGPU import cupyx
+    >>> with cupyx.profiler.time_range("first step", color_id=0):
+    ...     pass
+    """
+
+    def __init__(
+        self,
+        message: str | None = None,
+        color_id: int | None = None,
+        argb_color: int | None = None,
+        sync: bool = False,
+    ) -> None:
+        if color_id is not None and argb_color is not None:
+            raise ValueError(f"time_range: color_id={color_id} and argb_color={argb_color} exclude each other")
+        self.message, self.sync = message, sync
+        self._begun: list[bool] = []
+
+    def __enter__(self) -> time_range:
+        if self.message is None:
+            raise ValueError('time_range: a block needs a label: write time_range("label")')
+        if self.sync:
+            _core.Device().synchronize()
+        self._begun.append(_core._begin_range(self.message))
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        if self.sync:
+            _core.Device().synchronize()
+        if self._begun.pop():
+            _core._end_range()
+
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        if self.message is None:
+            self.message = func.__name__
+
+        @functools.wraps(func)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return func(*args, **kwargs)
+
+        return call

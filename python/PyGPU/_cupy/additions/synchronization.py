@@ -1,0 +1,33 @@
+"""CuPy's deprecated check for synchronization."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+
+__all__ = ["DeviceSynchronized", "allow_synchronize"]
+
+
+class DeviceSynchronized(RuntimeError):
+    """Error for a synchronization that was not allowed; PyGPU never raises it."""
+
+
+@contextlib.contextmanager
+def allow_synchronize(allow: bool) -> Iterator[None]:
+    """Run a block; CuPy deprecated the function, and PyGPU does not detect synchronizations.
+
+    Parameters
+    ----------
+    allow : bool
+        False warns that nothing is detected.
+
+    Examples
+    --------
+    >>> from PyGPU import cupyx
+    >>> with cupyx.allow_synchronize(True):
+    ...     pass
+    """
+    if not allow:
+        warnings.warn("allow_synchronize(False): PyGPU does not detect synchronizations", stacklevel=3)
+    yield

@@ -1,0 +1,230 @@
+"""Functions that create arrays and copies on the host, with CuPy's parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._cupy.package import own
+
+__all__ = ["array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "asnumpy"]
+
+
+def _native(values: Any) -> Any:
+    """Return host values in the byte order of the devices, as CuPy converts them."""
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:
+        return values.astype(values.dtype.newbyteorder("="))
+    return values
+
+
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: bool | None = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    *,
+    blocking: bool = False,
+) -> _core.GPUArray:
+    """Create an array on the current device.
+
+    Parameters
+    ----------
+    obj : array_like
+        Values: an array of a device or of the host, numbers, or nested sequences of these.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    copy : bool, optional
+        Whether to copy a device array that already has the dtype and order.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Memory order.
+    subok : bool, optional
+        Whether to keep a subclass of the array class.
+    ndmin : int, optional
+        Minimum number of axes; axes of length 1 are prepended.
+    blocking : bool, optional
+        Whether to wait for the copy from the host. PyGPU copies pageable memory before it returns, so `obj` may be
+        changed after the call in both cases.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.array([1, 2], "f4", ndmin=2).shape
+    (1, 2)
+    """
+    result = own("array")(_native(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    return _waited(result, blocking)
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    blocking: bool = False,
+    copy: bool | None = None,
+    device: Any = None,
+) -> _core.GPUArray:
+    """Convert values to an array on the current device, without a copy if possible.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Memory order.
+    blocking : bool, optional
+        Whether to wait for the copy from the host.
+    copy : bool, optional
+        True always copies, False raises if a copy is needed.
+    device : Device, optional
+        Device of the result.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> a = cupy.arange(3)
+    >>> cupy.asarray(a) is a
+    True
+    """
+    return _waited(own("asarray")(_native(a), dtype, order, copy=copy, device=device), blocking)
+
+
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> _core.GPUArray:
+    """Convert values to an array on the current device; arrays of subclasses pass through.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Memory order.
+    blocking : bool, optional
+        Whether to wait for the copy from the host.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.asanyarray([1, 2]).tolist()
+    [1, 2]
+    """
+    return _waited(own("asanyarray")(_native(a), dtype, order), blocking)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
+    """Convert values to an array in C order.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    blocking : bool, optional
+        Whether to wait for the copy from the host.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.ascontiguousarray(cupy.zeros((2, 3)).T).flags.c_contiguous
+    True
+    """
+    return _waited(own("ascontiguousarray")(_native(a), dtype), blocking)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
+    """Convert values to an array in F order.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    blocking : bool, optional
+        Whether to wait for the copy from the host.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.asfortranarray(cupy.zeros((2, 3))).flags.f_contiguous
+    True
+    """
+    return _waited(own("asfortranarray")(_native(a), dtype), blocking)
+
+
+def _waited(array: _core.GPUArray, blocking: bool) -> _core.GPUArray:
+    if blocking:
+        _core.current_stream().synchronize()
+    return array
+
+
+def asnumpy(
+    a: Any,
+    stream: Any = None,
+    order: Any = "C",
+    out: np.ndarray[Any, Any] | None = None,
+    *,
+    blocking: bool = True,
+) -> np.ndarray[Any, Any]:
+    """Copy the values of any array to the host.
+
+    Parameters
+    ----------
+    a : array_like
+        Array of a device or of the host, or values that NumPy converts.
+    stream : Stream, optional
+        The stream of the copy; the thread's current stream by default.
+    order : {'C', 'F', 'A'}, optional
+        Memory order of a new ndarray.
+    out : numpy.ndarray, optional
+        Target of the copy.
+    blocking : bool, optional
+        Whether to wait for the copy. Without waiting, the values are available once the stream has passed the copy.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.asnumpy(cupy.arange(3))
+    array([0, 1, 2])
+    """
+    if not isinstance(a, _core.GPUArray) and hasattr(a, "__cuda_array_interface__"):
+        a = _core.asarray(a)
+    if isinstance(a, _core.GPUArray):
+        return a.get(stream=stream, order=order, out=out, blocking=blocking)
+    values = np.asarray(a, order=order)
+    if out is None:
+        return values
+    out[...] = values
+    return out

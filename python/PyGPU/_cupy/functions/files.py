@@ -1,0 +1,60 @@
+"""Arrays from files, with CuPy's form of several arrays in one file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._cupy.package import own
+
+__all__ = ["load"]
+
+
+class _Archive(dict[str, _core.GPUArray]):
+    """Arrays of a file by their names, also in a ``with`` block."""
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the arrays."""
+        return list(self)
+
+    def close(self) -> None:
+        """Do nothing: the file has been read."""
+
+    def __enter__(self) -> _Archive:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+
+def load(file: Any, mmap_mode: str | None = None, allow_pickle: bool | None = None) -> Any:
+    """Load an array, or the arrays of an archive, from a file of `save`, `savez` or `ndarray.dump`.
+
+    Parameters
+    ----------
+    file : str, path or file object
+        The file.
+    mmap_mode : str, optional
+        Passed to NumPy, which reads the file.
+    allow_pickle : bool, optional
+        Whether pickled objects are loaded. Loading a pickle can execute any code.
+
+    Returns
+    -------
+    GPUArray or dict
+        A dict of an archive can be used in a ``with`` block.
+
+    Examples
+    --------
+    >>> import io
+    >>> from PyGPU import cupy
+    >>> file = io.BytesIO()
+    >>> cupy.savez(file, a=cupy.arange(3))
+    >>> _ = file.seek(0)
+    >>> with cupy.load(file) as arrays:
+    ...     arrays["a"].tolist()
+    [0, 1, 2]
+    """
+    result = own("load")(file, mmap_mode, bool(allow_pickle))
+    return _Archive(result) if isinstance(result, dict) else result

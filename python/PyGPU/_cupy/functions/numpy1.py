@@ -1,0 +1,155 @@
+"""Functions that NumPy 2 removed and CuPy keeps."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NoReturn
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._cupy.package import own
+
+__all__ = [
+    "alltrue", "asfarray", "byte_bounds", "cumproduct", "disp", "find_common_type", "get_array_wrap", "in1d",
+    "issctype", "issubclass_", "issubsctype", "msort", "obj2sctype", "product", "round_", "safe_eval", "sctype2char",
+    "set_string_function", "sometrue", "trapz",
+]  # fmt: skip
+
+
+def _call(name: str, *args: Any, **kwargs: Any) -> _core.GPUArray:
+    result: _core.GPUArray = own(name)(*args, **kwargs)
+    return result
+
+
+def _deprecated(old: str, new: str) -> None:
+    warnings.warn(f"cupy.{old} is deprecated: use cupy.{new}", DeprecationWarning, stacklevel=3)
+
+
+def alltrue(a: _core.GPUArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> _core.GPUArray:
+    """Test whether all elements are true, as `cupy.all`."""
+    return _call("all", a, axis, out, keepdims)
+
+
+def sometrue(a: _core.GPUArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> _core.GPUArray:
+    """Test whether any element is true, as `cupy.any`."""
+    return _call("any", a, axis, out, keepdims)
+
+
+def product(
+    a: _core.GPUArray, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> _core.GPUArray:
+    """Multiply elements along axes, as `cupy.prod`."""
+    _deprecated("product", "prod")
+    return _call("prod", a, axis, dtype, out, keepdims)
+
+
+def cumproduct(a: _core.GPUArray, axis: Any = None, dtype: Any = None, out: Any = None) -> _core.GPUArray:
+    """Multiply elements cumulatively, as `cupy.cumprod`."""
+    _deprecated("cumproduct", "cumprod")
+    return _call("cumprod", a, axis, dtype, out)
+
+
+def trapz(y: _core.GPUArray, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPUArray:
+    """Integrate by the trapezoidal rule, as `cupy.trapezoid`."""
+    return _call("trapezoid", y, x, dx, axis)
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> _core.GPUArray:
+    """Test which elements of a flattened array are in another one, as `cupy.isin`."""
+    return _call("isin", _core.asarray(ar1).reshape(-1), ar2, assume_unique, invert)
+
+
+def msort(a: _core.GPUArray) -> _core.GPUArray:
+    """Return a copy that is sorted along the first axis, as `cupy.sort` with ``axis=0``."""
+    _deprecated("msort", "sort(a, axis=0)")
+    return _call("sort", a, axis=0)
+
+
+def round_(a: Any, decimals: int = 0, out: Any = None) -> _core.GPUArray:
+    """Round to a number of decimals, as `cupy.round`."""
+    _deprecated("round_", "round")
+    return _call("round", a, decimals, out)
+
+
+def asfarray(a: Any, dtype: Any = np.float64) -> _core.GPUArray:
+    """Convert values to an array of a floating-point type; an integer type becomes float64."""
+    dtype = np.dtype(dtype)
+    return _core.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
+
+
+def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
+    """Return the address of the first byte of an array, and the address behind its last byte."""
+    low = high = a.ptr
+    if a.size == 0:
+        return low, high
+    for length, stride in zip(a.shape, a.strides, strict=True):
+        low, high = low + min(0, (length - 1) * stride), high + max(0, (length - 1) * stride)
+    return low, high + a.itemsize
+
+
+def issubclass_(arg1: Any, arg2: Any) -> bool:
+    """Test whether a class is a subclass of another one; False for an object that is no class."""
+    try:
+        return issubclass(arg1, arg2)
+    except TypeError:
+        return False
+
+
+def obj2sctype(rep: Any, default: Any = None) -> Any:
+    """Return the scalar type of a dtype, an array, a class or a name, or a default value."""
+    if isinstance(rep, type) and issubclass(rep, np.generic):
+        return rep
+    try:
+        return np.dtype(getattr(rep, "dtype", rep)).type
+    except Exception:  # any object may be passed, and NumPy raises several errors for objects that are no dtype
+        return default
+
+
+def issctype(rep: Any) -> bool:
+    """Test whether an object is a scalar type or a dtype."""
+    if not isinstance(rep, type | np.dtype):
+        return False
+    return obj2sctype(rep) not in (None, np.object_)
+
+
+def issubsctype(arg1: Any, arg2: Any) -> bool:
+    """Test whether the scalar type of an object is a subclass of that of another one."""
+    return issubclass(obj2sctype(arg1), obj2sctype(arg2))
+
+
+def sctype2char(sctype: Any) -> str:
+    """Return the character of the scalar type of an object."""
+    found = obj2sctype(sctype)
+    if found is None:
+        raise ValueError(f"sctype2char: {sctype!r} is not a type of elements")
+    return str(np.dtype(found).char)
+
+
+def _removed(name: str, instead: str) -> NoReturn:
+    raise RuntimeError(f"cupy.{name}: NumPy 2 removed the function; {instead}")
+
+
+def find_common_type(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise an error that names `promote_types` and `result_type`."""
+    _removed("find_common_type", "use cupy.promote_types or cupy.result_type")
+
+
+def set_string_function(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise an error that names `set_printoptions`."""
+    _removed("set_string_function", "use cupy.set_printoptions")
+
+
+def get_array_wrap(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise an error: nothing replaces the function."""
+    _removed("get_array_wrap", "nothing replaces it")
+
+
+def disp(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise an error that names `print`."""
+    _removed("disp", "use print")
+
+
+def safe_eval(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise an error that names `ast.literal_eval`."""
+    _removed("safe_eval", "use ast.literal_eval")

@@ -1,0 +1,253 @@
+"""Random numbers with CuPy's parameters: each function of a distribution takes `dtype`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._random.random_state import RandomState as _RandomState
+
+__all__ = [
+    "XORWOW",
+    "BitGenerator",
+    "MRG32k3a",
+    "Philox4x3210",
+    "RandomState",
+    "function",
+    "get_random_state",
+    "reset_states",
+    "seed",
+    "set_random_state",
+]  # fmt: skip
+
+_DISTRIBUTIONS = (
+    "beta", "binomial", "chisquare", "dirichlet", "exponential", "f", "gamma", "geometric", "gumbel", "hypergeometric",
+    "laplace", "logistic", "lognormal", "logseries", "multivariate_normal", "negative_binomial",
+    "noncentral_chisquare", "noncentral_f", "normal", "pareto", "poisson", "power", "random_sample", "rayleigh",
+    "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "triangular",
+    "uniform", "vonmises", "wald", "weibull", "zipf",
+)  # fmt: skip
+"""Methods whose last positional parameter in CuPy is `dtype`."""
+
+
+def _with_dtype(name: str) -> Callable[..., Any]:
+    """Return the method of `RandomState` with the parameter `dtype` after its own."""
+    own = getattr(_RandomState, name)
+    parameters = list(inspect.signature(own).parameters.values())
+    count = len(parameters) - 1
+
+    @functools.wraps(own)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        dtype = kwargs.pop("dtype", None)
+        if len(args) == count + 1 and dtype is None:
+            *args, dtype = args  # type: ignore[assignment]
+        result = own(self, *args, **kwargs)
+        return result if dtype is None else result.astype(_checked(name, dtype, result), copy=False)
+
+    method.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*parameters, inspect.Parameter("dtype", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)]
+    )
+    return method
+
+
+def _checked(name: str, dtype: Any, result: _core.GPUArray) -> np.dtype[Any]:
+    """Return a dtype that the values of a distribution can have."""
+    checked: np.dtype[Any] = np.dtype(dtype)
+    if checked.kind not in ("f" if result.dtype.kind == "f" else "iuf"):
+        raise TypeError(f"{name}: random numbers of {result.dtype} cannot have the dtype {checked}; pass a real one")
+    return checked
+
+
+class RandomState(_RandomState):
+    """Generator of random numbers with the methods of CuPy's `RandomState`.
+
+    Parameters
+    ----------
+    seed : int or array_like of ints, optional
+        Seed, unpredictable by default.
+    method : int, optional
+        Accepted for CuPy's programs: cuRAND's number of a generator. All numbers come from Philox.
+
+    Notes
+    -----
+    The numbers differ from CuPy's for the same seed; the distributions are the same.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.random.RandomState(1).uniform(0, 1, 3, "f4").dtype
+    dtype('float32')
+    """
+
+    def __init__(self, seed: Any = None, method: Any = None) -> None:
+        del method
+        super().__init__(seed)
+
+    def rand(self, *size: int, dtype: Any = float) -> Any:
+        """Draw numbers between 0 and 1; the arguments are the lengths of the axes.
+
+        Parameters
+        ----------
+        *size : int
+            Lengths of the axes.
+        dtype : dtype, optional
+            float32 or float64.
+
+        Examples
+        --------
+        >>> from PyGPU import cupy
+        >>> cupy.random.RandomState(1).rand(2, 3, dtype="f4").shape
+        (2, 3)
+        """
+        return self.random_sample(size or None, dtype)  # type: ignore[call-arg]  # `_with_dtype` adds it
+
+    def randn(self, *size: int, dtype: Any = float) -> Any:
+        """Draw numbers of the standard normal distribution; the arguments are the lengths of the axes.
+
+        Parameters
+        ----------
+        *size : int
+            Lengths of the axes.
+        dtype : dtype, optional
+            float32 or float64.
+
+        Examples
+        --------
+        >>> from PyGPU import cupy
+        >>> cupy.random.RandomState(1).randn(2, dtype="f4").dtype
+        dtype('float32')
+        """
+        return self.standard_normal(size or None, dtype)  # type: ignore[call-arg]  # `_with_dtype` adds it
+
+
+for _name in _DISTRIBUTIONS:
+    setattr(RandomState, _name, _with_dtype(_name))
+
+
+class BitGenerator(np.random.Philox):
+    """Bit generator for `Generator`; every one of CuPy's is Philox here.
+
+    Parameters
+    ----------
+    seed : int, array_like of ints or numpy.random.SeedSequence, optional
+        Seed, unpredictable by default.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.random.Generator(cupy.random.XORWOW(1)).random(2).shape
+    (2,)
+    """
+
+    def __init__(self, seed: Any = None, *, size: int = -1) -> None:
+        del size
+        super().__init__(seed)
+
+    @property
+    def state(self) -> Any:
+        """Position in the stream, in the format of `numpy.random.Philox`, whatever the class is named."""
+        return {**super().state, "bit_generator": "Philox"}
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        # `super()` has no setters. NumPy requires the name of the class itself.
+        np.random.Philox.state.__set__(self, {**value, "bit_generator": type(self).__name__})  # type: ignore[attr-defined]
+
+
+class XORWOW(BitGenerator):
+    """Philox under the name of CuPy's default generator."""
+
+
+class MRG32k3a(BitGenerator):
+    """Philox under the name of CuPy's generator MRG32k3a."""
+
+
+class Philox4x3210(BitGenerator):
+    """Philox under CuPy's name."""
+
+
+_states: dict[Any, RandomState] = {}
+
+
+def get_random_state() -> RandomState:
+    """Return the state of the current device, from which the functions of the module draw.
+
+    Returns
+    -------
+    RandomState
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.random.get_random_state() is cupy.random.get_random_state()
+    True
+    """
+    device = _core.current_device()
+    if device not in _states:
+        _states[device] = RandomState()
+    return _states[device]
+
+
+def set_random_state(rs: RandomState) -> None:
+    """Set the state of the current device.
+
+    Parameters
+    ----------
+    rs : RandomState
+        State from which the functions of the module draw.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.random.set_random_state(cupy.random.RandomState(3))
+    """
+    if not isinstance(rs, RandomState):
+        raise TypeError(f"set_random_state takes a cupy.random.RandomState, not {type(rs).__name__}")
+    _states[_core.current_device()] = rs
+
+
+def reset_states() -> None:
+    """Drop the states of all devices; the next number begins an unpredictable stream.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.random.reset_states()
+    """
+    _states.clear()
+
+
+def seed(seed: Any = None) -> None:
+    """Begin the stream of a seed on the current device.
+
+    Parameters
+    ----------
+    seed : int or array_like of ints, optional
+        Seed, unpredictable by default.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.random.seed(1)
+    """
+    get_random_state().seed(seed)
+
+
+@functools.cache
+def function(name: str) -> Callable[..., Any]:
+    """Return the function that draws from the current device's state by the method `name`."""
+    own = getattr(RandomState, name)
+
+    @functools.wraps(own)
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        return getattr(get_random_state(), name)(*args, **kwargs)
+
+    draw.__module__, draw.__qualname__ = "PyGPU.cupy.random", name
+    parameters = list(inspect.signature(own).parameters.values())[1:]
+    draw.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return draw

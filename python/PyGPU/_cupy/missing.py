@@ -1,0 +1,85 @@
+"""CuPy's names that `PyGPU.cupy` and `PyGPU.cupyx` lack, with a replacement for each."""
+
+from __future__ import annotations
+
+__all__ = ["MISSING", "missing_module", "missing_text"]
+
+_HAND_OVER = "share the arrays with CuPy or torch, or pass `a.get()` to SciPy: docs/howto/beyond_cupy.md"
+
+MISSING: dict[str, tuple[str, ...]] = {
+    "read files with NumPy, and upload the values by `cupy.asarray`": ("cupy.DataSource", "cupy.format_parser"),
+    "use `cupy.linalg`, `cupy.matmul` and `cupy.dot`, which call cuBLAS or hipBLAS": ("cupy.cublas",),
+    "create the dtype by `numpy.dtype(fields, align=True)`": ("cupy.make_aligned_dtype",),
+    "NumPy 2 removed the function, and no device has a list of its arrays": ("cupy.who",),
+    "write the kernel in CUDA C++ with `cupy.RawKernel`, or in Python with Numba: docs/howto/numba.md": ("cupyx.jit",),
+    "use `PyGPU.linalg`, `PyGPU.matmul` and `PyGPU.einsum`": (
+        "cupyx.cusolver", "cupyx.lapack", "cupyx.cutensor", "cupy.cuda.cutensor",
+    ),
+    "use `cupy.linalg.inv`": ("cupyx.linalg",),
+    "kernels are not tuned at run time; give `block_size` to the kernel": ("cupyx.optimizing",),
+    "use nccl4py, torch or MPI: docs/howto/collectives.md": ("cupyx.distributed", "cupy.cuda.nccl"),
+    "install NVIDIA's libraries by pip: docs/install.md": ("cupyx.tools",),
+    "write the loop as a `cupy.ElementwiseKernel` with `raw` arguments": ("cupyx.GeneralizedUFunc",),
+    f"sparse matrices are not PyGPU's: {_HAND_OVER}": (
+        "cupyx.scipy.sparse", "cupyx.cusparse",
+    ),
+    f"images are not filtered by PyGPU: {_HAND_OVER}": (
+        "cupyx.scipy.ndimage",
+    ),
+    f"signals are filtered by `PyGPU.convolve` and `correlate`; otherwise {_HAND_OVER}": (
+        "cupyx.scipy.signal", "cupyx.signal",
+    ),
+    f"interpolation is `PyGPU.interp` and `polyfit`; otherwise {_HAND_OVER}": (
+        "cupyx.scipy.interpolate",
+    ),
+    f"distances are sums over `a[:, None] - b`; otherwise {_HAND_OVER}": (
+        "cupyx.scipy.spatial",
+    ),
+    f"entropies are sums of `PyGPU.special.entr` and `rel_entr`; otherwise {_HAND_OVER}": (
+        "cupyx.scipy.stats",
+    ),
+    "use `cupyx.scipy.fft`, as SciPy recommends": ("cupyx.scipy.fftpack",),
+    "use `cupyx.scipy.fft.fftn` and `rfftn`; for the other transforms, `scipy.fft` over `a.get()`": (
+        "cupyx.scipy.fft.dct", "cupyx.scipy.fft.dctn", "cupyx.scipy.fft.dst", "cupyx.scipy.fft.dstn",
+        "cupyx.scipy.fft.idct", "cupyx.scipy.fft.idctn", "cupyx.scipy.fft.idst", "cupyx.scipy.fft.idstn",
+        "cupyx.scipy.fft.fht", "cupyx.scipy.fft.ifht",
+    ),
+    "PyGPU keeps the plans itself: call the transform": ("cupyx.scipy.fft.get_fft_plan", "cupy.fft.config"),
+    "PyGPU has no kernel of it: call `scipy.special` over `a.get()`": (
+        "cupyx.scipy.special.bdtri", "cupyx.scipy.special.btdtri", "cupyx.scipy.special.ellipeinc",
+        "cupyx.scipy.special.ellipj", "cupyx.scipy.special.ellipkinc", "cupyx.scipy.special.lpmv",
+        "cupyx.scipy.special.multigammaln", "cupyx.scipy.special.nbdtri",
+        "cupyx.scipy.special.pdtri", "cupyx.scipy.special.round", "cupyx.scipy.special.sph_harm_y",
+        "cupyx.scipy.special.spherical_yn", "cupyx.scipy.special.wright_bessel", "cupyx.scipy.special.yn",
+        "cupyx.scipy.special.zetac",
+    ),
+    "use `cupy.linalg.solve`, or `scipy.linalg` over `a.get()`": (
+        "cupyx.scipy.linalg.lu", "cupyx.scipy.linalg.lu_factor", "cupyx.scipy.linalg.lu_solve",
+        "cupyx.scipy.linalg.solve_triangular",
+    ),
+    "build the matrix by `scipy.linalg` on the host, and upload it by `cupy.asarray`": (
+        "cupyx.scipy.linalg.block_diag", "cupyx.scipy.linalg.circulant", "cupyx.scipy.linalg.companion",
+        "cupyx.scipy.linalg.convolution_matrix", "cupyx.scipy.linalg.dft", "cupyx.scipy.linalg.fiedler",
+        "cupyx.scipy.linalg.fiedler_companion", "cupyx.scipy.linalg.hadamard", "cupyx.scipy.linalg.hankel",
+        "cupyx.scipy.linalg.helmert", "cupyx.scipy.linalg.hilbert", "cupyx.scipy.linalg.khatri_rao",
+        "cupyx.scipy.linalg.leslie", "cupyx.scipy.linalg.toeplitz",
+    ),
+    "use `cupy.linalg.eigh` for symmetric matrices, or `scipy.linalg` over `a.get()`": (
+        "cupyx.scipy.linalg.expm", "cupyx.scipy.linalg.bandwidth",
+    ),
+    "IPython's magic is not there: call `cupyx.profiler.benchmark`": ("cupyx.profiler.load_ipython_extension",),
+}  # fmt: skip
+"""CuPy's names with their modules, grouped by the text that describes the replacement."""
+
+
+def missing_text(package: str, name: str) -> str | None:
+    """Return the replacement of a name of CuPy that a package of PyGPU lacks, or None for another name."""
+    full = f"{package.removeprefix('PyGPU.')}.{name}"
+    return next((text.replace("`", "") for text, names in MISSING.items() if full in names), None)
+
+
+def missing_module(name: str) -> str | None:
+    """Return the replacement of a module of CuPy, or of the package that contains it, or None for another module."""
+    parts = name.split(".")
+    prefixes = (".".join(parts[: end + 1]) for end in range(1, len(parts)))
+    return next((text for prefix in prefixes if (text := missing_text(*prefix.rsplit(".", 1)))), None)

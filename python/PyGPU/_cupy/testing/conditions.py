@@ -1,0 +1,260 @@
+"""Conditions under which a test runs, and the seeds of its random numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.metadata
+import inspect
+import os
+import random
+import unittest
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from PyGPU._cupy.functions import random_numbers
+from PyGPU._cupy.package import public_module
+
+__all__ = [
+    "NumpyAliasBasicTestBase", "NumpyAliasValuesTestBase", "fix_random", "generate_seed", "installed", "multi_gpu",
+    "numpy_satisfies", "slow", "with_requires",
+]  # fmt: skip
+
+_seeded = 0
+"""Number of blocks with fixed random numbers that have begun and not ended."""
+
+
+def installed(*specifiers: str) -> bool:
+    """Test whether packages are installed in given versions.
+
+    Parameters
+    ----------
+    *specifiers : str
+        Requirements such as ``numpy>=2.0``.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.testing.installed("numpy>=1.20")
+    True
+    """
+    from packaging.requirements import Requirement
+
+    for specifier in specifiers:
+        requirement = Requirement(specifier)
+        try:
+            version = importlib.metadata.version(requirement.name)
+        except importlib.metadata.PackageNotFoundError:
+            return False
+        if not requirement.specifier.contains(version, prereleases=True):
+            return False
+    return True
+
+
+def numpy_satisfies(version_range: str) -> bool:
+    """Test whether NumPy has a version.
+
+    Parameters
+    ----------
+    version_range : str
+        Range such as ``>=2.0``.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.testing.numpy_satisfies("<1.0")
+    False
+    """
+    return installed(f"numpy{version_range}")
+
+
+def with_requires(*requirements: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that skips a test unless packages are installed in given versions.
+
+    Parameters
+    ----------
+    *requirements : str
+        Requirements such as ``scipy>=1.14``.
+
+    Returns
+    -------
+    function
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> @cupy.testing.with_requires("numpy>=1.20")
+    ... def test_sum(): ...
+    """
+    import pytest
+
+    return pytest.mark.skipif(not installed(*requirements), reason=f"requires: {','.join(requirements)}")
+
+
+def slow(*args: Any, **kwargs: Any) -> Any:
+    """Mark a test as slow, by ``pytest.mark.slow``.
+
+    Parameters
+    ----------
+    *args, **kwargs : object
+        As for the mark.
+
+    Returns
+    -------
+    function
+    """
+    import pytest
+
+    return pytest.mark.slow(*args, **kwargs)
+
+
+def multi_gpu(gpu_num: int) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that marks a test by the number of devices that it needs.
+
+    Parameters
+    ----------
+    gpu_num : int
+        Number of devices, at least 2. If the environment variable ``CUPY_TEST_GPU_LIMIT`` is lower, the test is
+        skipped.
+
+    Returns
+    -------
+    function
+    """
+    import pytest
+
+    if gpu_num < 2:
+        raise ValueError(f"multi_gpu: {gpu_num} devices are no several devices; pass at least 2")
+    limit = int(os.environ.get("CUPY_TEST_GPU_LIMIT", "-1"))
+    skip = pytest.mark.skipif(0 <= limit < gpu_num, reason=f"{gpu_num} GPUs required")
+    return lambda test: skip(pytest.mark.multi_gpu(test))
+
+
+@contextlib.contextmanager
+def _fixed_seeds() -> Iterator[None]:
+    """Seed Python's, NumPy's and the devices' random numbers for a block; nested blocks change nothing."""
+    global _seeded
+    _seeded += 1
+    if _seeded > 1:
+        try:
+            yield
+        finally:
+            _seeded -= 1
+        return
+    python, numpys, devices = random.getstate(), np.random.get_state(), dict(random_numbers._states)
+    random_numbers.reset_states()
+    is_free = os.environ.get("CUPY_TEST_RANDOM_NONDETERMINISTIC", "0") != "0"
+    random.seed(None if is_free else 99)
+    np.random.seed(None if is_free else 100)
+    random_numbers.seed(None if is_free else 101)
+    try:
+        yield
+    finally:
+        _seeded -= 1
+        random.setstate(python)
+        np.random.set_state(numpys)
+        random_numbers.reset_states()
+        random_numbers._states.update(devices)
+
+
+def generate_seed() -> int:
+    """Return a seed within a test that `fix_random` decorates.
+
+    Returns
+    -------
+    int
+    """
+    if not _seeded:
+        raise AssertionError("generate_seed is called in a test that cupy.testing.fix_random decorates")
+    return int(np.random.randint(0x7FFFFFFF))
+
+
+def fix_random() -> Callable[[Any], Any]:
+    """Return a decorator that gives a test, or each test of a class, the same random numbers in every run.
+
+    Returns
+    -------
+    function
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> @cupy.testing.fix_random()
+    ... def test_seed():
+    ...     return cupy.testing.generate_seed()
+    >>> test_seed() == test_seed()
+    True
+    """
+
+    def decorate(test: Any) -> Any:
+        if inspect.isfunction(test):
+
+            @functools.wraps(test)
+            def run(*args: Any, **kwargs: Any) -> Any:
+                with _fixed_seeds():
+                    return test(*args, **kwargs)
+
+            return run
+        if not (isinstance(test, type) and issubclass(test, unittest.TestCase)):
+            raise ValueError(f"fix_random decorates a test function or a unittest.TestCase, not {test!r}")
+        set_up = test.setUp
+
+        def seeded_set_up(self: unittest.TestCase) -> None:
+            block = _fixed_seeds()
+            block.__enter__()
+            self.addCleanup(block.__exit__, None, None, None)
+            set_up(self)
+
+        test.setUp = seeded_set_up  # type: ignore[method-assign]
+        return test
+
+    return decorate
+
+
+class _NumpyAlias(unittest.TestCase):
+    """Base of tests that compare a function of `cupy` with NumPy's function of the same name, ``self.func``."""
+
+    func: str
+
+    @property
+    def cupy_func(self) -> Any:
+        """The function of `cupy`."""
+        return getattr(public_module("cupy"), self.func)
+
+    @property
+    def numpy_func(self) -> Any:
+        """NumPy's function."""
+        return getattr(np, self.func)
+
+
+class NumpyAliasBasicTestBase(_NumpyAlias):
+    """Tests that a function has NumPy's parameters and a docstring."""
+
+    def test_argspec(self) -> None:
+        """Compare the parameters."""
+        assert inspect.signature(self.cupy_func) == inspect.signature(self.numpy_func)
+
+    def test_docstring(self) -> None:
+        """Require a docstring."""
+        assert self.cupy_func.__doc__
+
+
+class NumpyAliasValuesTestBase(_NumpyAlias):
+    """Test that a function returns NumPy's value for ``self.args``."""
+
+    args: tuple[Any, ...]
+
+    def test_values(self) -> None:
+        """Compare the values."""
+        assert self.cupy_func(*self.args) == self.numpy_func(*self.args)

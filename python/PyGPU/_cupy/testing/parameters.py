@@ -1,0 +1,135 @@
+"""Decorator that runs a test class once for each set of attributes."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import unittest
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+__all__ = ["parameterize", "product", "product_dict"]
+
+_MAX_VALUE, _MAX_NAME = 100, 5000
+"""Number of characters of one value and of all values in the name of a class."""
+
+
+def product(parameter: dict[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Return a dict for each combination of values.
+
+    Parameters
+    ----------
+    parameter : dict
+        Values of each name.
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.testing.product({"a": [1, 2], "b": [3]})
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    """
+    names = sorted(parameter)
+    return [dict(zip(names, values, strict=True)) for values in itertools.product(*(parameter[name] for name in names))]
+
+
+def product_dict(*parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the union of the dicts of each combination.
+
+    Parameters
+    ----------
+    *parameters : iterable of dict
+        Alternatives.
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.testing.product_dict([{"a": 1}, {"a": 2}], [{"b": 3}])
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    """
+    return [{key: value for one in dicts for key, value in one.items()} for dicts in itertools.product(*parameters)]
+
+
+def parameterize(*params: dict[str, Any], _ids: bool = True) -> Callable[[type], Any]:
+    """Return a decorator that runs a test class once for each set of attributes.
+
+    Parameters
+    ----------
+    *params : dict
+        Attributes of the instances of the class.
+
+    Returns
+    -------
+    function
+        Decorator. Of a `unittest.TestCase`, it adds one class per set to the module and returns None; of another class,
+        it uses ``pytest.mark.parametrize``.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> @cupy.testing.parameterize({"n": 1}, {"n": 2})
+    ... class TestNumber:
+    ...     def test_is_positive(self):
+    ...         assert self.n > 0
+    """
+
+    def decorate(cls: type) -> Any:
+        if issubclass(cls, unittest.TestCase):
+            return _into_module(cls, params)
+        return _by_pytest(cls, params, _ids)
+
+    return decorate
+
+
+def _shortened(text: str, limit: int) -> str:
+    half = (limit - 3) // 2
+    return text if len(text) <= limit else f"{text[:half]}...{text[half + 3 - limit :]}"
+
+
+def _class_name(base: str, number: int, parameters: dict[str, Any]) -> str:
+    texts = []
+    for name, value in sorted(parameters.items()):
+        label = getattr(value, "__name__", None)
+        texts.append(f"{name}={_shortened(label if isinstance(label, str) else repr(value), _MAX_VALUE)}")
+    return f"{base}_param_{number}_{{{_shortened(', '.join(texts), _MAX_NAME)}}}"
+
+
+def _attribute(value: Any) -> Any:
+    """Return a value as the attribute of a class; a function would receive the instance otherwise."""
+    return staticmethod(value) if isinstance(value, FunctionType) else value
+
+
+def _into_module(cls: type, params: tuple[dict[str, Any], ...]) -> None:
+    module = sys.modules[cls.__module__]
+    for number, parameters in enumerate(params):
+        members = {name: _attribute(value) for name, value in parameters.items()}
+        # pytest looks for tests in the class itself before its bases, and the base class is dropped from the module.
+        tests = {name: getattr(cls, name) for name in dir(cls) if name.startswith("test_")}
+        name = _class_name(cls.__name__, number, parameters)
+        setattr(module, name, type(name, (cls,), {**tests, **members, "__module__": cls.__module__}))
+
+
+def _by_pytest(cls: type, params: tuple[dict[str, Any], ...], with_names: bool) -> type:
+    import pytest
+
+    class Parameterized(cls):  # type: ignore[misc]
+        @pytest.fixture(autouse=True)
+        def _cupy_testing_parameterize(self, _cupy_testing_param: dict[str, Any]) -> None:
+            self.__dict__.update(_cupy_testing_param)
+
+    Parameterized.__name__, Parameterized.__qualname__, Parameterized.__module__ = (
+        cls.__name__, cls.__qualname__, cls.__module__,
+    )  # fmt: skip
+    cases = [
+        pytest.param(one, id=_class_name("", number, one) if with_names else str(number))
+        for number, one in enumerate(params)
+    ]
+    return pytest.mark.parametrize("_cupy_testing_param", cases)(Parameterized)

@@ -1,0 +1,60 @@
+"""Assertions of `numpy.testing` that copy arrays of a device to the host first."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numpy import testing as _numpys
+from numpy.testing import assert_raises, assert_raises_regex, assert_string_equal, assert_warns
+
+from PyGPU import _core
+
+__all__ = [
+    "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
+    "assert_array_almost_equal_nulp", "assert_array_equal", "assert_array_less", "assert_array_max_ulp", "assert_equal",
+    "assert_raises", "assert_raises_regex", "assert_string_equal", "assert_warns", "on_host",
+]  # fmt: skip
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def on_host(argument: Any) -> Any:
+    """Replace device arrays by host arrays, also within lists, tuples and dicts."""
+    if isinstance(argument, _core.GPUArray):
+        return argument.get()
+    if type(argument) in (list, tuple):
+        return type(argument)(on_host(element) for element in argument)
+    if type(argument) is dict:
+        return {key: on_host(element) for key, element in argument.items()}
+    return argument
+
+
+def _fetching(function: _Function) -> _Function:
+    """Wrap an assertion of NumPy so that it also accepts arrays of a device."""
+
+    @functools.wraps(function)
+    def compare(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # pytest then omits this frame and shows the line of the test
+        return function(*on_host(args), **on_host(kwargs))
+
+    compare.__module__ = "PyGPU.testing"  # the public module, which lists the function
+    compare.__doc__ = f"{_summary(function)}\n\n    As `numpy.testing.{function.__name__}`; device arrays are fetched."
+    return compare  # type: ignore[return-value]
+
+
+def _summary(function: Callable[..., Any]) -> str:
+    """Return the first sentence of a docstring."""
+    return " ".join((function.__doc__ or "").strip().partition("\n\n")[0].split())
+
+
+assert_allclose = _fetching(_numpys.assert_allclose)
+assert_almost_equal = _fetching(_numpys.assert_almost_equal)
+assert_approx_equal = _fetching(_numpys.assert_approx_equal)
+assert_array_almost_equal = _fetching(_numpys.assert_array_almost_equal)
+assert_array_almost_equal_nulp = _fetching(_numpys.assert_array_almost_equal_nulp)
+assert_array_equal = _fetching(_numpys.assert_array_equal)
+assert_array_less = _fetching(_numpys.assert_array_less)
+assert_array_max_ulp = _fetching(_numpys.assert_array_max_ulp)
+assert_equal = _fetching(_numpys.assert_equal)

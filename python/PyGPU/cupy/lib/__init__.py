@@ -1,0 +1,5 @@
+"""The module `cupy.lib`, which has `stride_tricks`."""
+
+from PyGPU.cupy.lib import stride_tricks as stride_tricks
+
+__all__ = ["stride_tricks"]

@@ -1,0 +1,5 @@
+"""Views with chosen strides, as in `cupy.lib.stride_tricks`: the functions of `PyGPU.lib.stride_tricks`."""
+
+from PyGPU.lib.stride_tricks import as_strided, broadcast_arrays, broadcast_to, sliding_window_view
+
+__all__ = ["as_strided", "broadcast_arrays", "broadcast_to", "sliding_window_view"]

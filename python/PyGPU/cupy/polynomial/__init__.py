@@ -1,0 +1,5 @@
+"""Polynomials with the lowest power first, as in `cupy.polynomial`."""
+
+from PyGPU.cupy.polynomial import polynomial as polynomial, polyutils as polyutils
+
+__all__ = ["polynomial", "polyutils"]

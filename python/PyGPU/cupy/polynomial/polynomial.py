@@ -1,0 +1,5 @@
+"""Functions of power series, as in `cupy.polynomial.polynomial`."""
+
+from PyGPU._cupy.functions.power_series import polycompanion, polyval, polyvalfromroots, polyvander
+
+__all__ = ["polycompanion", "polyval", "polyvalfromroots", "polyvander"]

@@ -1,0 +1,5 @@
+"""Functions of coefficients, as in `cupy.polynomial.polyutils`."""
+
+from PyGPU._cupy.functions.power_series import as_series, trimcoef, trimseq
+
+__all__ = ["as_series", "trimcoef", "trimseq"]

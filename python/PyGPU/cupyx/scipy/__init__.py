@@ -1,0 +1,22 @@
+"""SciPy's functions over arrays of a device, as in `cupyx.scipy`: `special`, and parts of `linalg` and `fft`."""
+
+from typing import TYPE_CHECKING, Any
+
+from PyGPU._cupy.environment import get_scipy_module as get_array_module
+
+__all__ = ["fft", "get_array_module", "linalg", "special"]  # the modules are loaded at their first use
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            from PyGPU._cupy.package import public_module
+
+            return public_module(f"cupyx.scipy.{name}")
+        from PyGPU._cupy.names import no_attribute
+
+        raise no_attribute(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,40 @@
+"""Discrete Fourier transforms, as in `cupyx.scipy.fft`, as far as `PyGPU.fft` has them."""
+
+from typing import Any
+
+from PyGPU._cupy.additions.scipy_fft import (
+    fft,
+    fft2,
+    fftfreq,
+    fftn,
+    fftshift,
+    hfft,
+    hfft2,
+    hfftn,
+    ifft,
+    ifft2,
+    ifftn,
+    ifftshift,
+    ihfft,
+    ihfft2,
+    ihfftn,
+    irfft,
+    irfft2,
+    irfftn,
+    next_fast_len,
+    rfft,
+    rfft2,
+    rfftfreq,
+    rfftn,
+)
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",
+    "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "next_fast_len", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from PyGPU._cupy.names import no_attribute
+
+    raise no_attribute(__name__, name)

@@ -1,0 +1,11 @@
+"""The module `cupyx.scipy.linalg`, whose functions are elsewhere or missing; each name tells its replacement."""
+
+from typing import Any
+
+__all__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    from PyGPU._cupy.names import no_attribute
+
+    raise no_attribute(__name__, name)

@@ -1,0 +1,14 @@
+"""Special functions, as in `cupyx.scipy.special`: the functions of `PyGPU.special`."""
+
+from typing import Any
+
+from PyGPU import special as _own
+from PyGPU.special import *  # noqa: F403
+
+__all__ = _own.__all__
+
+
+def __getattr__(name: str) -> Any:
+    from PyGPU._cupy.names import no_attribute
+
+    raise no_attribute(__name__, name)

@@ -1,0 +1,24 @@
+"""CuPy's former name of `cupyx.profiler.benchmark`."""
+
+import warnings
+from typing import Any
+
+from PyGPU._native.observability.benchmark import BenchmarkResult, benchmark
+
+__all__ = ["repeat"]
+
+
+def repeat(*args: Any, **kwargs: Any) -> BenchmarkResult:
+    """Call `cupyx.profiler.benchmark`, and warn of the former name.
+
+    Parameters
+    ----------
+    *args, **kwargs : object
+        As for `benchmark`.
+
+    Returns
+    -------
+    BenchmarkResult
+    """
+    warnings.warn("cupyx.time.repeat: use cupyx.profiler.benchmark", DeprecationWarning, stacklevel=2)
+    return benchmark(*args, **kwargs)

@@ -1,0 +1,182 @@
+"""Test `as_cupy`, which replaces CuPy for code that imports `cupy`, and ``python -m PyGPU run``."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+PROGRAM = """
+import sys
+import cupy as cp
+import cupyx
+from cupy import ndarray
+from cupy.linalg import norm
+from cupyx.profiler import benchmark
+import cupyx.scipy.special as special
+
+def main():
+    a = cp.arange(6, dtype=cp.float32).reshape(2, 3)
+    assert isinstance(a, ndarray) and cp.get_array_module(a) is cp and cp.linalg.norm is norm
+    a.scatter_add(0, 1)
+    print(sys.argv[1:], cp.asnumpy(a).tolist(), float(special.expit(cp.zeros(()))), __name__)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def run(code: str, *arguments: str, folder: Path | None = None, path: Path | None = None) -> str:
+    """Return the output of a new process."""
+    command = [sys.executable, *(["-c", code] if code else []), *arguments]
+    environment = {**os.environ}
+    if path is not None:
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), str(path)]))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(*arguments: str, folder: Path | None = None) -> str:
+    """Return the error output of a command that fails."""
+    command = [sys.executable, "-m", "PyGPU", "run", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 2
+    return done.stderr
+
+
+def test_run_command_runs_program_of_cupy_and_pycuda(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "other.py").write_text("import pycuda.gpuarray, sys\nprint(pycuda.gpuarray.__name__, sys.argv)\n")
+    wanted = "['--one', '2'] [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]] 0.5 __main__\n"
+    command = ("-m", "PyGPU", "run", "--as-cupy")
+    assert run("", *command, "program.py", "--one", "2", folder=tmp_path) == wanted
+    assert run("", *command, "-m", "program", "--one", "2", folder=tmp_path) == wanted
+    assert run("", "-m", "PyGPU", "run", "--as-pycuda", "other.py", folder=tmp_path) == "PyGPU.gpuarray ['other.py']\n"
+    assert "give --as-cupy or --as-pycuda" in refused("program.py", folder=tmp_path)
+    assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", folder=tmp_path)
+
+
+def test_alias_and_package_share_module_objects_until_undone() -> None:
+    code = """
+import sys, PyGPU
+cupy = PyGPU.as_cupy()
+assert cupy is PyGPU.cupy and PyGPU.as_cupy() is cupy
+import cupy.linalg, cupyx.scipy.fft, cupy.lib.stride_tricks
+print(cupy.linalg is PyGPU.cupy.linalg, cupyx.scipy.fft is sys.modules["PyGPU.cupyx.scipy.fft"], cupy.linalg.__name__)
+print(cupy.linalg.__spec__.name, [type(finder).__name__ for finder in sys.meta_path].count("PackageAlias"))
+PyGPU.as_cupy(undo=True)
+print([name for name in sys.modules if name.partition(".")[0] in ("cupy", "cupyx")])
+try:
+    import cupy.random
+except ImportError as error:
+    print(type(error).__name__)
+PyGPU.as_cupy()
+import cupy.random
+print(cupy.random.rand(2).shape)
+"""
+    assert run(code).splitlines() == [
+        "True True PyGPU.cupy.linalg", "PyGPU.cupy.linalg 2", "[]", "ModuleNotFoundError", "(2,)",
+    ]  # fmt: skip
+
+
+def test_missing_module_raises_import_error_with_replacement() -> None:
+    code = """
+import PyGPU
+PyGPU.as_cupy()
+import cupyx.scipy
+for name in ("cupyx.scipy.sparse.linalg", "cupyx.scipy.ndimage", "cupyx.jit", "cupy.nothing"):
+    try:
+        __import__(name)
+    except ImportError as error:
+        print(error)
+"""
+    lines = run(code).splitlines()
+    assert lines[0].startswith(
+        "cupyx.scipy.sparse is not there: sparse matrices are not PyGPU's: share the arrays with"
+    )
+    assert "docs/howto/beyond_cupy.md" in lines[1]
+    assert "cupy.RawKernel" in lines[2]
+    assert lines[3] == "No module named 'cupy.nothing'"
+
+
+def test_installed_cupy_is_replaced_only_on_request(tmp_path: Path) -> None:
+    (tmp_path / "site" / "cupy").mkdir(parents=True)
+    (tmp_path / "site" / "cupy" / "__init__.py").write_text("is_real = True\n")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    code = """
+import PyGPU
+try:
+    PyGPU.as_cupy()
+except RuntimeError as error:
+    print(error)
+PyGPU.as_cupy(force=True)
+import cupy
+print(hasattr(cupy, "is_real"), cupy.ndarray is PyGPU.GPUArray)
+PyGPU.as_cupy(undo=True)
+import cupy
+print(cupy.is_real)
+try:
+    PyGPU.as_cupy(force=True)
+except RuntimeError as error:
+    print(error)
+"""
+    lines = run(code, path=tmp_path / "site").splitlines()
+    assert lines[0].startswith("as_cupy: CuPy is installed (")
+    assert "PyGPU.as_cupy(force=True)" in lines[0]
+    assert lines[1:3] == ["False True", "True"]
+    assert lines[3].startswith("as_cupy: cupy was imported before, and is not PyGPU")
+
+
+def test_libraries_that_look_for_cupy_treat_arrays_rightly() -> None:
+    code = """
+import PyGPU
+PyGPU.as_cupy()
+import cupy, numpy as np
+a = cupy.arange(12.0).reshape(3, 4)
+wanted = np.arange(12.0).reshape(3, 4)
+
+import array_api_compat as compat
+assert compat.is_array_api_obj(a) and not compat.is_numpy_array(a)
+xp = compat.array_namespace(a)
+assert np.allclose(cupy.asnumpy(xp.sum(xp.asarray(a) * 2, axis=0)), 2 * wanted.sum(0)), xp
+assert compat.to_device(a, compat.device(a)).shape == (3, 4) and compat.size(a) == 12
+print("array_api_compat", isinstance(xp.mean(a), cupy.ndarray))
+"""
+    if find_spec("xarray"):
+        code += """
+import xarray
+x = xarray.DataArray(a, dims=("row", "column"))
+assert type(x.data) is cupy.ndarray
+mean = x.mean("row")
+assert type(mean.data) is cupy.ndarray and np.allclose(mean.data.get(), wanted.mean(0))
+assert np.allclose(x.to_numpy(), wanted) and np.allclose(x.values, wanted)
+print("xarray", type(x.as_numpy().data).__name__)
+"""
+    if find_spec("dask"):
+        code += """
+import dask.array as da
+d = da.from_array(a, chunks=2, asarray=False)
+total = (d + 1).sum(axis=0).compute()
+assert type(total) is cupy.ndarray and np.allclose(total.get(), (wanted + 1).sum(0))
+print("dask", type(d._meta).__name__)
+"""
+    if find_spec("scipy"):
+        code += """
+import os
+os.environ["SCIPY_ARRAY_API"] = "1"
+from scipy import cluster, special
+assert type(special.expit(a)) is cupy.ndarray
+print("scipy")
+"""
+    lines = run(code).splitlines()
+    assert lines[0] == "array_api_compat True"
+    assert [line for line in lines if line.startswith(("xarray", "dask"))] == [
+        line for name, line in (("xarray", "xarray ndarray"), ("dask", "dask GPUArray")) if find_spec(name)
+    ]

@@ -1,0 +1,255 @@
+"""Test the names of `PyGPU.cupy` and `PyGPU.cupyx`: each of CuPy's is there, or its error tells the replacement."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import cupy, cupyx
+from PyGPU._cupy.missing import MISSING, missing_module, missing_text
+
+
+def _listed() -> dict[str, list[str]]:
+    """Return CuPy's public names by module."""
+    text = (Path(__file__).parent / "cupy_names.txt").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    modules = "\n".join(lines).replace("\n    ", " ").splitlines()
+    return {module: names.split() for module, _, names in (line.partition(":") for line in modules)}
+
+
+CUPY_NAMES = _listed()
+
+
+def _found(package: str, name: str) -> bool:
+    return hasattr(importlib.import_module(package), name)
+
+
+@pytest.mark.parametrize("module", [module for module, names in CUPY_NAMES.items() if names])
+def test_each_name_of_cupy_is_found_or_has_replacement(module: str) -> None:
+    for name in (name for name in CUPY_NAMES[module] if not _found(f"PyGPU.{module}", name)):
+        text = missing_text(f"PyGPU.{module}", name)
+        assert text, name
+        with pytest.raises(AttributeError, match=re.escape(text)):
+            getattr(importlib.import_module(f"PyGPU.{module}"), name)
+
+
+def test_modules_that_pygpu_lacks_have_replacement() -> None:
+    lacking = [module for module, names in CUPY_NAMES.items() if not names]
+    assert len(lacking) > 15
+    assert [module for module in lacking if missing_module(module) is None] == []
+
+
+def test_missing_names_are_cupys_and_are_missing() -> None:
+    known = {f"{module}.{name}" for module, names in CUPY_NAMES.items() for name in names} | set(CUPY_NAMES)
+    names = [name for group in MISSING.values() for name in group if not name.startswith("cupy.cuda.")]
+    assert len(names) == len(set(names))
+    assert [name for name in names if name not in known] == []
+    assert [name for name in names if hasattr(importlib.import_module("PyGPU"), name.rpartition(".")[2]) and
+            name.startswith("cupy.") and name.count(".") == 1] == []  # fmt: skip
+
+
+def test_dir_lists_names_that_exist() -> None:
+    for package in (cupy, cupyx, cupyx.scipy):
+        assert [name for name in dir(package) if not hasattr(package, name)] == []
+    assert {"RawKernel", "asnumpy", "ndarray", "float32", "cuda", "sum"} <= set(dir(cupy))
+    assert {"Stream", "to_gpu", "show_backend"}.isdisjoint(dir(cupy))
+
+
+def test_missing_name_raises_with_replacement() -> None:
+    with pytest.raises(AttributeError, match=r"module 'cupy' has no attribute 'cublas'; use cupy.linalg"):
+        cupy.cublas  # noqa: B018
+    with pytest.raises(ImportError, match=r"cannot import name 'sparse' from 'cupyx.scipy'; .*beyond_cupy"):
+        from PyGPU.cupyx.scipy import sparse  # noqa: F401
+    with pytest.raises(AttributeError, match=r"module 'cupy' has no attribute 'zeross'$"):
+        cupy.zeross  # noqa: B018
+
+
+def test_classes_and_types_are_pygpus_and_numpys() -> None:
+    assert cupy.ndarray is PyGPU.GPUArray
+    assert isinstance(cupy.add, cupy.ufunc)
+    assert cupy.__version__ == "14.1.0"
+    assert (cupy.float_, cupy.int32, cupy.AxisError) == (np.float64, np.int32, np.exceptions.AxisError)
+    assert cupy.get_array_module(np.ones(2)) is np
+    assert cupy.get_array_module(np.ones(2), cupy.ones(2)) is cupy
+    assert cupyx.scipy.get_array_module(cupy.ones(2)) is cupyx.scipy
+    assert cupy.typing.NDArray[np.float32].__origin__ is cupy.ndarray
+    assert cupy.ndarray[tuple, np.dtype].__origin__ is cupy.ndarray
+
+
+def test_creation_takes_cupys_parameters() -> None:
+    host = np.arange(6, dtype=">i4").reshape(2, 3)
+    for got in (cupy.array(host, blocking=True), cupy.asarray(host), cupy.ascontiguousarray(host)):
+        assert got.dtype.isnative
+        np.testing.assert_array_equal(got.get(), host)
+    a = cupy.array(np.arange(6.0).reshape(2, 3), "f4", True, "F")
+    assert a.flags.f_contiguous
+    out = np.empty((2, 3), np.float32)
+    assert cupy.asnumpy(a, None, "C", out, blocking=True) is out
+    np.testing.assert_array_equal(out, host)
+    assert cupy.asnumpy([1, 2]).tolist() == [1, 2]
+    stream = PyGPU.Stream()
+    np.testing.assert_array_equal(a.get(stream), out)
+    host_copy = a.get(stream=stream, order="F", blocking=False)
+    stream.synchronize()
+    assert host_copy.flags.f_contiguous
+    a.set(out + 1, stream=stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(a.get(), out + 1)
+
+
+class Pointer:
+    """Pointer with its memory, as CuPy's `MemoryPointer`."""
+
+    def __init__(self, mem: PyGPU.GPUArray, offset: int = 0) -> None:
+        self.mem, self.ptr = mem, mem.ptr + offset
+
+
+def test_ndarray_takes_memory_pointer() -> None:
+    memory = cupy.arange(8, dtype=np.int32)
+    whole = cupy.ndarray((2, 4), np.int32, Pointer(memory))
+    assert whole.get().tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert cupy.ndarray((3,), "i4", memptr=Pointer(memory, 4), strides=(8,)).get().tolist() == [1, 3, 5]
+    assert cupy.ndarray((2, 2), "i4", Pointer(memory), (4, 8), "C").get().tolist() == [[0, 2], [1, 3]]
+    fortran = cupy.ndarray((2, 3), "f4", None, None, "F")
+    assert fortran.flags.f_contiguous
+    assert cupy.ndarray((2, 3)).dtype == np.float64
+    whole[0, 0] = 9
+    assert int(memory[0]) == 9
+    with pytest.raises(TypeError, match="gpudata= and memptr="):
+        cupy.ndarray((2,), "i4", gpudata=memory, memptr=Pointer(memory))
+
+
+def test_scatter_methods_add_repeated_positions() -> None:
+    a = cupy.zeros((3, 2), np.int32)
+    a.scatter_add(([0, 0, 2], slice(None)), 1.9)
+    assert a.tolist() == [[2, 2], [0, 0], [1, 1]]
+    a.scatter_max([1, 1], cupy.array([[3, 4], [5, 0]]))
+    a.scatter_min([0], -1)
+    assert a.tolist() == [[-1, -1], [5, 4], [1, 1]]
+    assert int(a.ptp()) == 6
+    assert PyGPU.from_dlpack(a).tolist() == a.tolist()
+
+
+@pytest.mark.enough_on("cpu")
+def test_functions_of_numpy_1_are_there() -> None:
+    a = cupy.array([[3, 1], [2, 4]])
+    assert bool(cupy.alltrue(a))
+    assert bool(cupy.sometrue(a))
+    assert cupy.in1d(a, cupy.array([1, 2])).tolist() == [False, True, True, False]
+    assert float(cupy.trapz(cupy.array([1.0, 3.0]))) == 2
+    assert cupy.asfarray([1, 2]).dtype == np.float64
+    assert cupy.byte_bounds(a[:, ::-1]) == (a.ptr, a.ptr + a.nbytes)
+    assert (cupy.obj2sctype("f4"), cupy.issctype(np.int8), cupy.issubsctype("i4", np.integer)) == (
+        np.float32,
+        True,
+        True,
+    )
+    assert (cupy.sctype2char("f8"), cupy.issubclass_(3, int)) == ("d", False)
+    for name in ("product", "cumproduct", "msort", "round_"):
+        with pytest.warns(DeprecationWarning, match=f"cupy.{name} is deprecated"):
+            getattr(cupy, name)(a)
+    with pytest.raises(RuntimeError, match="NumPy 2 removed the function; use print"):
+        cupy.disp("text")
+
+
+def test_memoize_stores_results_by_arguments() -> None:
+    calls = []
+
+    @cupy.memoize(for_each_device=True)
+    def doubled(number: int, *, offset: int = 0) -> int:
+        calls.append(number)
+        return 2 * number + offset
+
+    assert [doubled(1), doubled(1), doubled(1, offset=1), doubled(2)] == [2, 2, 3, 4]
+    assert calls == [1, 1, 2]
+    cupy.clear_memo()
+    doubled(1)
+    assert len(calls) == 4
+
+
+def test_random_functions_take_dtype() -> None:
+    cupy.random.seed(3)
+    first = cupy.random.uniform(-1, 1, 4, "f4")
+    assert (first.dtype, first.shape) == (np.float32, (4,))
+    assert bool(((first >= -1) & (first < 1)).all())
+    cupy.random.seed(3)
+    np.testing.assert_array_equal(cupy.random.uniform(-1, 1, 4, dtype="f4").get(), first.get())
+    assert cupy.random.rand(2, 3, dtype="f4").shape == (2, 3)
+    assert cupy.random.poisson(3.0, 5, np.int32).dtype == np.int32
+    assert cupy.random.RandomState(1).standard_normal(2, "f4").dtype == np.float32
+    assert cupy.random.Generator(cupy.random.XORWOW(1)).random(2).shape == (2,)
+    with pytest.raises(TypeError, match="normal: random numbers of float64 cannot have the dtype int32"):
+        cupy.random.normal(size=2, dtype="i4")
+
+
+@pytest.mark.enough_on("cpu")
+def test_poly1d_computes_as_numpys() -> None:
+    ours, theirs = cupy.poly1d([0, 1, 2, 3], variable="z"), np.poly1d([0, 1, 2, 3], variable="z")
+    assert (repr(ours), str(ours), ours.order, len(ours)) == (repr(theirs), str(theirs), 2, 2)
+    for got, wanted in [
+        (ours + 1, theirs + 1), (2 - ours, 2 - theirs), (ours * ours, theirs * theirs), (ours**3, theirs**3),
+        (-ours, -theirs), (ours.deriv(), theirs.deriv()), (ours.integ(), theirs.integ()), (ours(ours), theirs(theirs)),
+    ]:  # fmt: skip
+        np.testing.assert_array_equal(got.coeffs.get(), wanted.coeffs)
+    np.testing.assert_array_equal(ours(cupy.arange(3)).get(), theirs(np.arange(3)))
+    np.testing.assert_allclose(np.sort(ours.r.get()), np.sort(theirs.r))
+    ours[4] = 7
+    theirs[4] = 7
+    assert ours.get() == theirs
+    assert [ours[4], ours[3], ours[9]] == [7, 0, 0]
+    assert ours == cupy.poly1d(theirs)
+    assert ours != cupy.poly1d([1])
+    with pytest.raises(ValueError, match="not an integer of 0 or above"):
+        ours**-1
+    with pytest.raises(TypeError, match="polyval: the coefficients have one axis"):
+        cupy.polyval(3, 2)
+
+
+@pytest.mark.enough_on("cpu")
+def test_vectorize_calls_function_with_whole_arrays() -> None:
+    def step(x, y):
+        x += 1
+        return x * y, y
+
+    x, y = cupy.arange(3), cupy.array([[1], [2]])
+    product, other = cupy.vectorize(step, otypes="fi")(x, y)
+    assert product.get().tolist() == [[1, 2, 3], [2, 4, 6]]
+    assert (product.dtype, other.dtype, other.shape) == (np.float32, np.int32, (2, 3))
+    assert x.tolist() == [0, 1, 2]
+    assert cupy.vectorize(lambda x: 5)(x).tolist() == [5, 5, 5]
+    with pytest.raises(TypeError, match="depends on the value of an element"):
+        cupy.vectorize(lambda x: 1 if x > 1 else 0)(x)
+    with pytest.raises(NotImplementedError, match="cache=True is not supported"):
+        cupy.vectorize(step, cache=True)
+
+
+@pytest.mark.enough_on("cpu")
+def test_argmax_takes_dtype_and_out() -> None:
+    a = cupy.array([[3, 9], [4, 1]])
+    out = cupy.zeros(2, np.int64)
+    assert cupy.argmax(a, 1, np.int32).dtype == np.int32
+    assert cupy.argmin(a, axis=1, out=out, keepdims=False) is out
+    assert (out.tolist(), int(cupy.argmax(a))) == ([0, 1], 1)
+
+
+def test_archive_loads_in_with_block() -> None:
+    file = io.BytesIO()
+    cupy.savez(file, a=cupy.arange(3), b=cupy.ones(2))
+    file.seek(0)
+    with cupy.load(file) as arrays:
+        assert sorted(arrays.files) == ["a", "b"]
+        assert arrays["a"].tolist() == [0, 1, 2]
+
+
+def test_show_config_names_pygpu(capsys: pytest.CaptureFixture[str]) -> None:
+    cupy.show_config()
+    text = capsys.readouterr().out
+    assert text.startswith("cupy is PyGPU's facade of CuPy 14.1.0; it is not CuPy\nPyGPU ")
+    assert f"backend: {PyGPU.backend_name()}" in text

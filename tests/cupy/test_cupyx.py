@@ -1,0 +1,235 @@
+"""Test `PyGPU.cupyx`, and `cupy.testing`, which compares NumPy's results with those of a device."""
+
+from __future__ import annotations
+
+import re
+import unittest
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.profile
+from PyGPU import cupy, cupyx
+from PyGPU.cupy import testing
+
+dtypes = pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.complex64])
+
+
+@dtypes
+def test_scatter_add_matches_add_at(dtype: type) -> None:
+    host = np.arange(12).reshape(4, 3).astype(dtype)
+    a = cupy.array(host)
+    indices = np.array([0, 3, 3, 1])
+    for key, values in (
+        ((indices, indices % 3), 2),
+        (indices, np.arange(12).reshape(4, 3)),
+        ((slice(None, None, 2), 1), 5),
+        (np.array([[True, False, True]] * 4), 1),
+    ):
+        np.add.at(host, key, np.asarray(values).astype(dtype))
+        cupyx.scatter_add(a, cupy.array(key) if isinstance(key, np.ndarray) else key, values)
+    np.testing.assert_array_equal(a.get(), host)
+
+
+def test_scatter_max_and_min_match_ufunc_at() -> None:
+    host, values = np.zeros(4, np.int32), np.array([3, -5, 9, 1], np.int32)
+    a, indices = cupy.array(host), [1, 1, 2, 2]
+    cupyx.scatter_max(a, indices, cupy.array(values))
+    np.maximum.at(host, indices, values)
+    np.testing.assert_array_equal(a.get(), host)
+    cupyx.scatter_min(a, indices, values)
+    np.minimum.at(host, indices, values)
+    np.testing.assert_array_equal(a.get(), host)
+    with pytest.raises(TypeError, match="scatter_add: the first argument is the array that is changed"):
+        cupyx.scatter_add(host, 0, 1)
+
+
+def test_rsqrt_is_reciprocal_of_root() -> None:
+    x = np.array([1.0, 4.0, 0.25], np.float32)
+    got = cupyx.rsqrt(cupy.array(x))
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got.get(), 1 / np.sqrt(x), rtol=1e-6)
+
+
+def test_error_state_is_that_of_the_block() -> None:
+    assert cupyx.geterr() == {"divide": None, "over": None, "under": None, "invalid": None, "linalg": "ignore"}
+    with cupyx.errstate(linalg="raise"):
+        assert cupyx.geterr()["linalg"] == "raise"
+    assert cupyx.geterr()["linalg"] == "ignore"
+    with pytest.raises(NotImplementedError, match="seterr\\(divide='raise'\\): kernels report no"):
+        cupyx.seterr(divide="raise")
+    with pytest.raises(NotImplementedError, match="'ignore' and 'raise'"):
+        cupyx.seterr(linalg="warn")
+
+
+def test_allow_synchronize_warns_that_nothing_is_detected() -> None:
+    with cupyx.allow_synchronize(True):
+        pass
+    with pytest.warns(UserWarning, match="PyGPU does not detect"), cupyx.allow_synchronize(False):
+        assert int(cupy.ones(()).get()) == 1
+    assert issubclass(cupyx.DeviceSynchronized, RuntimeError)
+
+
+def test_pinned_arrays_have_layout_of_numpys() -> None:
+    assert cupyx.zeros_pinned((2, 3), "f4", "F").flags.f_contiguous
+    assert cupyx.empty_pinned(3, np.int16).dtype == np.int16
+    host = np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2)
+    for order in "CFAK":
+        wanted = np.empty_like(host, order=order)
+        for a in (host, cupy.array(host.transpose(1, 0, 2)).transpose(1, 0, 2)):
+            got = cupyx.empty_like_pinned(a, order=order)
+            assert (got.shape, got.strides, got.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
+    assert cupyx.zeros_like_pinned(cupy.ones(()), "i4").tolist() == 0
+    assert cupyx.zeros_like_pinned(host, shape=(5,)).tolist() == [0.0] * 5
+    with pytest.raises(TypeError, match="subok=True is not supported"):
+        cupyx.empty_like_pinned(host, subok=True)
+
+
+def test_benchmark_reports_host_and_device_times() -> None:
+    a = cupy.ones(1000)
+    calls = []
+    times = cupyx.profiler.benchmark(
+        lambda x, by: calls.append((x * by).sum()), (a,), {"by": 2}, 6, name="f", n_warmup=2
+    )
+    assert len(calls) == 8
+    assert (times.cpu_times.shape, times.gpu_times.shape, times.name) == ((6,), (1, 6), "f")
+    assert (times.cpu_times > 0).all()
+    assert (times.gpu_times >= 0).all()
+    number = r" *\d+\.\d{3}"
+    part = rf"{number} us   \+/- {number} \(min: {number} / max: {number}\) us"
+    device = PyGPU.current_device()
+    assert re.fullmatch(rf"f {{19}}:    CPU: {part}     GPU-{device}: {part}", str(times))
+    assert re.fullmatch(rf"f {{19}}:    CPU: {part}", times.to_str())
+    assert PyGPU.profile.benchmark is cupyx.profiler.benchmark
+    assert PyGPU.profile.benchmark(cupy.sum, (a,), n_repeat=10**9, max_duration=0.01).cpu_times.size < 10**7
+    with pytest.raises(ValueError, match=r"benchmark: args=3 is not a tuple"):
+        cupyx.profiler.benchmark(cupy.sum, 3)
+    with pytest.warns(DeprecationWarning, match=r"cupyx.profiler.benchmark"):
+        cupyx.time.repeat(cupy.sum, (a,), n_repeat=1)
+
+
+def test_time_range_and_profile_run_their_block() -> None:
+    @cupyx.profiler.time_range()
+    def add(x: int) -> int:
+        return x + 1
+
+    assert (add(1), add.__name__) == (2, "add")
+    with cupyx.profiler.time_range("block", color_id=1, sync=True), cupyx.profiler.profile():
+        assert int(cupy.arange(3).sum()) == 3
+    with pytest.raises(ValueError, match="a block needs a label"), cupyx.profiler.time_range():
+        pass
+    with pytest.raises(ValueError, match="color_id=1 and argb_color=2 exclude"):
+        cupyx.profiler.time_range("x", 1, 2)
+
+
+def test_scipy_modules_have_pygpus_functions() -> None:
+    host = np.arange(12.0).reshape(3, 4)
+    a = cupy.array(host)
+    fft = cupyx.scipy.fft
+    np.testing.assert_allclose(fft.fft(a, 5, 0, overwrite_x=True).get(), np.fft.fft(host, 5, 0), atol=1e-12)
+    np.testing.assert_allclose(fft.rfftn(a, (2, 4)).get(), np.fft.rfftn(host, (2, 4), axes=(0, 1)), atol=1e-12)
+    hermitian = np.fft.irfftn(host.conj(), axes=(0, 1), norm="forward")
+    np.testing.assert_allclose(fft.hfft2(a).get(), hermitian, atol=1e-10)
+    np.testing.assert_allclose(
+        fft.ihfftn(fft.hfftn(a)).get(), np.fft.rfftn(hermitian, norm="forward").conj(), atol=1e-10
+    )
+    assert [fft.next_fast_len(n) for n in (1, 11, 13, 97)] == [1, 12, 14, 98]
+    with pytest.raises(NotImplementedError, match="plan=1 is not supported"):
+        fft.fft(a, plan=1)
+    assert cupyx.scipy.special.expit is PyGPU.special.expit
+
+
+def test_loops_run_test_for_each_dtype_and_name_failing_one() -> None:
+    seen = []
+
+    @testing.for_all_dtypes(no_complex=True)
+    @testing.for_orders("CF")
+    def collect(dtype: type, order: str) -> None:
+        seen.append((dtype, order))
+
+    collect()
+    assert {dtype for dtype, _ in seen} >= {np.bool_, np.float16, np.int8, np.uint64}
+    assert len(seen) == 2 * 14
+
+    @testing.for_dtypes([np.int8, np.float32])
+    def fail(dtype: type) -> None:
+        assert dtype is np.int8
+
+    with pytest.raises(AssertionError) as caught:
+        fail()
+    assert caught.value.__notes__ == ["for dtype=float32"]
+
+
+def test_comparison_finds_differences_of_values_dtypes_and_errors() -> None:
+    @testing.numpy_cupy_array_equal()
+    def same(xp):
+        return testing.shaped_arange((2, 3), xp).T, xp.zeros(3)
+
+    same()
+    tests = {
+        "Arrays are not equal": lambda xp: xp.zeros(2) + (xp is np),
+        "has dtype float32, of numpy float64": lambda xp: xp.zeros(2, "f8" if xp is np else "f4"),
+        r"has shape \(2,\), of numpy \(3,\)": lambda xp: xp.zeros(3 if xp is np else 2),
+        "only numpy raised an error": lambda xp: xp.zeros(2).reshape(3) if xp is np else xp.zeros(2),
+        "the types of the errors differ": lambda xp: xp.zeros(2)[5] if xp is np else xp.zeros(2).nothing,
+        "both raised an error that is not accepted": lambda xp: xp.zeros(2).reshape(3),
+        "returned no|returns no result": lambda xp: None,
+    }
+    for message, test in tests.items():
+        with pytest.raises(AssertionError, match=message):
+            testing.numpy_cupy_array_equal()(test)()
+    testing.numpy_cupy_array_equal(accept_error=ValueError)(tests["both raised an error that is not accepted"])()
+    testing.numpy_cupy_allclose(rtol={"default": 1e-3})(lambda xp: xp.ones(2) + (xp is np) * 1e-4)()
+    with pytest.raises(AssertionError, match="cupy returned 3, numpy 4"):
+        testing.numpy_cupy_equal()(lambda xp: 4 if xp is np else 3)()
+
+
+def test_negative_values_cast_to_unsigned_are_not_compared() -> None:
+    @testing.numpy_cupy_array_equal()
+    def cast(xp, source, target):
+        values = xp.array([1, 255 if source is np.uint8 else -1], source).astype(target)
+        # As a device whose conversion of -1 gives 0.
+        return values * xp.array([1, 0], target) if xp is cupy and target is np.uint8 else values
+
+    cast(source=np.float32, target=np.uint8)
+    with pytest.raises(AssertionError, match="Arrays are not equal"):
+        cast(source=np.uint8, target=np.uint8)
+
+
+def test_parameterized_classes_have_attributes() -> None:
+    cases = testing.product({"n": [1, 2], "f": [abs]})
+    assert cases == [{"f": abs, "n": 1}, {"f": abs, "n": 2}]
+
+    class Numbers(unittest.TestCase):
+        def test_sign(self):
+            assert self.f(-self.n) == self.n
+
+    assert testing.parameterize(*cases)(Numbers) is None
+    names = [name for name in globals() if name.startswith("Numbers_param_")]
+    assert names == ["Numbers_param_0_{f=abs, n=1}", "Numbers_param_1_{f=abs, n=2}"]
+    for name in names:
+        case = globals().pop(name)("test_sign")
+        case.test_sign()
+
+
+@pytest.mark.enough_on("cpu")
+def test_random_matrices_have_singular_values() -> None:
+    for dtype in (np.float32, np.complex128):
+        a = testing.generate_matrix((2, 3, 4), dtype=dtype, singular_values=[3, 2, 1])
+        assert a.dtype == dtype
+        np.testing.assert_allclose(np.linalg.svd(a.get(), compute_uv=False), [[3, 2, 1]] * 2, rtol=1e-4)
+    with pytest.raises(TypeError, match="pass the singular values"):
+        testing.generate_matrix((2, 2))
+
+
+def test_fixed_random_numbers_are_those_of_every_run() -> None:
+    @testing.fix_random()
+    def draw():
+        return testing.generate_seed(), cupy.random.rand(3).tolist(), np.random.rand()
+
+    before = np.random.get_state()[1].tolist()
+    assert draw() == draw()
+    assert np.random.get_state()[1].tolist() == before
+    with pytest.raises(AssertionError, match="generate_seed is called in a test"):
+        testing.generate_seed()
