@@ -23,7 +23,6 @@ TYPES = {
     "u32": "unsigned",
     "bool": "bool",
     "Pair": "Pair",
-    "Pair32": "Pair32",
     "&mut Words": "Words &",
 }
 SUFFIXES = {"f32": "f", "i64": "ll", "u64": "ull", "i32": "", "u32": "u"}

@@ -46,27 +46,14 @@ typedef pygpu_words Words;
 struct Pair {
     double sine, cosine;
 };
-struct Pair32 {
-    float sine, cosine;
-};
 #define PYGPU_OPERATION static __device__ __forceinline__
 #define PYGPU_FUNCTION static __device__ inline
 PYGPU_OPERATION Pair pair(double sine, double cosine) { return Pair{sine, cosine}; }
-PYGPU_OPERATION Pair32 pair32(float sine, float cosine) { return Pair32{sine, cosine}; }
 PYGPU_OPERATION double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 PYGPU_OPERATION double not_a_number() { return __longlong_as_double(0x7ff8000000000000ll); }
 PYGPU_OPERATION double choose(bool condition, double a, double b) { return condition ? a : b; }
-PYGPU_OPERATION float choose32(bool condition, float a, float b) { return condition ? a : b; }
 PYGPU_OPERATION float fma32(float a, float b, float c) { return fmaf(a, b, c); }
-// The root of a normal number. An approximation has an error of 1 ulp.
-#if defined(__CUDA_ARCH__)
-PYGPU_OPERATION float root32(float x) {
-    asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
-    return x;
-}
-#else
-PYGPU_OPERATION float root32(float x) { return sqrtf(x); }
-#endif
+PYGPU_OPERATION float fabs32(float x) { return fabsf(x); }
 PYGPU_OPERATION double remainder_of(double a, double b) { return fmod(a, b); }
 PYGPU_OPERATION u64 bits(double x) { return (u64)__double_as_longlong(x); }
 PYGPU_OPERATION double from_bits(u64 x) { return __longlong_as_double((i64)x); }
@@ -76,15 +63,12 @@ PYGPU_OPERATION i64 signed_(u64 x) { return (i64)x; }
 PYGPU_OPERATION u64 unsigned_(i64 x) { return (u64)x; }
 PYGPU_OPERATION int signed32(unsigned x) { return (int)x; }
 PYGPU_OPERATION double real(i64 x) { return (double)x; }
-PYGPU_OPERATION float real32(int x) { return (float)x; }
-PYGPU_OPERATION float real_of_word32(unsigned x) { return (float)x; }
 PYGPU_OPERATION i64 whole(double x) {
     if (!(x < 9223372036854775808.0)) return x > 0 ? 0x7fffffffffffffffll : 0;
     return x > -9223372036854775808.0 ? (i64)x : -0x7fffffffffffffffll - 1;
 }
 PYGPU_OPERATION u64 plus(u64 a, u64 b) { return a + b; }
 PYGPU_OPERATION u64 less(u64 a, u64 b) { return a - b; }
-PYGPU_OPERATION unsigned less32(unsigned a, unsigned b) { return a - b; }
 PYGPU_OPERATION u64 low_product(u64 a, u64 b) { return a * b; }
 PYGPU_OPERATION u64 high_product(u64 a, u64 b) { return __umul64hi(a, b); }
 }

@@ -57,13 +57,6 @@ pub(in super::super) struct Pair {
     pub(in super::super) cosine: f64,
 }
 
-/// Sine and cosine of an angle, in single precision.
-#[derive(Clone, Copy)]
-pub(in super::super) struct Pair32 {
-    pub(in super::super) sine: f32,
-    pub(in super::super) cosine: f32,
-}
-
 macro_rules! operations {
     ($(fn $name:ident($($parameter:ident: $of:ty),*) -> $result:ty { $body:expr })*) => {
         $(
@@ -77,17 +70,15 @@ macro_rules! operations {
 
 operations! {
     fn pair(sine: f64, cosine: f64) -> Pair { Pair { sine, cosine } }
-    fn pair32(sine: f32, cosine: f32) -> Pair32 { Pair32 { sine, cosine } }
     fn infinity() -> f64 { f64::INFINITY }
     fn not_a_number() -> f64 { f64::NAN }
     fn choose(condition: bool, a: f64, b: f64) -> f64 { if condition { a } else { b } }
-    fn choose32(condition: bool, a: f32, b: f32) -> f32 { if condition { a } else { b } }
     fn fma(a: f64, b: f64, c: f64) -> f64 { a.mul_add(b, c) }
     fn fma32(a: f32, b: f32, c: f32) -> f32 { a.mul_add(b, c) }
     fn sqrt(x: f64) -> f64 { x.sqrt() }
-    fn root32(x: f32) -> f32 { x.sqrt() }
     fn floor(x: f64) -> f64 { x.floor() }
     fn fabs(x: f64) -> f64 { x.abs() }
+    fn fabs32(x: f32) -> f32 { x.abs() }
     fn fmin(a: f64, b: f64) -> f64 { a.min(b) }
     fn fmax(a: f64, b: f64) -> f64 { a.max(b) }
     fn remainder_of(a: f64, b: f64) -> f64 { a % b }
@@ -99,12 +90,9 @@ operations! {
     fn unsigned(x: i64) -> u64 { x as u64 }
     fn signed32(x: u32) -> i32 { x as i32 }
     fn real(x: i64) -> f64 { x as f64 }
-    fn real32(x: i32) -> f32 { x as f32 }
-    fn real_of_word32(x: u32) -> f32 { x as f32 }
     fn whole(x: f64) -> i64 { x as i64 }
     fn plus(a: u64, b: u64) -> u64 { a.wrapping_add(b) }
     fn less(a: u64, b: u64) -> u64 { a.wrapping_sub(b) }
-    fn less32(a: u32, b: u32) -> u32 { a.wrapping_sub(b) }
     fn low_product(a: u64, b: u64) -> u64 { a.wrapping_mul(b) }
     fn high_product(a: u64, b: u64) -> u64 { ((u128::from(a) * u128::from(b)) >> 64) as u64 }
 }

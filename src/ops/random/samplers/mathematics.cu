@@ -11,23 +11,9 @@ PYGPU_FUNCTION double arc_ratio(double z);
 PYGPU_FUNCTION double arc_cosine(double x);
 PYGPU_SHARED double ln_gamma(double x);
 PYGPU_FUNCTION double stirling_error(double k);
-PYGPU_FUNCTION float minus_2_ln32(float u, float rest);
-PYGPU_FUNCTION Pair32 turn32(unsigned word);
 constexpr double LN_2 = 0.6931471805599453;
 constexpr double LN_2_REST = 2.3190468138462996e-17;
 constexpr double PI = 3.141592653589793;
-constexpr float LOG_2 = 0.9999992f;
-constexpr float LOG_3 = -0.6667347f;
-constexpr float LOG_4 = 0.50012636f;
-constexpr float LOG_5 = -0.3963633f;
-constexpr float LOG_6 = 0.32881826f;
-constexpr float LOG_7 = -0.3398116f;
-constexpr float LOG_8 = 0.3053249f;
-constexpr float SINE_3 = -0.16666655f;
-constexpr float SINE_5 = 0.008332178f;
-constexpr float SINE_7 = -0.00019517295f;
-constexpr float COSINE_4 = 0.041661277f;
-constexpr float COSINE_6 = -0.0013652445f;
 
 PYGPU_SHARED double ln(double x) {
     if (x <= 0.0) {
@@ -187,30 +173,5 @@ PYGPU_FUNCTION double stirling_error(double k) {
     }
     const double z = 1.0 / (y * y);
     return (0.08333333333333333 - z * (0.002777777777777778 - z * 7.936507936507937e-4)) / y;
-}
-PYGPU_FUNCTION float minus_2_ln32(float u, float rest) {
-    const int word = bits32(u);
-    const int exponent = (word - 0x3f2aaaab) & -0x00800000;
-    const float f = choose32(exponent == 0, -rest, from_bits32(word - exponent) - 1.0f);
-    float r = fma32(f, LOG_8, LOG_7);
-    r = fma32(f, r, LOG_6);
-    r = fma32(f, r, LOG_5);
-    r = fma32(f, r, LOG_4);
-    r = fma32(f, r, LOG_3);
-    r = fma32(f, r, LOG_2);
-    r = f * fma32(f, r, -2.0f);
-    return fma32(real32(exponent), -1.6525916e-7f, r);
-}
-PYGPU_FUNCTION Pair32 turn32(unsigned word) {
-    const float angle = real32(signed32(word << 2)) * 3.6572952e-10f;
-    const float z = angle * angle;
-    float s = fma32(z, SINE_7, SINE_5);
-    s = fma32(z, s, SINE_3);
-    s = fma32(angle * z, s, angle);
-    float c = fma32(z, COSINE_6, COSINE_4);
-    c = fma32(z, c, -0.5f);
-    c = fma32(z, c, 1.0f);
-    const bool is_exchanged = (word & 0x40000000u) != 0;
-    return pair32(choose32(is_exchanged, c, s), choose32(is_exchanged, s, c));
 }
 }

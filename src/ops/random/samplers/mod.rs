@@ -7,6 +7,7 @@ mod machine;
 
 use super::stream_position::KEYS;
 pub(super) use machine::Words;
+pub(super) use plain::inversion::{EXPONENTIAL, NORMAL, Row, Table};
 
 /// The texts of the operations and functions for GPUs, in the order of their use.
 pub(super) const ELEMENTARY: [&str; 3] =
@@ -174,12 +175,16 @@ macro_rules! entry_points {
                 }
             }
 
-            /// Turns each pair of numbers into two normal numbers with a mean and a deviation.
-            pub(super) fn normals32(numbers: &[u32], [mean, deviation]: [f32; 2], elements: &mut [f32]) {
-                for (to, from) in elements.chunks_exact_mut(2).zip(numbers.chunks_exact(2)) {
-                    let (length, angle) = (deviation * radius32(from[0], from[1]), turn32(from[1]));
-                    to[0] = length.mul_add(angle.cosine, mean);
-                    to[1] = length.mul_add(angle.sine, mean);
+            /// Turns halves of numbers into normal numbers with a mean.
+            pub(super) fn normals32(halves: &[u32], mean: f32, table: &Table<'_>, elements: &mut [f32]) {
+                for (to, half) in elements.iter_mut().zip(halves) {
+                    let number = *half as i32 as f32;
+                    let interval = interval_of(number);
+                    let [c0, c1, c2, c3] = table.row(interval, 0);
+                    *to = negated_if(polynomial(number, interval, c0, c1, c2, c3), number);
+                    if mean != 0.0 {
+                        *to += mean;
+                    }
                 }
             }
 
@@ -190,10 +195,13 @@ macro_rules! entry_points {
                 }
             }
 
-            /// Turns numbers into exponentially distributed numbers with a scale.
-            pub(super) fn exponentials32(numbers: &[u32], scale: f32, elements: &mut [f32]) {
-                for (to, from) in elements.iter_mut().zip(numbers) {
-                    *to = scale * waiting_time32(*from);
+            /// Turns halves of numbers into exponentially distributed numbers.
+            pub(super) fn exponentials32(halves: &[u32], table: &Table<'_>, elements: &mut [f32]) {
+                for (to, half) in elements.iter_mut().zip(halves) {
+                    let number = *half as i32 as f32;
+                    let interval = interval_of(number);
+                    let [c0, c1, c2, c3] = table.row(interval, *half >> 31);
+                    *to = polynomial(number, interval, c0, c1, c2, c3);
                 }
             }
         }
@@ -209,7 +217,7 @@ macro_rules! functions {
 #[allow(clippy::needless_return, clippy::neg_cmp_op_on_partial_ord, clippy::assign_op_pattern, reason = "also CUDA")]
 #[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
 mod plain {
-    use super::{Bits, Sampler, Sampling, machine};
+    use super::{Bits, Sampler, Sampling, Table, machine};
     use continuous::*;
     use discrete::*;
     use mathematics::*;
@@ -217,6 +225,7 @@ mod plain {
 
     mod continuous;
     mod discrete;
+    pub(in super::super) mod inversion;
     mod mathematics;
     mod units;
 
@@ -235,7 +244,7 @@ macro_rules! functions {
 #[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
 #[allow(clippy::duplicate_mod, reason = "the same functions, for another processor")]
 mod fused {
-    use super::{Bits, Sampler, Sampling, machine};
+    use super::{Bits, Sampler, Sampling, Table, machine};
     use continuous::*;
     use discrete::*;
     use mathematics::*;
@@ -268,9 +277,9 @@ macro_rules! dispatched {
 dispatched! {
     fn sample(task: &Sampling<'_>, first: usize, bits: &mut [u64]);
     fn normals(numbers: &[u64], scale: [f64; 2], elements: &mut [f64]);
-    fn normals32(numbers: &[u32], scale: [f32; 2], elements: &mut [f32]);
+    fn normals32(halves: &[u32], mean: f32, table: &Table<'_>, elements: &mut [f32]);
     fn exponentials(numbers: &[u64], scale: f64, elements: &mut [f64]);
-    fn exponentials32(numbers: &[u32], scale: f32, elements: &mut [f32]);
+    fn exponentials32(halves: &[u32], table: &Table<'_>, elements: &mut [f32]);
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
