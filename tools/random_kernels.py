@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "src/ops/random/samplers"
-SOURCES = ("mathematics.rs", "units.rs", "continuous.rs", "discrete.rs")
+SOURCES = ("mathematics.rs", "units.rs", "continuous.rs", "discrete.rs", "quick.rs")
 
 TYPES = {
     "f64": "double",
@@ -23,6 +23,8 @@ TYPES = {
     "u32": "unsigned",
     "bool": "bool",
     "Pair": "Pair",
+    "Hat": "Hat",
+    "Cube": "Cube",
     "&mut Words": "Words &",
 }
 SUFFIXES = {"f32": "f", "i64": "ll", "u64": "ull", "i32": "", "u32": "u"}
@@ -39,7 +41,8 @@ def head(match: re.Match[str]) -> str:
     name, parameters, result = match.groups()
     types = [parameter.split(": ", 1) for parameter in re.split(r",\s*", parameters.strip().rstrip(",")) if parameter]
     listed = ", ".join(f"{TYPES[kind.strip()]} {name.strip()}" for name, kind in types)
-    kind = "PYGPU_SHARED" if name in SHARED else "PYGPU_FUNCTION"
+    shared = "PYGPU_SHARED_DRAW" if "Words" in parameters else "PYGPU_SHARED"
+    kind = shared if name in SHARED else "PYGPU_FUNCTION"
     return f"{kind} {TYPES[result]} {name}({listed})"
 
 

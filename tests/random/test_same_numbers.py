@@ -57,6 +57,11 @@ def _sampled() -> Iterator[tuple[str, Draw]]:
 
 DRAWS: dict[str, Draw] = {
     **dict(_sampled()),
+    # Sums over so many numbers that thread blocks of a GPU compute some of them apart.
+    "binomial in sums": lambda rng: rng.binomial(100, 0.3, (9, 250)).sum(axis=1),
+    "chisquare in sums": lambda rng: rng.chisquare(3.0, (9, 250)).sum(axis=1),
+    "gamma in sums": lambda rng: rng.gamma([0.5, 2.0], 3.0, (300, 2)).sum(axis=0),
+    "poisson in sums": lambda rng: rng.poisson([3.0, 50.0, 700.0], (300, 3)).sum(axis=0),
     "choice": lambda rng: rng.choice(50, 9, replace=False),
     "choice of probabilities": lambda rng: rng.choice(6, 4, replace=False, p=[0.1, 0.2, 0.3, 0.2, 0.1, 0.1]),
     "choice with replacement": lambda rng: rng.choice([1.5, 2.5, 3.5], 9, p=[0.1, 0.2, 0.7]),

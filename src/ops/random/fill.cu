@@ -84,12 +84,7 @@ static __device__ __forceinline__ float pygpu_inverted(unsigned x, const pygpu_v
 #else
     const int place = interval >> 16;
 #endif
-#if defined(__PYGPU_CPU__)
-    const int at = place / 16 - (PYGPU_LAST_ROW - PYGPU_ROWS) + 1;
-    const pygpu_vector row = pygpu_scaled(pygpu_rows[at < 0 ? 0 : at], task.b32);
-#else
     const pygpu_vector row = *(const pygpu_vector *)((const char *)rows + place);
-#endif
     const float size = polynomial(number, interval, __int_as_float(row.part[0]), __int_as_float(row.part[1]),
                                   __int_as_float(row.part[2]), __int_as_float(row.part[3]));
 #if PYGPU_KIND == PYGPU_EXPONENTIAL
@@ -217,7 +212,7 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 
 extern "C" __global__ void PYGPU_BOUNDS
     PYGPU_NAME(pygpu_out *out, pygpu_u64 count, const pygpu_place *kept, pygpu_place place, pygpu_task task) {
-#if PYGPU_ROWS && !defined(__PYGPU_CPU__)
+#if PYGPU_ROWS
     // The rows are where their indices put them. The elements that the threads exchange use part of the space before.
     __shared__ pygpu_vector rows[PYGPU_LAST_ROW];
     pygpu_out *const turned = (pygpu_out *)(rows + 8);

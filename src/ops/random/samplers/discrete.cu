@@ -1,8 +1,12 @@
 // Written by tools/random_kernels.py from discrete.rs.
 namespace pygpu_random {
 PYGPU_FUNCTION i64 bounded(Words & words, double base, double range);
-PYGPU_SHARED i64 poisson(Words & words, double mean);
+PYGPU_FUNCTION double candidate(Hat hat, double u);
+PYGPU_FUNCTION bool is_accepted(Hat hat, double u, double v);
+PYGPU_FUNCTION Hat poisson_hat(double mean);
+PYGPU_SHARED_DRAW i64 poisson(Words & words, double mean);
 PYGPU_FUNCTION i64 negative_binomial(Words & words, double n, double p);
+PYGPU_FUNCTION Hat few_binomial_hat(double n, double p);
 PYGPU_FUNCTION double few_binomial(Words & words, double n, double p);
 PYGPU_FUNCTION i64 binomial(Words & words, double n, double p);
 PYGPU_FUNCTION i64 geometric(Words & words, double p);
@@ -28,7 +32,18 @@ PYGPU_FUNCTION i64 bounded(Words & words, double base, double range) {
     }
     return signed_(plus(bits(base), x));
 }
-PYGPU_SHARED i64 poisson(Words & words, double mean) {
+PYGPU_FUNCTION double candidate(Hat hat, double u) {
+    return floor((2.0 * hat.a / (0.5 - fabs(u)) + hat.b) * u + hat.center);
+}
+PYGPU_FUNCTION bool is_accepted(Hat hat, double u, double v) {
+    return 0.5 - fabs(u) >= 0.07 && v <= hat.least;
+}
+PYGPU_FUNCTION Hat poisson_hat(double mean) {
+    const double b = 0.931 + 2.53 * sqrt(mean);
+    const double least = choose(mean >= 10.0 && mean <= MANY, 0.9277 - 3.6224 / (b - 2.0), -1.0);
+    return hat(-0.059 + 0.02483 * b, b, mean + 0.43, least);
+}
+PYGPU_SHARED_DRAW i64 poisson(Words & words, double mean) {
     if (!(mean > 0.0)) {
         return 0;
     }
@@ -47,24 +62,21 @@ PYGPU_SHARED i64 poisson(Words & words, double mean) {
     if (mean > MANY) {
         return whole(fmax(floor(fmin(mean, 9.2e18) + sqrt(fmin(mean, 9.2e18)) * normal(words) + 0.5), 0.0));
     }
-    const double root = sqrt(mean);
+    const Hat hat = poisson_hat(mean);
     const double logarithm = ln(mean);
-    const double b = 0.931 + 2.53 * root;
-    const double a = -0.059 + 0.02483 * b;
-    const double inverse = 1.1239 + 1.1328 / (b - 3.4);
-    const double least = 0.9277 - 3.6224 / (b - 2.0);
+    const double inverse = 1.1239 + 1.1328 / (hat.b - 3.4);
     for (;;) {
         const double u = unit(words) - 0.5;
         const double v = open_unit(words.next());
         const double us = 0.5 - fabs(u);
-        const double count = floor((2.0 * a / us + b) * u + mean + 0.43);
-        if (us >= 0.07 && v <= least) {
+        const double count = candidate(hat, u);
+        if (is_accepted(hat, u, v)) {
             return whole(count);
         }
         if (count < 0.0 || (us < 0.013 && v > us)) {
             continue;
         }
-        if (ln(v * inverse / (a / (us * us) + b)) <= count * logarithm - mean - ln_gamma(count + 1.0)) {
+        if (ln(v * inverse / (hat.a / (us * us) + hat.b)) <= count * logarithm - mean - ln_gamma(count + 1.0)) {
             return whole(count);
         }
     }
@@ -72,6 +84,12 @@ PYGPU_SHARED i64 poisson(Words & words, double mean) {
 PYGPU_FUNCTION i64 negative_binomial(Words & words, double n, double p) {
     const double mean = (1.0 - p) / p * standard_gamma(words, n);
     return poisson(words, mean);
+}
+PYGPU_FUNCTION Hat few_binomial_hat(double n, double p) {
+    const double mean = n * p;
+    const double b = 1.15 + 2.53 * sqrt(mean * (1.0 - p));
+    const double least = choose(mean >= 10.0 && n <= MANY, 0.92 - 4.2 / b, -1.0);
+    return hat(-0.0873 + 0.0248 * b + 0.01 * p, b, mean + 0.5, least);
 }
 PYGPU_FUNCTION double few_binomial(Words & words, double n, double p) {
     const double q = 1.0 - p;
@@ -97,26 +115,23 @@ PYGPU_FUNCTION double few_binomial(Words & words, double n, double p) {
     if (n > MANY) {
         return fmin(fmax(floor(mean + deviation * normal(words) + 0.5), 0.0), n);
     }
-    const double b = 1.15 + 2.53 * deviation;
-    const double a = -0.0873 + 0.0248 * b + 0.01 * p;
-    const double center = mean + 0.5;
-    const double least = 0.92 - 4.2 / b;
+    const Hat hat = few_binomial_hat(n, p);
     const double ratio = p / q;
-    const double alpha = (2.83 + 5.1 / b) * deviation;
+    const double alpha = (2.83 + 5.1 / hat.b) * deviation;
     const double m = floor((n + 1.0) * p);
     const double errors = stirling_error(m) + stirling_error(n - m);
     for (;;) {
         const double u = unit(words) - 0.5;
         const double v = open_unit(words.next());
         const double us = 0.5 - fabs(u);
-        const double k = floor((2.0 * a / us + b) * u + center);
-        if (us >= 0.07 && v <= least) {
+        const double k = candidate(hat, u);
+        if (is_accepted(hat, u, v)) {
             return k;
         }
         if (k < 0.0 || k > n) {
             continue;
         }
-        const double height = ln(v * alpha / (a / (us * us) + b));
+        const double height = ln(v * alpha / (hat.a / (us * us) + hat.b));
         const double at_m = (m + 0.5) * ln((m + 1.0) / (ratio * (n - m + 1.0)));
         const double at_k = (k + 0.5) * ln(ratio * (n - k + 1.0) / (k + 1.0));
         const double both = (n + 1.0) * ln((n - m + 1.0) / (n - k + 1.0));

@@ -1,30 +1,58 @@
 // Operations of the samplers, which machine.rs defines for the host. Each is exact or rounded once.
 // Long samplers call shared functions instead of including them at each draw, which takes three times as long to compile.
+// Functions that draw words are included where an element's first words are computed before: a called function would
+// have the words in memory.
 #if PYGPU_IS_LONG
-#define PYGPU_REFILL __device__ __noinline__
 #define PYGPU_SHARED static __device__ __noinline__
 #else
-#define PYGPU_REFILL __device__ __forceinline__
 #define PYGPU_SHARED static __device__ inline
 #endif
+#if PYGPU_IS_LONG && !PYGPU_FIRST
+#define PYGPU_SHARED_DRAW static __device__ __noinline__
+#else
+#define PYGPU_SHARED_DRAW static __device__ inline
+#endif
+
+struct pygpu_four {
+    pygpu_u64 of[4];
+};
+
+// Computes a block of words. Round keys are computed from the first ones, because a called function would have those of
+// the kernel's parameters in memory. The loop compiles in less time than ten rounds.
+PYGPU_SHARED pygpu_four pygpu_block_of(pygpu_u64 c0, pygpu_u64 c1, pygpu_u64 c2, pygpu_u64 c3, pygpu_u64 key0, pygpu_u64 key1) {
+#pragma unroll 1
+    for (int round = 0; round < 10; round++) {
+        pygpu_u64 high0, high1;
+        const pygpu_u64 low0 = pygpu_product(PYGPU_FACTOR0, c0, high0);
+        const pygpu_u64 low1 = pygpu_product(PYGPU_FACTOR1, c2, high1);
+        c0 = high1 ^ c1 ^ key0;
+        c1 = low1;
+        c2 = high0 ^ c3 ^ key1;
+        c3 = low0;
+        key0 += 0x9E3779B97F4A7C15ull;
+        key1 += 0xBB67AE8584CAA73Bull;
+    }
+    return pygpu_four{{c0, c1, c2, c3}};
+}
 
 struct pygpu_words {
-    const pygpu_keys &keys;
-    pygpu_u64 counter[4], words[4];
+    pygpu_u64 key[2], counter[4], words[4];
     int used;
+    bool is_sine;
 
     // The words of lane `lane` of the block `blocks` blocks after a position. Their counters are outside the part of
     // the stream that calls use.
     __device__ __forceinline__ pygpu_words(const pygpu_place &place, pygpu_u64 blocks, pygpu_u64 lane, const pygpu_keys &keys)
-        : keys(keys), used(4) {
+        : used(4), is_sine(false) {
+        for (int i = 0; i < 2; i++) key[i] = (pygpu_u64)keys.of[0][2 * i + 1] << 32 | keys.of[0][2 * i];
         pygpu_later(counter, place.counter, blocks);
         counter[3] = 0xA51DEull << 44 ^ counter[2] ^ counter[3] << 8;
         counter[2] = lane;
     }
 
-    PYGPU_REFILL void refill() {
-        for (int i = 0; i < 4; i++) words[i] = counter[i];
-        pygpu_rounds(words, keys, 0);
+    __device__ __forceinline__ void refill() {
+        const pygpu_four block = pygpu_block_of(counter[0], counter[1], counter[2], counter[3], key[0], key[1]);
+        for (int i = 0; i < 4; i++) words[i] = block.of[i];
         counter[2] += 16;
     }
 
@@ -37,6 +65,13 @@ struct pygpu_words {
         used++;
         return word;
     }
+
+    // Whether the next normal number is the sine; afterwards it is the cosine.
+    __device__ __forceinline__ bool takes_sine() {
+        const bool was_sine = is_sine;
+        is_sine = false;
+        return was_sine;
+    }
 };
 
 namespace pygpu_random {
@@ -46,9 +81,19 @@ typedef pygpu_words Words;
 struct Pair {
     double sine, cosine;
 };
+// The function that bounds the density of candidates, of Hoermann's transformed rejection.
+struct Hat {
+    double a, b, center, least;
+};
+// Constants of the method of Marsaglia and Tsang.
+struct Cube {
+    double c, d;
+};
 #define PYGPU_OPERATION static __device__ __forceinline__
 #define PYGPU_FUNCTION static __device__ inline
 PYGPU_OPERATION Pair pair(double sine, double cosine) { return Pair{sine, cosine}; }
+PYGPU_OPERATION Hat hat(double a, double b, double center, double least) { return Hat{a, b, center, least}; }
+PYGPU_OPERATION Cube cube(double c, double d) { return Cube{c, d}; }
 PYGPU_OPERATION double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 PYGPU_OPERATION double not_a_number() { return __longlong_as_double(0x7ff8000000000000ll); }
 PYGPU_OPERATION double choose(bool condition, double a, double b) { return condition ? a : b; }

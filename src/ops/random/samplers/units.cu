@@ -1,5 +1,6 @@
 // Written by tools/random_kernels.py from units.rs.
 namespace pygpu_random {
+PYGPU_FUNCTION double unit_of(u64 word);
 PYGPU_FUNCTION double unit(Words & words);
 PYGPU_FUNCTION double open_unit(u64 word);
 PYGPU_FUNCTION double radius(u64 word);
@@ -8,9 +9,12 @@ PYGPU_FUNCTION int interval_of(float number);
 PYGPU_FUNCTION float polynomial(float number, int interval, float c0, float c1, float c2, float c3);
 PYGPU_FUNCTION float negated_if(float x, float number);
 PYGPU_FUNCTION double exponential(Words & words);
-PYGPU_SHARED double normal(Words & words);
+PYGPU_SHARED_DRAW double normal(Words & words);
+PYGPU_FUNCTION double unit_of(u64 word) {
+    return real(signed_(word >> 11)) * 1.1102230246251565e-16;
+}
 PYGPU_FUNCTION double unit(Words & words) {
-    return real(signed_(words.next() >> 11)) * 1.1102230246251565e-16;
+    return unit_of(words.next());
 }
 PYGPU_FUNCTION double open_unit(u64 word) {
     return (real(signed_(word >> 12)) + 0.5) * 2.220446049250313e-16;
@@ -34,8 +38,9 @@ PYGPU_FUNCTION float negated_if(float x, float number) {
 PYGPU_FUNCTION double exponential(Words & words) {
     return waiting_time(words.next());
 }
-PYGPU_SHARED double normal(Words & words) {
+PYGPU_SHARED_DRAW double normal(Words & words) {
     const double length = radius(words.next());
-    return length * turn(words.next()).cosine;
+    const Pair angle = turn(words.next());
+    return length * choose(words.takes_sine(), angle.sine, angle.cosine);
 }
 }

@@ -6,9 +6,14 @@ use super::machine::*;
 use super::mathematics::*;
 
 functions! {
+    /// Returns a number from [0, 1) from a word.
+    pub(super) fn unit_of(word: u64) -> f64 {
+        return real(signed(word >> 11)) * 1.110_223_024_625_156_5e-16;
+    }
+
     /// Draws uniformly from [0, 1).
     pub(super) fn unit(words: &mut Words) -> f64 {
-        return real(signed(words.next() >> 11)) * 1.110_223_024_625_156_5e-16;
+        return unit_of(words.next());
     }
 
     /// Returns a number between 0 and 1, without both, from a word.
@@ -50,6 +55,7 @@ functions! {
     /// Draws from the normal distribution with mean 0 and variance 1.
     pub(super) fn normal(words: &mut Words) -> f64 {
         let length: f64 = radius(words.next());
-        return length * turn(words.next()).cosine;
+        let angle: Pair = turn(words.next());
+        return length * choose(words.takes_sine(), angle.sine, angle.cosine);
     }
 }
