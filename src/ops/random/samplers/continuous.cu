@@ -21,6 +21,14 @@ PYGPU_FUNCTION double triangular(Words & words, double left, double mode, double
 PYGPU_FUNCTION double wald(Words & words, double mean, double scale);
 PYGPU_FUNCTION double wrapped(double angle);
 PYGPU_FUNCTION double vonmises(Words & words, double mu, double kappa);
+static __constant__ double numbers_of_continuous[] = {
+    0.0331,
+    3e-103,
+    3.141592653589793,
+    6.283185307179586,
+    1e-8,
+    1e-5,
+};
 PYGPU_FUNCTION Cube gamma_cube(double shape) {
     const double d = choose(shape < 1.0, shape + 1.0, shape) - 1.0 / 3.0;
     return cube(1.0 / sqrt(9.0 * d), d);
@@ -28,7 +36,7 @@ PYGPU_FUNCTION Cube gamma_cube(double shape) {
 PYGPU_FUNCTION double gamma_proposed(Cube cube, double x, double u) {
     const double root = fma(cube.c, x, 1.0);
     const double square = x * x;
-    return choose(u < 1.0 - 0.0331 * square * square, cube.d * (root * root * root), -1.0);
+    return choose(u < 1.0 - numbers_of_continuous[0] * square * square, cube.d * (root * root * root), -1.0);
 }
 PYGPU_SHARED_DRAW double standard_gamma(Words & words, double shape) {
     if (!(shape > 0.0) || !(shape < infinity())) {
@@ -65,7 +73,7 @@ PYGPU_FUNCTION double beta(Words & words, double a, double b) {
         const double y = standard_gamma(words, b);
         return x / (x + y);
     }
-    if (a < 3e-103 && b < 3e-103) {
+    if (a < numbers_of_continuous[1] && b < numbers_of_continuous[1]) {
         return choose((a + b) * unit(words) < a, 1.0, 0.0);
     }
     for (;;) {
@@ -156,21 +164,21 @@ PYGPU_FUNCTION double wald(Words & words, double mean, double scale) {
     return choose(u * (mean + smaller) <= mean, smaller, larger);
 }
 PYGPU_FUNCTION double wrapped(double angle) {
-    const double size = remainder_of(fabs(angle) + 3.141592653589793, 6.283185307179586) - 3.141592653589793;
+    const double size = remainder_of(fabs(angle) + numbers_of_continuous[2], numbers_of_continuous[3]) - numbers_of_continuous[2];
     return choose(angle < 0.0, -size, size);
 }
 PYGPU_FUNCTION double vonmises(Words & words, double mu, double kappa) {
     if (!(kappa >= 0.0)) {
         return not_a_number();
     }
-    if (kappa < 1e-8) {
-        return 3.141592653589793 * (2.0 * unit(words) - 1.0);
+    if (kappa < numbers_of_continuous[4]) {
+        return numbers_of_continuous[2] * (2.0 * unit(words) - 1.0);
     }
     if (kappa > 1e6) {
         return wrapped(mu + sqrt(1.0 / kappa) * normal(words));
     }
     double s = 1.0 / kappa + kappa;
-    if (kappa >= 1e-5) {
+    if (kappa >= numbers_of_continuous[5]) {
         const double r = 1.0 + sqrt(1.0 + 4.0 * kappa * kappa);
         const double rho = (r - sqrt(2.0 * r)) / (2.0 * kappa);
         s = (1.0 + rho * rho) / (2.0 * rho);

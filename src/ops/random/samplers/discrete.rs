@@ -28,9 +28,9 @@ functions! {
         return signed(plus(bits(base), x));
     }
 
-    /// Returns the candidate of a hat for a number between -1/2 and 1/2.
+    /// Returns the candidate of a hat for a number between -1/2 and 1/2. It may be NaN for -1/2, which is never accepted.
     pub(super) fn candidate(hat: Hat, u: f64) -> f64 {
-        return floor((2.0 * hat.a / (0.5 - fabs(u)) + hat.b) * u + hat.center);
+        return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
     }
 
     /// Whether a candidate is accepted without its chance.

@@ -99,6 +99,31 @@ PYGPU_OPERATION double not_a_number() { return __longlong_as_double(0x7ff8000000
 PYGPU_OPERATION double choose(bool condition, double a, double b) { return condition ? a : b; }
 PYGPU_OPERATION float fma32(float a, float b, float c) { return fmaf(a, b, c); }
 PYGPU_OPERATION float fabs32(float x) { return fabsf(x); }
+// The quotient and the root of numbers whose exponents and whose results' exponents are far from the limits: exactly
+// rounded, by the steps of CUDA's own functions, without the branch for other numbers.
+#if defined(__CUDA_ARCH__)
+PYGPU_OPERATION double quotient(double a, double b) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+    double e = fma(-b, r, 1.0);
+    r = fma(r, fma(e, e, e), r);
+    e = fma(-b, r, 1.0);
+    r = fma(r, e, r);
+    const double q = a * r;
+    return fma(r, fma(-b, q, a), q);
+}
+PYGPU_OPERATION double root(double x) {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    const double e = fma(x, -(y * y), 1.0);
+    y = fma(fma(e, 0.375, 0.5), y * e, y);
+    const double s = x * y;
+    return fma(fma(-s, s, x), 0.5 * y, s);
+}
+#else
+PYGPU_OPERATION double quotient(double a, double b) { return a / b; }
+PYGPU_OPERATION double root(double x) { return sqrt(x); }
+#endif
 PYGPU_OPERATION double remainder_of(double a, double b) { return fmod(a, b); }
 PYGPU_OPERATION u64 bits(double x) { return (u64)__double_as_longlong(x); }
 PYGPU_OPERATION double from_bits(u64 x) { return __longlong_as_double((i64)x); }

@@ -142,6 +142,8 @@ operations! {
     fn choose(condition: bool, a: f64, b: f64) -> f64 { if condition { a } else { b } }
     fn fma(a: f64, b: f64, c: f64) -> f64 { a.mul_add(b, c) }
     fn fma32(a: f32, b: f32, c: f32) -> f32 { a.mul_add(b, c) }
+    fn quotient(a: f64, b: f64) -> f64 { a / b }
+    fn root(x: f64) -> f64 { x.sqrt() }
     fn sqrt(x: f64) -> f64 { x.sqrt() }
     fn floor(x: f64) -> f64 { x.floor() }
     fn fabs(x: f64) -> f64 { x.abs() }

@@ -9,25 +9,12 @@ const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
 const PI: f64 = 3.141_592_653_589_793;
 
 functions! {
-    /// Returns the natural logarithm.
-    pub(super) fn ln(x: f64) -> f64 {
-        if x <= 0.0 {
-            return choose(x == 0.0, -infinity(), not_a_number());
-        }
-        if !(x < infinity()) {
-            return x;
-        }
-        let mut y: f64 = x;
-        let mut exponent: i64 = 0;
-        if x < 2.225_073_858_507_201_4e-308 {
-            y = x * 18_014_398_509_481_984.0;
-            exponent = -54;
-        }
+    /// Returns the natural logarithm of a normal number `x`, times 2 to the power of `exponent`.
+    pub(super) fn ln_of_normal(x: f64, exponent: i64) -> f64 {
         // The mantissa is between the roots of 1/2 and 2.
-        let shifted: i64 = (signed(bits(y)) - 0x3fe6_a09e_667f_3bcd_i64) >> 52;
-        exponent += shifted;
-        let f: f64 = from_bits(less(bits(y), unsigned(shifted) << 52)) - 1.0;
-        let s: f64 = f / (2.0 + f);
+        let shifted: i64 = (signed(bits(x)) - 0x3fe6_a09e_667f_3bcd_i64) >> 52;
+        let f: f64 = from_bits(less(bits(x), unsigned(shifted) << 52)) - 1.0;
+        let s: f64 = quotient(f, 2.0 + f);
         let z: f64 = s * s;
         let mut r: f64 = fma(z, 1.479_819_860_511_658_6e-1, 1.531_383_769_920_937_3e-1);
         r = fma(z, r, 1.818_357_216_161_805e-1);
@@ -36,8 +23,22 @@ functions! {
         r = fma(z, r, 3.999_999_999_940_942e-1);
         r = z * fma(z, r, 6.666_666_666_666_735e-1);
         let half: f64 = 0.5 * f * f;
-        let n: f64 = real(exponent);
+        let n: f64 = real(exponent + shifted);
         return fma(n, LN_2, f - (half - fma(s, half + r, n * LN_2_REST)));
+    }
+
+    /// Returns the natural logarithm.
+    pub(super) fn ln(x: f64) -> f64 {
+        if x <= 0.0 {
+            return choose(x == 0.0, -infinity(), not_a_number());
+        }
+        if !(x < infinity()) {
+            return x;
+        }
+        if x < 2.225_073_858_507_201_4e-308 {
+            return ln_of_normal(x * 18_014_398_509_481_984.0, -54);
+        }
+        return ln_of_normal(x, 0);
     }
 
     /// Returns 2 to the power of `k`, which is the exponent of a normal number.

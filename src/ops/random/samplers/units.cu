@@ -20,10 +20,10 @@ PYGPU_FUNCTION double open_unit(u64 word) {
     return (real(signed_(word >> 12)) + 0.5) * 2.220446049250313e-16;
 }
 PYGPU_FUNCTION double radius(u64 word) {
-    return sqrt(-2.0 * ln(open_unit(word)));
+    return root(-2.0 * ln_of_normal(open_unit(word), 0));
 }
 PYGPU_FUNCTION double waiting_time(u64 word) {
-    return -ln(open_unit(word));
+    return -ln_of_normal(open_unit(word), 0);
 }
 PYGPU_FUNCTION int interval_of(float number) {
     return bits32(number) & 0x7ff00000;

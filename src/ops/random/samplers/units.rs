@@ -23,12 +23,12 @@ functions! {
 
     /// Returns the radius of the Box-Muller method.
     pub(super) fn radius(word: u64) -> f64 {
-        return sqrt(-2.0 * ln(open_unit(word)));
+        return root(-2.0 * ln_of_normal(open_unit(word), 0));
     }
 
     /// Returns an exponentially distributed number from a word.
     pub(super) fn waiting_time(word: u64) -> f64 {
-        return -ln(open_unit(word));
+        return -ln_of_normal(open_unit(word), 0);
     }
 
     /// Returns the bits of the begin of the interval of a number's size: its exponent and three bits of its mantissa.
