@@ -110,6 +110,29 @@ def test_shuffle_gives_the_order_of_permutation() -> None:
     np.testing.assert_array_equal(array.get(), PyGPU.random.default_rng(5).permutation(40).get())
 
 
+SPLIT: dict[str, Callable[..., PyGPU.GPUArray]] = {
+    "chisquare": lambda rng, size: rng.chisquare(3.0, size),
+    "poisson": lambda rng, size: rng.poisson(50.0, size),
+    "standard_exponential": lambda rng, size: rng.standard_exponential(size, "float32"),
+    "standard_normal": lambda rng, size: rng.standard_normal(size, "float32"),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_split_and_captured_calls_give_numbers_of_one_call(name: str) -> None:
+    sizes = (1, 900, 2, 6) if name in ("chisquare", "poisson") else (2, 900, 2, 6)
+    whole = SPLIT[name](PyGPU.random.default_rng(36), sum(sizes)).get()
+    rng = PyGPU.random.default_rng(36)
+    parts = [SPLIT[name](rng, size).get() for size in sizes[:-1]]
+    stream = PyGPU.Stream()
+    with stream:
+        stream.begin_capture()
+        last = SPLIT[name](rng, sizes[-1])
+        graph = stream.end_capture()
+    graph.launch(stream)
+    np.testing.assert_array_equal(np.concatenate([*parts, last.get()]), whole)
+
+
 def store() -> None:
     """Store the numbers of the current backend."""
     rows = {name: drawn(name) for name in sorted(DRAWS)}

@@ -204,7 +204,9 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 // The second number is the minimum of resident thread blocks. They gain more than the registers that they leave unused.
 #if !defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS)
-#elif PYGPU_KIND == PYGPU_BOUNDED || (PYGPU_KIND >= PYGPU_NORMAL && !PYGPU_HALVES)
+#elif PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 3)
+#elif PYGPU_KIND == PYGPU_BOUNDED || (PYGPU_KIND == PYGPU_EXPONENTIAL && !PYGPU_HALVES)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
 #else
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 6)

@@ -32,7 +32,7 @@ struct pygpu_pair {
     }
 };
 
-// The second number is the minimum of resident thread blocks, which takes up to twice as many registers as it gains.
+// The second number is the minimum of resident thread blocks. They gain more than the registers that are then in memory.
 #if defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
 #else

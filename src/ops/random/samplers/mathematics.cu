@@ -7,6 +7,7 @@ PYGPU_SHARED double exponential_function(double x);
 PYGPU_FUNCTION double ln_1p(double x);
 PYGPU_FUNCTION double exponential_minus_1(double x);
 PYGPU_FUNCTION double power(double x, double y);
+PYGPU_FUNCTION double negated_by(u64 word, double x);
 PYGPU_FUNCTION Pair turn(u64 word);
 PYGPU_FUNCTION double arc_ratio(double z);
 PYGPU_FUNCTION double arc_cosine(double x);
@@ -155,6 +156,9 @@ PYGPU_FUNCTION double power(double x, double y) {
     }
     return exponential_function(y * ln(x));
 }
+PYGPU_FUNCTION double negated_by(u64 word, double x) {
+    return from_bits(bits(x) ^ ((word >> 63) << 63));
+}
 PYGPU_FUNCTION Pair turn(u64 word) {
     const double angle = real(signed_(word << 2)) * numbers_of_mathematics[24];
     const double z = angle * angle;
@@ -171,8 +175,7 @@ PYGPU_FUNCTION Pair turn(u64 word) {
     c = fma(z, c, numbers_of_mathematics[36]);
     c = fma(z * z, c, fma(z, -0.5, 1.0));
     const bool is_exchanged = ((word >> 62) & 1) == 1;
-    const double sign = choose(word >> 63 == 1, -1.0, 1.0);
-    return pair(sign * choose(is_exchanged, c, s), sign * choose(is_exchanged, s, c));
+    return pair(negated_by(word, choose(is_exchanged, c, s)), negated_by(word, choose(is_exchanged, s, c)));
 }
 PYGPU_FUNCTION double arc_ratio(double z) {
     double p = fma(z, numbers_of_mathematics[37], numbers_of_mathematics[38]);

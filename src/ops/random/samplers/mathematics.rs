@@ -105,6 +105,11 @@ functions! {
         return exponential_function(y * ln(x));
     }
 
+    /// Returns `x` or, if the highest bit of a word is set, `-x`.
+    fn negated_by(word: u64, x: f64) -> f64 {
+        return from_bits(bits(x) ^ ((word >> 63) << 63));
+    }
+
     /// Returns the sine and the cosine of an angle, which is uniform if the word is: 62 bits select an angle between -1/8
     /// and 1/8 of a turn, and two bits exchange sine and cosine, and negate both.
     pub(super) fn turn(word: u64) -> Pair {
@@ -123,8 +128,7 @@ functions! {
         c = fma(z, c, 4.166_666_666_666_66e-2);
         c = fma(z * z, c, fma(z, -0.5, 1.0));
         let is_exchanged: bool = ((word >> 62) & 1) == 1;
-        let sign: f64 = choose(word >> 63 == 1, -1.0, 1.0);
-        return pair(sign * choose(is_exchanged, c, s), sign * choose(is_exchanged, s, c));
+        return pair(negated_by(word, choose(is_exchanged, c, s)), negated_by(word, choose(is_exchanged, s, c)));
     }
 
     /// Returns the ratio of polynomials of the arc cosine (fdlibm).
