@@ -73,8 +73,8 @@ static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, co
 #endif
 
 #if PYGPU_ROWS
-// Computes an element from half of a number, by a table of the distribution's quantiles. The index of a row is the upper
-// bits of a number's size, so that it takes no further instruction than that of the interval's begin.
+// Computes an element from half of a number, by a table of the distribution's quantiles. The place of a row is the upper
+// half of the bits of the interval's begin, which takes one instruction.
 static __device__ __forceinline__ float pygpu_inverted(unsigned x, const pygpu_vector *rows, const pygpu_task &task) {
     using namespace pygpu_random;
     const float number = (float)(int)x;

@@ -251,8 +251,8 @@ fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stre
     let name = task.distribution.name();
     let halves = task.halves(kind);
     // Adding a mean of 0 would take one instruction in thirty.
-    let is_centered = task.scale[0] as f32 == 0.0;
-    let key = [task.distribution as u8, u8::from(halves), kind as u8, u8::from(halves && is_centered)];
+    let is_centered = halves && task.distribution == Distribution::Normal && task.scale[0] as f32 == 0.0;
+    let key = [task.distribution as u8, u8::from(halves), kind as u8, u8::from(is_centered)];
     COMPILED.function(stream.device(), &key, name, || {
         let own = task.distribution as u8;
         let definitions = format!(

@@ -32,7 +32,8 @@ struct pygpu_pair {
     }
 };
 
-// The second number is the minimum of resident thread blocks. They gain more than the registers that are then in memory.
+// The second number is the minimum of resident thread blocks. They gain more than the registers that it moves to memory
+// cost.
 #if defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
 #else

@@ -1,13 +1,13 @@
 // Operations of the samplers, which machine.rs defines for the host. Each is exact or rounded once.
-// Long samplers call shared functions instead of including them at each draw, which takes three times as long to compile.
-// Functions that draw words are included where an element's first words are computed before: a called function would
-// have the words in memory.
+// Long samplers call shared functions instead of including them at each draw, which takes up to three times as long to
+// compile. Functions that draw words are called only by the samplers with the most draws, because a called function has
+// the words in memory: a gamma-distributed number then takes three times as long.
 #if PYGPU_IS_LONG
 #define PYGPU_SHARED static __device__ __noinline__
 #else
 #define PYGPU_SHARED static __device__ inline
 #endif
-#if PYGPU_IS_LONG && !PYGPU_FIRST
+#if PYGPU_CALLS_DRAWS
 #define PYGPU_SHARED_DRAW static __device__ __noinline__
 #else
 #define PYGPU_SHARED_DRAW static __device__ inline

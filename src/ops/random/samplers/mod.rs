@@ -100,6 +100,11 @@ macro_rules! enumeration {
                 )
             }
 
+            /// Whether the kernel also calls functions that draw words.
+            const fn calls_draws(self) -> bool {
+                matches!(self, Self::NoncentralChiSquare | Self::NoncentralF)
+            }
+
             /// Returns the first words of an element.
             fn first(self) -> First {
                 match self {
@@ -136,11 +141,13 @@ impl Sampler {
         let Quick { constants: [kind, value], element } = self.quick();
         let (first, stored) = (self.first() as u8, if self.is_whole() { "whole" } else { "" });
         format!(
-            "#define PYGPU_IS_LONG {}\n#define PYGPU_DRAW {}\n#define PYGPU_HAS_ARRAYS {}\n#define PYGPU_FIRST {first}\n\
+            "#define PYGPU_IS_LONG {}\n#define PYGPU_CALLS_DRAWS {}\n#define PYGPU_DRAW {}\n\
+             #define PYGPU_HAS_ARRAYS {}\n#define PYGPU_FIRST {first}\n\
              #define PYGPU_PREPARED_TYPE {kind}\n#define PYGPU_PREPARE(of) {value}\n\
              #define PYGPU_QUICK(prepared, of, x, first) {element}\n\
              #define PYGPU_STORED(element) (pygpu_out){stored}(element)\n",
             u8::from(self.is_long()),
+            u8::from(self.calls_draws()),
             self.call(),
             u8::from(has_arrays),
         )
@@ -271,6 +278,7 @@ macro_rules! functions {
 #[path = "."]
 #[allow(clippy::needless_return, clippy::neg_cmp_op_on_partial_ord, clippy::assign_op_pattern, reason = "also CUDA")]
 #[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
+#[allow(clippy::manual_range_contains, reason = "also CUDA")]
 mod plain {
     use super::{Bits, Sampler, Sampling, Table, machine};
     use continuous::*;
@@ -299,6 +307,7 @@ macro_rules! functions {
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::needless_return, clippy::neg_cmp_op_on_partial_ord, clippy::assign_op_pattern, reason = "also CUDA")]
 #[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
+#[allow(clippy::manual_range_contains, reason = "also CUDA")]
 #[allow(clippy::duplicate_mod, reason = "the same functions, for another processor")]
 mod fused {
     use super::{Bits, Sampler, Sampling, Table, machine};
