@@ -254,6 +254,6 @@ build/torch/.ready: tests/fetch_torch.sh .venv/.created
 build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_packages.sh
 	bash $(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
 
-.tools/.cargo-%:
-	CARGO="$(CARGO)" bash tools/cargo_tool.sh $(subst -, ,$*)
+.tools/.cargo-%: | .venv/.created
+	CARGO="$(CARGO)" PYTHON=$(BIN)/python bash tools/cargo_tool.sh $(subst -, ,$*)
 	mkdir -p .tools && touch $@
