@@ -5,6 +5,7 @@ mod compiler_process;
 mod dependencies;
 pub mod headers;
 mod precompiled;
+mod short_libraries;
 
 use std::fs;
 use std::path::Path;
@@ -98,7 +99,7 @@ pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
 impl BuildJob<'_> {
     /// Compiles with the precompiled parts in the folder `ready`. Without that folder, compiles while `making` builds
     /// the parts.
-    fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild>) -> Result<BuildOutput, Failure> {
+    fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild<'_>>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;
         let place = folder.path();
@@ -133,10 +134,7 @@ impl BuildJob<'_> {
                 place.join(SCHEDULER)
             }
         };
-        log.push_str(
-            &run.link(&object, ready.map(precompiled::library).as_deref())?
-                .map_err(|told| Failure::Source(format!("{log}{told}")))?,
-        );
+        log.push_str(&run.link(&object, ready)?.map_err(|told| Failure::Source(format!("{log}{told}")))?);
         let list = fs::read(place.join(LIST)).ok();
         let places: Vec<&Path> = [Some(place), ready].into_iter().flatten().collect();
         let folders = folders.map_or_else(|told| told, |told| String::from_utf8_lossy(&told).into_owned());
