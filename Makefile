@@ -23,6 +23,7 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH):$(CARGO_HOME)/bin
 # cargo and maturin build pyo3 against one interpreter; two would rebuild it in turns.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_COMPILE := 1
 # Each run of pytest would otherwise rewrite the assertions of all tests anew, for 15 seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
