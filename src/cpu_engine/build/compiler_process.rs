@@ -103,16 +103,22 @@ impl CompilerRun<'_> {
         Ok(if output.status.success() { Ok(text(&output)) } else { Err(text(&output)) })
     }
 
-    /// Compiles the source to `unit.o` and returns the compiler's output.
-    pub fn compile(&self, request: &Build<'_>) -> Result<String, Failure> {
+    /// Returns the preprocessed source and the compiler's output.
+    pub fn preprocess(&self) -> Result<(String, String), Failure> {
         // If the compiler uses a precompiled header, the preprocessed text contains the header's name instead of its
         // content. The file `LIST` then contains the files from which the header was built.
         let preprocessed = self.run(&["-E", "-fpch-preprocess", "-fpch-deps", "-MD", "-MF", LIST, "unit.cpp"])?;
-        let mut log = text(&preprocessed);
-        if !preprocessed.status.success() {
-            return Err(Failure::Source(log));
+        let log = text(&preprocessed);
+        match preprocessed.status.success() {
+            true => Ok((String::from_utf8_lossy(&preprocessed.stdout).into_owned(), log)),
+            false => Err(Failure::Source(log)),
         }
-        let source = String::from_utf8_lossy(&preprocessed.stdout);
+    }
+
+    /// Compiles the source to `unit.o` and returns the compiler's output. `plain` is the preprocessed source, if the
+    /// source is plain.
+    pub fn compile(&self, request: &Build<'_>, plain: Option<String>) -> Result<String, Failure> {
+        let (source, mut log) = plain.map_or_else(|| self.preprocess(), |plain| Ok((plain, String::new())))?;
         if let Some(split) = self.split(&source)
             && let Ok(told) = self.compile_text(request, &split.source, &split.kernels)?
         {
