@@ -23,6 +23,7 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH):$(CARGO_HOME)/bin
 # cargo and maturin build pyo3 against one interpreter; two would rebuild it in turns.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_COMPILE := 1
 # Each run of pytest would otherwise rewrite the assertions of all tests anew, for 15 seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -254,6 +255,6 @@ build/torch/.ready: tests/fetch_torch.sh .venv/.created
 build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/unpack_packages.sh
 	bash $(filter tests/fetch_%,$^) build/$* $(if $(filter torch,$*),$(BIN)/python)
 
-.tools/.cargo-%:
-	CARGO="$(CARGO)" bash tools/cargo_tool.sh $(subst -, ,$*)
+.tools/.cargo-%: | .venv/.created
+	CARGO="$(CARGO)" PYTHON=$(BIN)/python bash tools/cargo_tool.sh $(subst -, ,$*)
 	mkdir -p .tools && touch $@

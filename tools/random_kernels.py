@@ -8,11 +8,12 @@ the operations in `machine.rs`, which `machine.cu` defines for GPUs.
 from __future__ import annotations
 
 import re
+import struct
 import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "src/ops/random/samplers"
-SOURCES = ("mathematics.rs", "units.rs", "continuous.rs", "discrete.rs")
+SOURCES = ("mathematics.rs", "units.rs", "continuous.rs", "discrete.rs", "quick.rs")
 
 TYPES = {
     "f64": "double",
@@ -23,15 +24,17 @@ TYPES = {
     "u32": "unsigned",
     "bool": "bool",
     "Pair": "Pair",
-    "Pair32": "Pair32",
+    "Hat": "Hat",
+    "Cube": "Cube",
     "&mut Words": "Words &",
 }
 SUFFIXES = {"f32": "f", "i64": "ll", "u64": "ull", "i32": "", "u32": "u"}
 
-SHARED = ("ln", "exponential_function", "ln_gamma", "normal", "standard_gamma", "poisson")
+SHARED = ("ln", "ln_of_normal", "exponential_function", "ln_gamma", "normal", "standard_gamma", "poisson")
 """Functions that long samplers call instead of including them several times."""
 
 NUMBER = re.compile(r"\b([0-9](?:[0-9a-fx_.]|(?<=e)-)*?)(?:_([fiu]\d\d))?(?![\w.])")
+DOUBLE = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 SIGNATURE = re.compile(r"(?:pub\(super\) )?fn (\w+)\(([^)]*)\) -> (\w+) \{")
 
 
@@ -40,8 +43,31 @@ def head(match: re.Match[str]) -> str:
     name, parameters, result = match.groups()
     types = [parameter.split(": ", 1) for parameter in re.split(r",\s*", parameters.strip().rstrip(",")) if parameter]
     listed = ", ".join(f"{TYPES[kind.strip()]} {name.strip()}" for name, kind in types)
-    kind = "PYGPU_SHARED" if name in SHARED else "PYGPU_FUNCTION"
+    shared = "PYGPU_SHARED_DRAW" if "Words" in parameters else "PYGPU_SHARED"
+    kind = shared if name in SHARED else "PYGPU_FUNCTION"
     return f"{kind} {TYPES[result]} {name}({listed})"
+
+
+def with_table(text: str, name: str) -> tuple[str, list[str]]:
+    """Return a text whose numbers are elements of a table, and the table.
+
+    GPUs read an operand from constant memory in the instruction itself. A number in the text takes two further
+    instructions, unless the lower half of its bits is 0.
+    """
+    numbers: dict[str, None] = {}
+
+    def element(match: re.Match[str]) -> str:
+        if not re.search("[.e]", match[0]) or not struct.unpack("<I", struct.pack("<d", float(match[0]))[:4])[0]:
+            return match[0]
+        numbers[match[0]] = None
+        return f"{name}[{list(numbers).index(match[0])}]"
+
+    text = DOUBLE.sub(element, text)
+    return text, [
+        f"static __constant__ double {name}[] = {{",
+        *(f"    {number}," for number in numbers),
+        "};",
+    ] if numbers else []
 
 
 def translated(text: str) -> tuple[list[str], str]:
@@ -51,7 +77,9 @@ def translated(text: str) -> tuple[list[str], str]:
     text = re.sub(r"^    ", "", text, flags=re.M)
     text = NUMBER.sub(lambda match: match[1].replace("_", "") + SUFFIXES.get(match[2], ""), text)
     text = re.sub(r"^const (\w+): f32 = (.*);", r"constexpr float \1 = \2f;", text, flags=re.M)
-    text = re.sub(r"^const (\w+): f64 = (.*);", r"constexpr double \1 = \2;", text, flags=re.M)
+    for name, number in re.findall(r"^const (\w+): f64 = (.*);", text, flags=re.M):
+        text = re.sub(rf"\b{name}\b", number, text)
+    text = re.sub(r"^const .*: f64 = .*;\n", "", text, flags=re.M)
     text = re.sub(r"\b(signed|unsigned)\(", r"\1_(", text)
     text = re.sub(r"\b(?:super::)?\w+::(?=\w+\()", "", text)
     heads = [head(match) for match in SIGNATURE.finditer(text)]
@@ -66,8 +94,9 @@ def translated(text: str) -> tuple[list[str], str]:
 def translation(name: str) -> str:
     """Return the translation of a file."""
     heads, text = translated((FOLDER / name).read_text())
+    text, table = with_table(text, f"numbers_of_{Path(name).stem}")
     first = f"// Written by tools/random_kernels.py from {name}."
-    return "\n".join([first, "namespace pygpu_random {", *(f"{line};" for line in heads), text, "}"]) + "\n"
+    return "\n".join([first, "namespace pygpu_random {", *(f"{line};" for line in heads), *table, text, "}"]) + "\n"
 
 
 def main() -> int:

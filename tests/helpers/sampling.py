@@ -23,7 +23,7 @@ Case = dict[str, Any]
 
 VALUES = {
     "arithmetic", "array", "array_api", "fft", "functions", "fusion", "host", "linalg", "numpy_comparison", "products",
-    "pybindgpu", "pycuda", "random", "reductions", "selection", "sorting", "views",
+    "pybindgpu", "pycuda", "random", "reductions", "selection", "sorting", "special", "views",
 }  # fmt: skip
 COMMON = VALUES - {"fft", "linalg", "products", "random", "reductions", "selection", "sorting"}
 FEW = 2

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -153,14 +154,14 @@ def test_exponential_and_normal_numbers_are_functions_of_raw_numbers() -> None:
     np.testing.assert_array_max_ulp(PyGPU.random.default_rng(3).standard_normal(COUNT - 1).get(), pairs.T.ravel(), 6)
 
 
-def test_float32_numbers_are_functions_of_halves_of_raw_numbers() -> None:
-    halves = PyGPU.random.default_rng(3).random_raw(COUNT // 2).get().view(np.uint32)
-    units = (halves + 0.5) * 2.0**-32
+def test_float32_numbers_are_quantiles_of_halves_of_raw_numbers() -> None:
+    halves = PyGPU.random.default_rng(3).random_raw(COUNT // 2).get().view(np.int32)
+    sizes = np.abs(halves.astype(np.float64)) * 2.0**-32
     drawn = PyGPU.random.default_rng(3).standard_exponential(halves.size, "float32").get()
-    np.testing.assert_allclose(drawn, -np.log(units), rtol=1e-6)
-    radii = np.sqrt(-2 * np.log1p(-units[::2]))
-    drawn = PyGPU.random.default_rng(3).standard_normal(halves.size, "float32").get().reshape(-1, 2)
-    np.testing.assert_allclose(np.hypot(*drawn.T.astype(np.float64)), radii, rtol=1e-6)
+    np.testing.assert_allclose(drawn, np.where(halves < 0, -np.log1p(-sizes), -np.log(sizes)), rtol=8e-7)
+    drawn = PyGPU.random.default_rng(3).standard_normal(halves.size, "float32").get()
+    quantiles = [-NormalDist().inv_cdf(size) for size in sizes]
+    np.testing.assert_allclose(drawn, np.copysign(quantiles, halves), rtol=2e-7, atol=8e-7)
 
 
 def test_exponential_function_of_samplers_is_accurate() -> None:

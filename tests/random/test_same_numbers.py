@@ -57,6 +57,11 @@ def _sampled() -> Iterator[tuple[str, Draw]]:
 
 DRAWS: dict[str, Draw] = {
     **dict(_sampled()),
+    # Sums over so many numbers that thread blocks of a GPU compute some of them apart.
+    "binomial in sums": lambda rng: rng.binomial(100, 0.3, (9, 250)).sum(axis=1),
+    "chisquare in sums": lambda rng: rng.chisquare(3.0, (9, 250)).sum(axis=1),
+    "gamma in sums": lambda rng: rng.gamma([0.5, 2.0], 3.0, (300, 2)).sum(axis=0),
+    "poisson in sums": lambda rng: rng.poisson([3.0, 50.0, 700.0], (300, 3)).sum(axis=0),
     "choice": lambda rng: rng.choice(50, 9, replace=False),
     "choice of probabilities": lambda rng: rng.choice(6, 4, replace=False, p=[0.1, 0.2, 0.3, 0.2, 0.1, 0.1]),
     "choice with replacement": lambda rng: rng.choice([1.5, 2.5, 3.5], 9, p=[0.1, 0.2, 0.7]),
@@ -103,6 +108,29 @@ def test_shuffle_gives_the_order_of_permutation() -> None:
     array = PyGPU.arange(40)
     PyGPU.random.default_rng(5).shuffle(array)
     np.testing.assert_array_equal(array.get(), PyGPU.random.default_rng(5).permutation(40).get())
+
+
+SPLIT: dict[str, Callable[..., PyGPU.GPUArray]] = {
+    "chisquare": lambda rng, size: rng.chisquare(3.0, size),
+    "poisson": lambda rng, size: rng.poisson(50.0, size),
+    "standard_exponential": lambda rng, size: rng.standard_exponential(size, "float32"),
+    "standard_normal": lambda rng, size: rng.standard_normal(size, "float32"),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_split_and_captured_calls_give_numbers_of_one_call(name: str) -> None:
+    sizes = (1, 900, 2, 6) if name in ("chisquare", "poisson") else (2, 900, 2, 6)
+    whole = SPLIT[name](PyGPU.random.default_rng(36), sum(sizes)).get()
+    rng = PyGPU.random.default_rng(36)
+    parts = [SPLIT[name](rng, size).get() for size in sizes[:-1]]
+    stream = PyGPU.Stream()
+    with stream:
+        stream.begin_capture()
+        last = SPLIT[name](rng, sizes[-1])
+        graph = stream.end_capture()
+    graph.launch(stream)
+    np.testing.assert_array_equal(np.concatenate([*parts, last.get()]), whole)
 
 
 def store() -> None:

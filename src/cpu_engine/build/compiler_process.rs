@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::{Build, Failure, wants_address_sanitizer, wants_source};
+use super::{Build, Failure, short_libraries, wants_address_sanitizer, wants_source};
 use crate::find_compiler::CxxCompiler;
 use crate::source_rewriter::{RewriteRequest, rewrite};
 use crate::thread_loops::{Split, split};
@@ -83,17 +83,18 @@ impl CompilerRun<'_> {
     }
 
     /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link.
-    /// `short` is a folder with a short replacement of the C++ library. With `short`, a faster link with this
-    /// replacement is tried first. That link fails if a source itself uses symbols of the C++ library.
-    pub fn link(&self, scheduler: &Path, short: Option<&Path>) -> Result<Result<String, String>, Failure> {
+    /// If the folder `ready` contains short libraries, a faster link with them is tried first. That link fails if a
+    /// source uses other symbols of the system's libraries.
+    pub fn link(&self, scheduler: &Path, ready: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];
         let options: Vec<String> =
             self.options.iter().filter(|option| !SETS_THE_THREAD.contains(&&***option)).cloned().collect();
         let this = CompilerRun { compiler: self.compiler, place: self.place, options: &options };
-        if let Some(short) = short {
-            let folder = format!("-L{}", short.display());
-            let output = this.run(&[&usual[..], &[&folder, "-Wl,-z,defs"]].concat())?;
+        if let Some(ready) = ready.filter(|ready| ready.join(short_libraries::ARGUMENTS).exists()) {
+            let folder = format!("-L{}", ready.join(short_libraries::FOLDER).display());
+            let listed = format!("@{}", ready.join(short_libraries::ARGUMENTS).display());
+            let output = this.run(&[&usual[..], &[&folder, &listed]].concat())?;
             if output.status.success() {
                 return Ok(Ok(text(&output)));
             }
@@ -102,16 +103,22 @@ impl CompilerRun<'_> {
         Ok(if output.status.success() { Ok(text(&output)) } else { Err(text(&output)) })
     }
 
-    /// Compiles the source to `unit.o` and returns the compiler's output.
-    pub fn compile(&self, request: &Build<'_>) -> Result<String, Failure> {
+    /// Returns the preprocessed source and the compiler's output.
+    pub fn preprocess(&self) -> Result<(String, String), Failure> {
         // If the compiler uses a precompiled header, the preprocessed text contains the header's name instead of its
         // content. The file `LIST` then contains the files from which the header was built.
         let preprocessed = self.run(&["-E", "-fpch-preprocess", "-fpch-deps", "-MD", "-MF", LIST, "unit.cpp"])?;
-        let mut log = text(&preprocessed);
-        if !preprocessed.status.success() {
-            return Err(Failure::Source(log));
+        let log = text(&preprocessed);
+        match preprocessed.status.success() {
+            true => Ok((String::from_utf8_lossy(&preprocessed.stdout).into_owned(), log)),
+            false => Err(Failure::Source(log)),
         }
-        let source = String::from_utf8_lossy(&preprocessed.stdout);
+    }
+
+    /// Compiles the source to `unit.o` and returns the compiler's output. `plain` is the preprocessed source, if the
+    /// source is plain.
+    pub fn compile(&self, request: &Build<'_>, plain: Option<String>) -> Result<String, Failure> {
+        let (source, mut log) = plain.map_or_else(|| self.preprocess(), |plain| Ok((plain, String::new())))?;
         if let Some(split) = self.split(&source)
             && let Ok(told) = self.compile_text(request, &split.source, &split.kernels)?
         {

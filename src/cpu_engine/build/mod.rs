@@ -4,7 +4,9 @@ mod compiler_probe;
 mod compiler_process;
 mod dependencies;
 pub mod headers;
+mod plain_source;
 mod precompiled;
+mod short_libraries;
 
 use std::fs;
 use std::path::Path;
@@ -98,7 +100,7 @@ pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
 impl BuildJob<'_> {
     /// Compiles with the precompiled parts in the folder `ready`. Without that folder, compiles while `making` builds
     /// the parts.
-    fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild>) -> Result<BuildOutput, Failure> {
+    fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild<'_>>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;
         let place = folder.path();
@@ -117,7 +119,9 @@ impl BuildJob<'_> {
             _ => None,
         };
         let folders = compiler_probe::probe(Probe::Folders, &run)?;
-        let compiled = run.compile(self.request);
+        let plain = ready.and_then(|ready| Some((ready, plain_source::preprocess(self.request, ready)?)));
+        let list = plain.as_ref().map_or_else(|| place.join(LIST), |(ready, _)| ready.join(plain_source::READ_FILES));
+        let compiled = run.compile(self.request, plain.map(|(_, text)| text));
         let made = making.map(PreparedBuild::end);
         let scheduler = scheduler.map(|asked| asked.answer(&run)).transpose()?;
         let folders = folders.answer(&run)?;
@@ -133,11 +137,8 @@ impl BuildJob<'_> {
                 place.join(SCHEDULER)
             }
         };
-        log.push_str(
-            &run.link(&object, ready.map(precompiled::library).as_deref())?
-                .map_err(|told| Failure::Source(format!("{log}{told}")))?,
-        );
-        let list = fs::read(place.join(LIST)).ok();
+        log.push_str(&run.link(&object, ready)?.map_err(|told| Failure::Source(format!("{log}{told}")))?);
+        let list = fs::read(list).ok();
         let places: Vec<&Path> = [Some(place), ready].into_iter().flatten().collect();
         let folders = folders.map_or_else(|told| told, |told| String::from_utf8_lossy(&told).into_owned());
         let included = IncludedFile::of(list.as_deref(), &precompiled::named_folders(self.options), &folders, &places);

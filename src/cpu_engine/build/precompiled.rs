@@ -16,24 +16,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER};
 use super::dependencies::dependencies;
-use super::headers;
+use super::{headers, plain_source, short_libraries};
 use crate::find_compiler::CxxCompiler;
 
 /// Name of the folder for the precompiled parts inside the cache folder.
 const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// Name of the folder for a short replacement of the C++ library, which has only the symbols that every kernel needs.
-/// Resolving the C++ library's thousands of symbols would take half of the linker's time.
-const SHORT: &str = "short";
-const LIBRARY: &str = "short/libstdc++.so";
-const NAMES: &str = "names.c";
-const OF_LIBRARY: &str = "\
-    void *_ZTISt9exception[4];\n\
-    void __gxx_personality_v0(void) {}\nvoid __cxa_begin_catch(void) {}\nvoid __cxa_end_catch(void) {}\n\
-    void _Znwm(void) {}\nvoid _ZdlPv(void) {}\nvoid _ZdlPvm(void) {}\nvoid __cxa_throw_bad_array_new_length(void) {}\n";
+/// Number of the layout of a folder; a folder with another layout has another name.
+const LAYOUT: u32 = 3;
 /// Files that a complete folder of precompiled parts contains in addition to the headers.
-const MADE: [&str; 3] = [PRECOMPILED, SCHEDULER, LIBRARY];
+const MADE: [&str; 2] = [PRECOMPILED, SCHEDULER];
 /// Name of the file that records the size and the modification time of every file from which the header was built.
 const MARKS: &str = "marks";
 const LIST: &str = "header.d";
@@ -82,7 +75,7 @@ fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
         return None;
     }
     let options = without_named_folders(options);
-    let name = format!("{:016x}", headers::hash_of(&(&compiler.path, &compiler.version, options)));
+    let name = format!("{:016x}", headers::hash_of(&(LAYOUT, &compiler.path, &compiler.version, options)));
     Some(compiler.host.kept.as_ref()?.join(FOLDER).join(name))
 }
 
@@ -155,15 +148,17 @@ fn mark(folder: &Path, path: &str) -> Option<String> {
 }
 
 /// A running build of the precompiled parts.
-pub struct PreparedBuild {
+pub struct PreparedBuild<'a> {
+    compiler: &'a CxxCompiler,
+    options: Vec<String>,
     folder: tempfile::TempDir,
     wanted: PathBuf,
-    children: [Child; 3],
+    children: [Child; 2],
     begun: SystemTime,
 }
 
 /// Starts to build the precompiled parts; `None` if the result cannot be stored.
-pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild> {
+pub fn begin<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
     let begun = start(compiler, options, wanted);
     if begun.is_none() {
         FAILURES.fetch_add(1, Ordering::Relaxed);
@@ -171,7 +166,7 @@ pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Opt
     begun
 }
 
-fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild> {
+fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
     let above = wanted.parent()?;
     // An error is ignored here, because the checks below examine the folder.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
@@ -186,15 +181,12 @@ fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<
     let run = CompilerRun { compiler, place: folder.path(), options: &options };
     let start = |arguments: &[&str]| run.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok();
     let header = start(&["-x", "c++-header", "-MD", "-MF", LIST, "include/pygpu_cpu.h", "-o", PRECOMPILED])?;
-    fs::create_dir(folder.path().join(SHORT)).ok()?;
-    fs::write(folder.path().join(NAMES), OF_LIBRARY).ok()?;
-    let own = ["-shared", "-nostdlib", "-w", "-fvisibility=default", "-Wl,-soname,libstdc++.so.6"];
-    let library = [&own[..], &["-x", "c", NAMES, "-o", LIBRARY]].concat();
-    let children = [header, start(&OF_SCHEDULER)?, start(&library)?];
-    Some(PreparedBuild { folder, wanted, children, begun })
+    let children = [header, start(&OF_SCHEDULER)?];
+    fs::create_dir(folder.path().join(short_libraries::FOLDER)).ok()?;
+    Some(PreparedBuild { compiler, options, folder, wanted, children, begun })
 }
 
-impl PreparedBuild {
+impl PreparedBuild<'_> {
     /// Waits for the build, moves the result to its final folder, and returns the final folder.
     pub fn end(self) -> Option<PathBuf> {
         let wanted = self.wanted.clone();
@@ -210,9 +202,12 @@ impl PreparedBuild {
         let list = fs::read(place.join(LIST)).ok()?;
         let mut head = [0; OF_GCC.len()];
         fs::File::open(place.join(PRECOMPILED)).ok()?.read_exact(&mut head).ok()?;
-        if ended != [true; 3] || head != OF_GCC {
+        if ended != [true; 2] || head != OF_GCC {
             return None;
         }
+        // Without these files, kernels are linked with the system's libraries, and the compiler preprocesses all sources.
+        let run = CompilerRun { compiler: self.compiler, place, options: &self.options };
+        let _ = (short_libraries::build(&run), plain_source::prepare(&run));
         let mut marks = String::new();
         let sources = dependencies(&list).into_iter().filter(|path| path.is_absolute());
         for path in MADE.map(PathBuf::from).into_iter().chain(sources) {
@@ -255,11 +250,6 @@ fn make_room(above: &Path) {
 /// Links the precompiled headers into the folder `place`, in which a compilation searches for headers.
 pub fn link(folder: &Path, place: &Path) -> io::Result<()> {
     symlink(folder.join("include"), place.join("include"))
-}
-
-/// Returns the folder that contains the short replacement of the C++ library.
-pub fn library(folder: &Path) -> PathBuf {
-    folder.join(SHORT)
 }
 
 /// Removes a folder of precompiled parts that has turned out to be unusable.

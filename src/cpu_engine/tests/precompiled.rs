@@ -5,22 +5,26 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Build, Failure, HostEnvironment, build, find};
+use crate::{Build, Failure, HostEnvironment, Library, build, find};
 
 const SOURCE: &str = "extern \"C\" __global__ void k(int *a) { a[threadIdx.x] = warpSize; }";
 
-/// Compiles a source with the cache folder `kept`. If the source is invalid, the error is the compiler's output.
-fn compile(kept: &Path, source: &str, options: &[String]) -> Result<(), String> {
-    let host = HostEnvironment {
+fn host(kept: &Path) -> HostEnvironment {
+    HostEnvironment {
         environment: std::env::vars_os().collect(),
         path: std::env::var_os("PATH").unwrap(),
         temporary: std::env::temp_dir(),
         kept: Some(kept.to_owned()),
         ..HostEnvironment::default()
-    };
+    }
+}
+
+/// Compiles a source with the cache folder `kept` and returns the image. If the source is invalid, the error is the
+/// compiler's output.
+fn compile(kept: &Path, source: &str, options: &[String]) -> Result<Vec<u8>, String> {
     let task = Build { source, name: "kernel.cu", options, force_include: &[], expressions: &[] };
-    match build(&find(&host).unwrap(), &task) {
-        Ok(_) => Ok(()),
+    match build(&find(&host(kept)).unwrap(), &task) {
+        Ok(made) => Ok(made.image),
         Err(Failure::Source(told) | Failure::Machine(told)) => Err(told),
     }
 }
@@ -93,4 +97,25 @@ fn user_folder_with_header_of_same_name_takes_precedence() {
     let source = format!("#if !SEEN\n#error \"the folder was passed over\"\n#endif\n{SOURCE}");
     compile(kept.path(), &source, &[format!("-I{}", user.path().display())]).unwrap();
     assert!(is_as_it_was(&own));
+}
+
+#[test]
+fn kernels_are_linked_with_short_libraries_unless_they_use_other_symbols() {
+    let Some((kept, own)) = filled() else { return };
+    if !own.join("short/arguments").exists() {
+        return; // the system's libraries have no symbol versions
+    }
+    // A link with the real libraries also adds GCC's code for the start and the end of a library, which has this symbol.
+    let has_start = |image: &[u8]| image.windows(4).any(|text| text == b"_ITM");
+    let linked = |body: &str| {
+        let source = format!("#include <cstdlib>\nextern \"C\" __global__ void k(double *a) {{ {body} }}");
+        let image = compile(kept.path(), &source, &[]).unwrap();
+        assert_eq!(Library::load(&image, &host(kept.path())).unwrap().names(), ["k"]);
+        has_start(&image)
+    };
+    assert!(!linked("a[0] = sin(a[1]) + (double)powf((float)a[2], 3.5f);"));
+    assert!(!linked("printf(\"%g\", *(double *)malloc(8));"));
+    assert!(!linked("__uint128_t x = (__uint128_t)a[0]; a[1] = (double)(x / (__uint128_t)a[2]);"));
+    assert!(linked("a[0] = getenv(\"HOME\") != nullptr;"));
+    assert!(linked("struct Held { ~Held() { abort(); } }; static Held held; (void)&held; a[0] = 0;"));
 }

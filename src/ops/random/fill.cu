@@ -8,10 +8,29 @@ struct pygpu_task {
     float a32, b32;
 };
 
-// A block of numbers: the position of the launch, and the block's index after that position.
+struct __align__(16) pygpu_vector {
+    unsigned part[4];
+};
+
+#if PYGPU_ROWS
+// The rows of a table of inversion (inversion.rs): that of the word 0, and then those of the intervals.
+static __device__ const pygpu_vector pygpu_rows[1 + PYGPU_ROWS] = {PYGPU_TEXT_OF_ROWS};
+
+static __device__ __forceinline__ pygpu_vector pygpu_scaled(pygpu_vector row, float scale) {
+    for (int i = 0; i < 4; i++) row.part[i] = __float_as_int(__int_as_float(row.part[i]) * scale);
+    return row;
+}
+#endif
+
+// Index of the end of the intervals.
+#define PYGPU_LAST_ROW (159 * 8)
+
+// A block of numbers: the position of the launch, the block's index after that position, and the rows of the table of
+// inversion.
 struct pygpu_block {
     const pygpu_place &place;
     pygpu_u64 number;
+    const pygpu_vector *rows;
 };
 
 static __device__ __forceinline__ double pygpu_unit(pygpu_u64 x) { return (double)(x >> 11) * (1.0 / 9007199254740992.0); }
@@ -53,6 +72,31 @@ static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, co
 }
 #endif
 
+#if PYGPU_ROWS
+// Computes an element from half of a number, by a table of the distribution's quantiles. The place of a row is the upper
+// half of the bits of the interval's begin, which takes one instruction.
+static __device__ __forceinline__ float pygpu_inverted(unsigned x, const pygpu_vector *rows, const pygpu_task &task) {
+    using namespace pygpu_random;
+    const float number = (float)(int)x;
+    const int interval = interval_of(number);
+#if PYGPU_KIND == PYGPU_EXPONENTIAL
+    const int place = (interval >> 16) + ((int)x >> 31) * (16 * 256);
+#else
+    const int place = interval >> 16;
+#endif
+    const pygpu_vector row = *(const pygpu_vector *)((const char *)rows + place);
+    const float size = polynomial(number, interval, __int_as_float(row.part[0]), __int_as_float(row.part[1]),
+                                  __int_as_float(row.part[2]), __int_as_float(row.part[3]));
+#if PYGPU_KIND == PYGPU_EXPONENTIAL
+    return size;
+#elif PYGPU_IS_CENTERED
+    return negated_if(size, number);
+#else
+    return negated_if(size, number) + task.a32;
+#endif
+}
+#endif
+
 // Computes an element from one number, or from half of a number.
 static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, const pygpu_block &block, int lane,
                                                           const pygpu_task &task) {
@@ -65,12 +109,10 @@ static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, con
 #else
     return task.a + task.b * pygpu_unit(x);
 #endif
+#elif PYGPU_ROWS
+    return pygpu_inverted(x, block.rows, task);
 #elif PYGPU_KIND == PYGPU_EXPONENTIAL
-#if PYGPU_HALVES
-    return task.b32 * pygpu_random::waiting_time32(x);
-#else
     return task.b * pygpu_random::waiting_time(x);
-#endif
 #elif PYGPU_KIND == PYGPU_BOUNDED
     return pygpu_accepted(x, block, lane, task);
 #else
@@ -78,20 +120,13 @@ static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, con
 #endif
 }
 
-#if PYGPU_KIND == PYGPU_NORMAL
+#if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_ROWS
 // Computes two elements from two numbers (Box and Muller).
-static __device__ __forceinline__ void pygpu_pair(pygpu_unit_type x, pygpu_unit_type y, const pygpu_task &task, pygpu_out *to) {
-#if PYGPU_HALVES
-    const float a = task.a32, radius = task.b32 * pygpu_random::radius32(x, y);
-    const pygpu_random::Pair32 angle = pygpu_random::turn32(y);
-    to[0] = fmaf(radius, angle.cosine, a);
-    to[1] = fmaf(radius, angle.sine, a);
-#else
+static __device__ __forceinline__ void pygpu_pair(pygpu_u64 x, pygpu_u64 y, const pygpu_task &task, pygpu_out *to) {
     const double a = task.a, radius = task.b * pygpu_random::radius(x);
     const pygpu_random::Pair angle = pygpu_random::turn(y);
     to[0] = fma(radius, angle.cosine, a);
     to[1] = fma(radius, angle.sine, a);
-#endif
 }
 #endif
 
@@ -100,10 +135,6 @@ static __device__ __forceinline__ void pygpu_pair(pygpu_unit_type x, pygpu_unit_
 #define PYGPU_VECTORS (PYGPU_EACH * PYGPU_BYTES / 16)
 // Whether the fast loop is compiled.
 #define PYGPU_QUICK (PYGPU_VECTORS > 0)
-
-struct __align__(16) pygpu_vector {
-    unsigned part[4];
-};
 
 union pygpu_block_of_elements {
     pygpu_out element[PYGPU_EACH];
@@ -132,7 +163,7 @@ static __device__ __forceinline__ pygpu_unit_type pygpu_unit_of(const pygpu_u64 
 
 static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made, const pygpu_u64 *c, const pygpu_block &block,
                                                   const pygpu_task &task) {
-#if PYGPU_KIND == PYGPU_NORMAL
+#if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_ROWS
 #pragma unroll
     for (int i = 0; i < PYGPU_EACH; i += 2) pygpu_pair(pygpu_unit_of(c, i), pygpu_unit_of(c, i + 1), task, made.element + i);
 #elif PYGPU_KIND == PYGPU_BOUNDED
@@ -173,7 +204,9 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 // The second number is the minimum of resident thread blocks. They gain more than the registers that they leave unused.
 #if !defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS)
-#elif PYGPU_KIND == PYGPU_BOUNDED || (PYGPU_KIND >= PYGPU_NORMAL && !PYGPU_HALVES)
+#elif PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 3)
+#elif PYGPU_KIND == PYGPU_BOUNDED || (PYGPU_KIND == PYGPU_EXPONENTIAL && !PYGPU_HALVES)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
 #else
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 6)
@@ -181,7 +214,19 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 
 extern "C" __global__ void PYGPU_BOUNDS
     PYGPU_NAME(pygpu_out *out, pygpu_u64 count, const pygpu_place *kept, pygpu_place place, pygpu_task task) {
+#if PYGPU_ROWS
+    // The rows are where their indices put them. The elements that the threads exchange use part of the space before.
+    __shared__ pygpu_vector rows[PYGPU_LAST_ROW];
+    pygpu_out *const turned = (pygpu_out *)(rows + 8);
+    if (threadIdx.x == 0) rows[0] = pygpu_scaled(pygpu_rows[0], task.b32);
+#pragma unroll
+    for (int i = 0; i < PYGPU_ROWS; i += PYGPU_THREADS)
+        rows[PYGPU_LAST_ROW - PYGPU_ROWS + i + threadIdx.x] = pygpu_scaled(pygpu_rows[1 + i + threadIdx.x], task.b32);
+    __syncthreads();
+#else
     __shared__ __align__(16) pygpu_out turned[PYGPU_THREADS * PYGPU_EACH];
+    const pygpu_vector *const rows = 0;
+#endif
     if (kept) place = *kept;
 #if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
     place.number += place.number % 2;
@@ -191,7 +236,7 @@ extern "C" __global__ void PYGPU_BOUNDS
 #if PYGPU_SHARES
     if (place.has_half) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
-            out[0] = pygpu_element((unsigned)place.half, pygpu_block{place, 0}, 15, task);
+            out[0] = pygpu_element((unsigned)place.half, pygpu_block{place, 0, rows}, 15, task);
         first -= 1;
     }
     const long long least = (long long)place.has_half;
@@ -237,7 +282,7 @@ extern "C" __global__ void PYGPU_BOUNDS
             pygpu_finish(c, upper, low, high, task.keys);
             pygpu_add(low, high, step_low, step_high);
             pygpu_block_of_elements made;
-            pygpu_make(made, c, pygpu_block{place, start + threadIdx.x}, task);
+            pygpu_make(made, c, pygpu_block{place, start + threadIdx.x, rows}, task);
 #if PYGPU_TURNS
 #pragma unroll
             for (int i = 0; i < PYGPU_VECTORS; i++) *mine[i] = made.vector[i];
@@ -262,7 +307,7 @@ extern "C" __global__ void PYGPU_BOUNDS
         const pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, counter[0], high);
         pygpu_finish(c, upper, low, high, task.keys);
         pygpu_block_of_elements made;
-        pygpu_make(made, c, pygpu_block{place, own}, task);
+        pygpu_make(made, c, pygpu_block{place, own, rows}, task);
         // Shared memory moves the elements to their positions in the result, because a call may begin within a block.
 #pragma unroll
         for (int i = 0; i < PYGPU_EACH; i++) turned[threadIdx.x * PYGPU_EACH + i] = made.element[i];

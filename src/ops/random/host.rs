@@ -5,7 +5,7 @@
 
 use std::thread;
 
-use super::samplers::{self, Sampling, Words};
+use super::samplers::{self, Sampling, Table, Words};
 use super::stream_position::{KEYS, StreamPosition, block_of, keys, later};
 use super::{Distribution, RandomFill};
 use pygpu_array::Array;
@@ -58,14 +58,14 @@ pub(super) fn fill(target: &Array, task: &RandomFill<'_>, position: StreamPositi
         (Distribution::Uniform, _) => write(target, stream, 1, |first, to: &mut [f64]| {
             source.read_words(first, to, |word, _| a + b * ((word >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)));
         }),
-        (Distribution::Normal, ScalarType::Float32) => write(target, stream, 2, |first, to: &mut [f32]| {
-            in_pairs(to, |offset, to| {
-                let mut halves = [0_u32; PIECE];
-                let halves = &mut halves[..to.len()];
-                source.whole().read_halves(first + offset, halves, |half, _| half);
-                samplers::normals32(halves, [a as f32, b as f32], to);
-            });
-        }),
+        (Distribution::Normal, ScalarType::Float32) => {
+            let table = Table::scaled(&samplers::NORMAL, b as f32);
+            write(target, stream, 1, |first, to: &mut [f32]| {
+                let mut halves = vec![0_u32; to.len()];
+                source.whole().read_halves(first, &mut halves, |half, _| half);
+                samplers::normals32(&halves, a as f32, &table, to);
+            })
+        }
         (Distribution::Normal, _) => write(target, stream, 2, |first, to: &mut [f64]| {
             let source = source.at_even();
             in_pairs(to, |offset, to| {
@@ -75,11 +75,14 @@ pub(super) fn fill(target: &Array, task: &RandomFill<'_>, position: StreamPositi
                 samplers::normals(words, [a, b], to);
             });
         }),
-        (Distribution::Exponential, ScalarType::Float32) => write(target, stream, 1, |first, to: &mut [f32]| {
-            let mut halves = vec![0_u32; to.len()];
-            source.whole().read_halves(first, &mut halves, |half, _| half);
-            samplers::exponentials32(&halves, b as f32, to);
-        }),
+        (Distribution::Exponential, ScalarType::Float32) => {
+            let table = Table::scaled(&samplers::EXPONENTIAL, b as f32);
+            write(target, stream, 1, |first, to: &mut [f32]| {
+                let mut halves = vec![0_u32; to.len()];
+                source.whole().read_halves(first, &mut halves, |half, _| half);
+                samplers::exponentials32(&halves, &table, to);
+            })
+        }
         (Distribution::Exponential, _) => write(target, stream, 1, |first, to: &mut [f64]| {
             let mut words = vec![0_u64; to.len()];
             source.read(first, &mut words);

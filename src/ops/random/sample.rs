@@ -103,7 +103,8 @@ fn on_host(array: &Array, stream: &Stream) -> Result<Vec<f64>> {
 fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
-    let function = compiled(task.sampler, target.dtype().kind(), threads, stream)?;
+    let has_arrays = task.arrays.iter().any(Option::is_some);
+    let function = compiled(task.sampler, target.dtype().kind(), has_arrays, threads, stream)?;
     let (mut arguments, mut uses) = first_arguments(target, &task.place);
     let mut told = [0; stream_position::KEYS + 6];
     told[..stream_position::KEYS].copy_from_slice(&stream_position::keys(task.key));
@@ -126,14 +127,13 @@ fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
-fn compiled(sampler: Sampler, kind: ScalarType, threads: u32, stream: &Stream) -> Result<Function> {
+fn compiled(sampler: Sampler, kind: ScalarType, has_arrays: bool, threads: u32, stream: &Stream) -> Result<Function> {
     let name = format!("pygpu_random_{}", sampler.name());
-    let key = [b's', sampler as u8, kind as u8];
+    let key = [b's', sampler as u8, kind as u8, u8::from(has_arrays)];
     COMPILED.function(stream.device(), &key, &name, || {
         let definitions = format!(
-            "#define PYGPU_IS_LONG {}\n#define PYGPU_THREADS {threads}\n#define PYGPU_NAME {name}\n#define PYGPU_DRAW {}\ntypedef {} pygpu_out;\n",
-            u8::from(sampler.is_long()),
-            sampler.call(),
+            "{}#define PYGPU_THREADS {threads}\n#define PYGPU_NAME {name}\ntypedef {} pygpu_out;\n",
+            sampler.definitions(has_arrays),
             stored_as(kind),
         );
         let texts = [ELEMENTARY.concat(), SAMPLERS.concat(), include_str!("sample.cu").to_owned()];

@@ -1,6 +1,8 @@
 // Written by tools/random_kernels.py from continuous.rs.
 namespace pygpu_random {
-PYGPU_SHARED double standard_gamma(Words & words, double shape);
+PYGPU_FUNCTION Cube gamma_cube(double shape);
+PYGPU_FUNCTION double gamma_proposed(Cube cube, double x, double u);
+PYGPU_SHARED_DRAW double standard_gamma(Words & words, double shape);
 PYGPU_FUNCTION double gamma(Words & words, double shape, double scale);
 PYGPU_FUNCTION double beta(Words & words, double a, double b);
 PYGPU_FUNCTION double chisquare(Words & words, double df);
@@ -19,34 +21,45 @@ PYGPU_FUNCTION double triangular(Words & words, double left, double mode, double
 PYGPU_FUNCTION double wald(Words & words, double mean, double scale);
 PYGPU_FUNCTION double wrapped(double angle);
 PYGPU_FUNCTION double vonmises(Words & words, double mu, double kappa);
-PYGPU_SHARED double standard_gamma(Words & words, double shape) {
+static __constant__ double numbers_of_continuous[] = {
+    0.0331,
+    3e-103,
+    3.141592653589793,
+    6.283185307179586,
+    1e-8,
+    1e-5,
+};
+PYGPU_FUNCTION Cube gamma_cube(double shape) {
+    const double d = choose(shape < 1.0, shape + 1.0, shape) - 1.0 / 3.0;
+    return cube(1.0 / sqrt(9.0 * d), d);
+}
+PYGPU_FUNCTION double gamma_proposed(Cube cube, double x, double u) {
+    const double root = fma(cube.c, x, 1.0);
+    const double square = x * x;
+    return choose(u < 1.0 - numbers_of_continuous[0] * square * square, cube.d * (root * root * root), -1.0);
+}
+PYGPU_SHARED_DRAW double standard_gamma(Words & words, double shape) {
     if (!(shape > 0.0) || !(shape < infinity())) {
         return shape;
     }
-    double factor = 1.0;
-    double larger = shape;
-    if (shape < 1.0) {
-        factor = exponential_function(-exponential(words) / shape);
-        larger = shape + 1.0;
-    }
-    const double d = larger - 1.0 / 3.0;
-    const double c = 1.0 / sqrt(9.0 * d);
-    for (;;) {
+    const Cube cube = gamma_cube(shape);
+    double drawn = -1.0;
+    while (drawn < 0.0) {
         const double x = normal(words);
         const double u = open_unit(words.next());
-        const double root = fma(c, x, 1.0);
-        if (root <= 0.0) {
-            continue;
-        }
-        const double v = root * root * root;
-        const double square = x * x;
-        if (u < 1.0 - 0.0331 * square * square) {
-            return factor * (d * v);
-        }
-        if (ln(u) < 0.5 * square + d * (1.0 - v + ln(v))) {
-            return factor * (d * v);
+        drawn = gamma_proposed(cube, x, u);
+        const double root = fma(cube.c, x, 1.0);
+        if (drawn < 0.0 && root > 0.0) {
+            const double v = root * root * root;
+            if (ln(u) < 0.5 * x * x + cube.d * (1.0 - v + ln(v))) {
+                drawn = cube.d * v;
+            }
         }
     }
+    if (shape < 1.0) {
+        drawn = exponential_function(-exponential(words) / shape) * drawn;
+    }
+    return drawn;
 }
 PYGPU_FUNCTION double gamma(Words & words, double shape, double scale) {
     return scale * standard_gamma(words, shape);
@@ -60,7 +73,7 @@ PYGPU_FUNCTION double beta(Words & words, double a, double b) {
         const double y = standard_gamma(words, b);
         return x / (x + y);
     }
-    if (a < 3e-103 && b < 3e-103) {
+    if (a < numbers_of_continuous[1] && b < numbers_of_continuous[1]) {
         return choose((a + b) * unit(words) < a, 1.0, 0.0);
     }
     for (;;) {
@@ -151,21 +164,21 @@ PYGPU_FUNCTION double wald(Words & words, double mean, double scale) {
     return choose(u * (mean + smaller) <= mean, smaller, larger);
 }
 PYGPU_FUNCTION double wrapped(double angle) {
-    const double size = remainder_of(fabs(angle) + 3.141592653589793, 6.283185307179586) - 3.141592653589793;
+    const double size = remainder_of(fabs(angle) + numbers_of_continuous[2], numbers_of_continuous[3]) - numbers_of_continuous[2];
     return choose(angle < 0.0, -size, size);
 }
 PYGPU_FUNCTION double vonmises(Words & words, double mu, double kappa) {
     if (!(kappa >= 0.0)) {
         return not_a_number();
     }
-    if (kappa < 1e-8) {
-        return 3.141592653589793 * (2.0 * unit(words) - 1.0);
+    if (kappa < numbers_of_continuous[4]) {
+        return numbers_of_continuous[2] * (2.0 * unit(words) - 1.0);
     }
     if (kappa > 1e6) {
         return wrapped(mu + sqrt(1.0 / kappa) * normal(words));
     }
     double s = 1.0 / kappa + kappa;
-    if (kappa >= 1e-5) {
+    if (kappa >= numbers_of_continuous[5]) {
         const double r = 1.0 + sqrt(1.0 + 4.0 * kappa * kappa);
         const double rho = (r - sqrt(2.0 * r)) / (2.0 * kappa);
         s = (1.0 + rho * rho) / (2.0 * rho);

@@ -8,35 +8,43 @@ use super::mathematics::*;
 use super::units::*;
 
 functions! {
+    /// Returns the constants of the method of Marsaglia and Tsang.
+    pub(super) fn gamma_cube(shape: f64) -> Cube {
+        let d: f64 = choose(shape < 1.0, shape + 1.0, shape) - 1.0 / 3.0;
+        return cube(1.0 / sqrt(9.0 * d), d);
+    }
+
+    /// Returns the number that a normal number `x` proposes, for a shape of at least 1, if `u` accepts it without a
+    /// logarithm; else a number below 0.
+    pub(super) fn gamma_proposed(cube: Cube, x: f64, u: f64) -> f64 {
+        let root: f64 = fma(cube.c, x, 1.0);
+        let square: f64 = x * x;
+        return choose(u < 1.0 - 0.0331 * square * square, cube.d * (root * root * root), -1.0);
+    }
+
     /// Draws from the gamma distribution (Marsaglia and Tsang).
     pub(super) fn standard_gamma(words: &mut Words, shape: f64) -> f64 {
         if !(shape > 0.0) || !(shape < infinity()) {
             return shape;
         }
-        let mut factor: f64 = 1.0;
-        let mut larger: f64 = shape;
-        if shape < 1.0 {
-            factor = exponential_function(-exponential(words) / shape);
-            larger = shape + 1.0;
-        }
-        let d: f64 = larger - 1.0 / 3.0;
-        let c: f64 = 1.0 / sqrt(9.0 * d);
-        loop {
+        let cube: Cube = gamma_cube(shape);
+        let mut drawn: f64 = -1.0;
+        while drawn < 0.0 {
             let x: f64 = normal(words);
             let u: f64 = open_unit(words.next());
-            let root: f64 = fma(c, x, 1.0);
-            if root <= 0.0 {
-                continue;
-            }
-            let v: f64 = root * root * root;
-            let square: f64 = x * x;
-            if u < 1.0 - 0.0331 * square * square {
-                return factor * (d * v);
-            }
-            if ln(u) < 0.5 * square + d * (1.0 - v + ln(v)) {
-                return factor * (d * v);
+            drawn = gamma_proposed(cube, x, u);
+            let root: f64 = fma(cube.c, x, 1.0);
+            if drawn < 0.0 && root > 0.0 {
+                let v: f64 = root * root * root;
+                if ln(u) < 0.5 * x * x + cube.d * (1.0 - v + ln(v)) {
+                    drawn = cube.d * v;
+                }
             }
         }
+        if shape < 1.0 {
+            drawn = exponential_function(-exponential(words) / shape) * drawn;
+        }
+        return drawn;
     }
 
     /// Draws from the gamma distribution with a scale.

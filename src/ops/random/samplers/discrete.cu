@@ -1,8 +1,12 @@
 // Written by tools/random_kernels.py from discrete.rs.
 namespace pygpu_random {
 PYGPU_FUNCTION i64 bounded(Words & words, double base, double range);
-PYGPU_SHARED i64 poisson(Words & words, double mean);
+PYGPU_FUNCTION double candidate(Hat hat, double u);
+PYGPU_FUNCTION bool is_accepted(Hat hat, double u, double v);
+PYGPU_FUNCTION Hat poisson_hat(double mean);
+PYGPU_SHARED_DRAW i64 poisson(Words & words, double mean);
 PYGPU_FUNCTION i64 negative_binomial(Words & words, double n, double p);
+PYGPU_FUNCTION Hat few_binomial_hat(double n, double p);
 PYGPU_FUNCTION double few_binomial(Words & words, double n, double p);
 PYGPU_FUNCTION i64 binomial(Words & words, double n, double p);
 PYGPU_FUNCTION i64 geometric(Words & words, double p);
@@ -14,8 +18,31 @@ PYGPU_FUNCTION double hypergeometric_ratio(Words & words, double good, double ba
 PYGPU_FUNCTION i64 hypergeometric(Words & words, double good, double bad, double sample);
 PYGPU_FUNCTION double noncentral_chisquare(Words & words, double df, double nonc);
 PYGPU_FUNCTION double noncentral_f(Words & words, double dfnum, double dfden, double nonc);
-constexpr double MANY = 1099511627776.0;
-
+static __constant__ double numbers_of_discrete[] = {
+    0.07,
+    0.931,
+    2.53,
+    0.9277,
+    3.6224,
+    0.059,
+    0.02483,
+    0.43,
+    9.2e18,
+    1.1239,
+    1.1328,
+    3.4,
+    0.013,
+    1.15,
+    0.92,
+    4.2,
+    0.0873,
+    0.0248,
+    0.01,
+    2.83,
+    5.1,
+    1.7155277699214135,
+    0.8989161620588988,
+};
 PYGPU_FUNCTION i64 bounded(Words & words, double base, double range) {
     const u64 count = bits(range);
     u64 x = words.next();
@@ -28,7 +55,18 @@ PYGPU_FUNCTION i64 bounded(Words & words, double base, double range) {
     }
     return signed_(plus(bits(base), x));
 }
-PYGPU_SHARED i64 poisson(Words & words, double mean) {
+PYGPU_FUNCTION double candidate(Hat hat, double u) {
+    return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
+}
+PYGPU_FUNCTION bool is_accepted(Hat hat, double u, double v) {
+    return 0.5 - fabs(u) >= numbers_of_discrete[0] && v <= hat.least;
+}
+PYGPU_FUNCTION Hat poisson_hat(double mean) {
+    const double b = numbers_of_discrete[1] + numbers_of_discrete[2] * sqrt(mean);
+    const double least = choose(mean >= 10.0 && mean <= 1099511627776.0, numbers_of_discrete[3] - numbers_of_discrete[4] / (b - 2.0), -1.0);
+    return hat(-numbers_of_discrete[5] + numbers_of_discrete[6] * b, b, mean + numbers_of_discrete[7], least);
+}
+PYGPU_SHARED_DRAW i64 poisson(Words & words, double mean) {
     if (!(mean > 0.0)) {
         return 0;
     }
@@ -44,27 +82,24 @@ PYGPU_SHARED i64 poisson(Words & words, double mean) {
         }
         return whole(count);
     }
-    if (mean > MANY) {
-        return whole(fmax(floor(fmin(mean, 9.2e18) + sqrt(fmin(mean, 9.2e18)) * normal(words) + 0.5), 0.0));
+    if (mean > 1099511627776.0) {
+        return whole(fmax(floor(fmin(mean, numbers_of_discrete[8]) + sqrt(fmin(mean, numbers_of_discrete[8])) * normal(words) + 0.5), 0.0));
     }
-    const double root = sqrt(mean);
+    const Hat hat = poisson_hat(mean);
     const double logarithm = ln(mean);
-    const double b = 0.931 + 2.53 * root;
-    const double a = -0.059 + 0.02483 * b;
-    const double inverse = 1.1239 + 1.1328 / (b - 3.4);
-    const double least = 0.9277 - 3.6224 / (b - 2.0);
+    const double inverse = numbers_of_discrete[9] + numbers_of_discrete[10] / (hat.b - numbers_of_discrete[11]);
     for (;;) {
         const double u = unit(words) - 0.5;
         const double v = open_unit(words.next());
         const double us = 0.5 - fabs(u);
-        const double count = floor((2.0 * a / us + b) * u + mean + 0.43);
-        if (us >= 0.07 && v <= least) {
+        const double count = candidate(hat, u);
+        if (is_accepted(hat, u, v)) {
             return whole(count);
         }
-        if (count < 0.0 || (us < 0.013 && v > us)) {
+        if (count < 0.0 || (us < numbers_of_discrete[12] && v > us)) {
             continue;
         }
-        if (ln(v * inverse / (a / (us * us) + b)) <= count * logarithm - mean - ln_gamma(count + 1.0)) {
+        if (ln(v * inverse / (hat.a / (us * us) + hat.b)) <= count * logarithm - mean - ln_gamma(count + 1.0)) {
             return whole(count);
         }
     }
@@ -72,6 +107,12 @@ PYGPU_SHARED i64 poisson(Words & words, double mean) {
 PYGPU_FUNCTION i64 negative_binomial(Words & words, double n, double p) {
     const double mean = (1.0 - p) / p * standard_gamma(words, n);
     return poisson(words, mean);
+}
+PYGPU_FUNCTION Hat few_binomial_hat(double n, double p) {
+    const double mean = n * p;
+    const double b = numbers_of_discrete[13] + numbers_of_discrete[2] * sqrt(mean * (1.0 - p));
+    const double least = choose(mean >= 10.0 && n <= 1099511627776.0, numbers_of_discrete[14] - numbers_of_discrete[15] / b, -1.0);
+    return hat(-numbers_of_discrete[16] + numbers_of_discrete[17] * b + numbers_of_discrete[18] * p, b, mean + 0.5, least);
 }
 PYGPU_FUNCTION double few_binomial(Words & words, double n, double p) {
     const double q = 1.0 - p;
@@ -94,29 +135,26 @@ PYGPU_FUNCTION double few_binomial(Words & words, double n, double p) {
         }
     }
     const double deviation = sqrt(mean * q);
-    if (n > MANY) {
+    if (n > 1099511627776.0) {
         return fmin(fmax(floor(mean + deviation * normal(words) + 0.5), 0.0), n);
     }
-    const double b = 1.15 + 2.53 * deviation;
-    const double a = -0.0873 + 0.0248 * b + 0.01 * p;
-    const double center = mean + 0.5;
-    const double least = 0.92 - 4.2 / b;
+    const Hat hat = few_binomial_hat(n, p);
     const double ratio = p / q;
-    const double alpha = (2.83 + 5.1 / b) * deviation;
+    const double alpha = (numbers_of_discrete[19] + numbers_of_discrete[20] / hat.b) * deviation;
     const double m = floor((n + 1.0) * p);
     const double errors = stirling_error(m) + stirling_error(n - m);
     for (;;) {
         const double u = unit(words) - 0.5;
         const double v = open_unit(words.next());
         const double us = 0.5 - fabs(u);
-        const double k = floor((2.0 * a / us + b) * u + center);
-        if (us >= 0.07 && v <= least) {
+        const double k = candidate(hat, u);
+        if (is_accepted(hat, u, v)) {
             return k;
         }
         if (k < 0.0 || k > n) {
             continue;
         }
-        const double height = ln(v * alpha / (a / (us * us) + b));
+        const double height = ln(v * alpha / (hat.a / (us * us) + hat.b));
         const double at_m = (m + 0.5) * ln((m + 1.0) / (ratio * (n - m + 1.0)));
         const double at_k = (k + 0.5) * ln(ratio * (n - k + 1.0) / (k + 1.0));
         const double both = (n + 1.0) * ln((n - m + 1.0) / (n - k + 1.0));
@@ -211,7 +249,7 @@ PYGPU_FUNCTION double hypergeometric_ratio(Words & words, double good, double ba
     const double q = more / total;
     const double a = sample * p + 0.5;
     const double deviation = sqrt((total - sample) * sample * p * q / (total - 1.0) + 0.5);
-    const double h = 1.7155277699214135 * deviation + 0.8989161620588988;
+    const double h = numbers_of_discrete[21] * deviation + numbers_of_discrete[22];
     const double m = floor((sample + 1.0) * (fewer + 1.0) / (total + 2.0));
     const double g = ln_factorial(m) + ln_factorial(fewer - m) + ln_factorial(sample - m) + ln_factorial(more - sample + m);
     const double b = fmin(fmin(sample, fewer) + 1.0, floor(a + 16.0 * deviation));

@@ -28,6 +28,23 @@ functions! {
         return signed(plus(bits(base), x));
     }
 
+    /// Returns the candidate of a hat for a number between -1/2 and 1/2. It may be NaN for -1/2, which is never accepted.
+    pub(super) fn candidate(hat: Hat, u: f64) -> f64 {
+        return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
+    }
+
+    /// Whether a candidate is accepted without its chance.
+    pub(super) fn is_accepted(hat: Hat, u: f64, v: f64) -> bool {
+        return 0.5 - fabs(u) >= 0.07 && v <= hat.least;
+    }
+
+    /// Returns the hat of the Poisson distribution (Hoermann's PTRS). It accepts nothing if another method is used.
+    pub(super) fn poisson_hat(mean: f64) -> Hat {
+        let b: f64 = 0.931 + 2.53 * sqrt(mean);
+        let least: f64 = choose(mean >= 10.0 && mean <= MANY, 0.9277 - 3.6224 / (b - 2.0), -1.0);
+        return hat(-0.059 + 0.02483 * b, b, mean + 0.43, least);
+    }
+
     /// Draws from the Poisson distribution: by inversion, or by Hoermann's transformed rejection (PTRS).
     pub(super) fn poisson(words: &mut Words, mean: f64) -> i64 {
         if !(mean > 0.0) {
@@ -48,24 +65,21 @@ functions! {
         if mean > MANY {
             return whole(fmax(floor(fmin(mean, 9.2e18) + sqrt(fmin(mean, 9.2e18)) * normal(words) + 0.5), 0.0));
         }
-        let root: f64 = sqrt(mean);
+        let hat: Hat = poisson_hat(mean);
         let logarithm: f64 = ln(mean);
-        let b: f64 = 0.931 + 2.53 * root;
-        let a: f64 = -0.059 + 0.02483 * b;
-        let inverse: f64 = 1.1239 + 1.1328 / (b - 3.4);
-        let least: f64 = 0.9277 - 3.6224 / (b - 2.0);
+        let inverse: f64 = 1.1239 + 1.1328 / (hat.b - 3.4);
         loop {
             let u: f64 = unit(words) - 0.5;
             let v: f64 = open_unit(words.next());
             let us: f64 = 0.5 - fabs(u);
-            let count: f64 = floor((2.0 * a / us + b) * u + mean + 0.43);
-            if us >= 0.07 && v <= least {
+            let count: f64 = candidate(hat, u);
+            if is_accepted(hat, u, v) {
                 return whole(count);
             }
             if count < 0.0 || (us < 0.013 && v > us) {
                 continue;
             }
-            if ln(v * inverse / (a / (us * us) + b)) <= count * logarithm - mean - ln_gamma(count + 1.0) {
+            if ln(v * inverse / (hat.a / (us * us) + hat.b)) <= count * logarithm - mean - ln_gamma(count + 1.0) {
                 return whole(count);
             }
         }
@@ -75,6 +89,15 @@ functions! {
     pub(super) fn negative_binomial(words: &mut Words, n: f64, p: f64) -> i64 {
         let mean: f64 = (1.0 - p) / p * standard_gamma(words, n);
         return poisson(words, mean);
+    }
+
+    /// Returns the hat of the binomial distribution with `p <= 1/2` (Hoermann's BTRS). It accepts nothing if another
+    /// method is used.
+    pub(super) fn few_binomial_hat(n: f64, p: f64) -> Hat {
+        let mean: f64 = n * p;
+        let b: f64 = 1.15 + 2.53 * sqrt(mean * (1.0 - p));
+        let least: f64 = choose(mean >= 10.0 && n <= MANY, 0.92 - 4.2 / b, -1.0);
+        return hat(-0.0873 + 0.0248 * b + 0.01 * p, b, mean + 0.5, least);
     }
 
     /// Draws from the binomial distribution with `p <= 1/2`: by inversion, or by Hoermann's transformed rejection (BTRS).
@@ -102,26 +125,23 @@ functions! {
         if n > MANY {
             return fmin(fmax(floor(mean + deviation * normal(words) + 0.5), 0.0), n);
         }
-        let b: f64 = 1.15 + 2.53 * deviation;
-        let a: f64 = -0.0873 + 0.0248 * b + 0.01 * p;
-        let center: f64 = mean + 0.5;
-        let least: f64 = 0.92 - 4.2 / b;
+        let hat: Hat = few_binomial_hat(n, p);
         let ratio: f64 = p / q;
-        let alpha: f64 = (2.83 + 5.1 / b) * deviation;
+        let alpha: f64 = (2.83 + 5.1 / hat.b) * deviation;
         let m: f64 = floor((n + 1.0) * p);
         let errors: f64 = stirling_error(m) + stirling_error(n - m);
         loop {
             let u: f64 = unit(words) - 0.5;
             let v: f64 = open_unit(words.next());
             let us: f64 = 0.5 - fabs(u);
-            let k: f64 = floor((2.0 * a / us + b) * u + center);
-            if us >= 0.07 && v <= least {
+            let k: f64 = candidate(hat, u);
+            if is_accepted(hat, u, v) {
                 return k;
             }
             if k < 0.0 || k > n {
                 continue;
             }
-            let height: f64 = ln(v * alpha / (a / (us * us) + b));
+            let height: f64 = ln(v * alpha / (hat.a / (us * us) + hat.b));
             let at_m: f64 = (m + 0.5) * ln((m + 1.0) / (ratio * (n - m + 1.0)));
             let at_k: f64 = (k + 0.5) * ln(ratio * (n - k + 1.0) / (k + 1.0));
             let both: f64 = (n + 1.0) * ln((n - m + 1.0) / (n - k + 1.0));

@@ -1,30 +1,58 @@
 // Operations of the samplers, which machine.rs defines for the host. Each is exact or rounded once.
-// Long samplers call shared functions instead of including them at each draw, which takes three times as long to compile.
+// Long samplers call shared functions instead of including them at each draw, which takes up to three times as long to
+// compile. Functions that draw words are called only by the samplers with the most draws, because a called function has
+// the words in memory: a gamma-distributed number then takes three times as long.
 #if PYGPU_IS_LONG
-#define PYGPU_REFILL __device__ __noinline__
 #define PYGPU_SHARED static __device__ __noinline__
 #else
-#define PYGPU_REFILL __device__ __forceinline__
 #define PYGPU_SHARED static __device__ inline
 #endif
+#if PYGPU_CALLS_DRAWS
+#define PYGPU_SHARED_DRAW static __device__ __noinline__
+#else
+#define PYGPU_SHARED_DRAW static __device__ inline
+#endif
+
+struct pygpu_four {
+    pygpu_u64 of[4];
+};
+
+// Computes a block of words. Round keys are computed from the first ones, because a called function would have those of
+// the kernel's parameters in memory. The loop compiles in less time than ten rounds.
+PYGPU_SHARED pygpu_four pygpu_block_of(pygpu_u64 c0, pygpu_u64 c1, pygpu_u64 c2, pygpu_u64 c3, pygpu_u64 key0, pygpu_u64 key1) {
+#pragma unroll 1
+    for (int round = 0; round < 10; round++) {
+        pygpu_u64 high0, high1;
+        const pygpu_u64 low0 = pygpu_product(PYGPU_FACTOR0, c0, high0);
+        const pygpu_u64 low1 = pygpu_product(PYGPU_FACTOR1, c2, high1);
+        c0 = high1 ^ c1 ^ key0;
+        c1 = low1;
+        c2 = high0 ^ c3 ^ key1;
+        c3 = low0;
+        key0 += 0x9E3779B97F4A7C15ull;
+        key1 += 0xBB67AE8584CAA73Bull;
+    }
+    return pygpu_four{{c0, c1, c2, c3}};
+}
 
 struct pygpu_words {
-    const pygpu_keys &keys;
-    pygpu_u64 counter[4], words[4];
+    pygpu_u64 key[2], counter[4], words[4];
     int used;
+    bool is_sine;
 
     // The words of lane `lane` of the block `blocks` blocks after a position. Their counters are outside the part of
     // the stream that calls use.
     __device__ __forceinline__ pygpu_words(const pygpu_place &place, pygpu_u64 blocks, pygpu_u64 lane, const pygpu_keys &keys)
-        : keys(keys), used(4) {
+        : used(4), is_sine(false) {
+        for (int i = 0; i < 2; i++) key[i] = (pygpu_u64)keys.of[0][2 * i + 1] << 32 | keys.of[0][2 * i];
         pygpu_later(counter, place.counter, blocks);
         counter[3] = 0xA51DEull << 44 ^ counter[2] ^ counter[3] << 8;
         counter[2] = lane;
     }
 
-    PYGPU_REFILL void refill() {
-        for (int i = 0; i < 4; i++) words[i] = counter[i];
-        pygpu_rounds(words, keys, 0);
+    __device__ __forceinline__ void refill() {
+        const pygpu_four block = pygpu_block_of(counter[0], counter[1], counter[2], counter[3], key[0], key[1]);
+        for (int i = 0; i < 4; i++) words[i] = block.of[i];
         counter[2] += 16;
     }
 
@@ -37,6 +65,13 @@ struct pygpu_words {
         used++;
         return word;
     }
+
+    // Whether the next normal number is the sine; afterwards it is the cosine.
+    __device__ __forceinline__ bool takes_sine() {
+        const bool was_sine = is_sine;
+        is_sine = false;
+        return was_sine;
+    }
 };
 
 namespace pygpu_random {
@@ -46,26 +81,48 @@ typedef pygpu_words Words;
 struct Pair {
     double sine, cosine;
 };
-struct Pair32 {
-    float sine, cosine;
+// The function that bounds the density of candidates, of Hoermann's transformed rejection.
+struct Hat {
+    double a, b, center, least;
+};
+// Constants of the method of Marsaglia and Tsang.
+struct Cube {
+    double c, d;
 };
 #define PYGPU_OPERATION static __device__ __forceinline__
 #define PYGPU_FUNCTION static __device__ inline
 PYGPU_OPERATION Pair pair(double sine, double cosine) { return Pair{sine, cosine}; }
-PYGPU_OPERATION Pair32 pair32(float sine, float cosine) { return Pair32{sine, cosine}; }
+PYGPU_OPERATION Hat hat(double a, double b, double center, double least) { return Hat{a, b, center, least}; }
+PYGPU_OPERATION Cube cube(double c, double d) { return Cube{c, d}; }
 PYGPU_OPERATION double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 PYGPU_OPERATION double not_a_number() { return __longlong_as_double(0x7ff8000000000000ll); }
 PYGPU_OPERATION double choose(bool condition, double a, double b) { return condition ? a : b; }
-PYGPU_OPERATION float choose32(bool condition, float a, float b) { return condition ? a : b; }
 PYGPU_OPERATION float fma32(float a, float b, float c) { return fmaf(a, b, c); }
-// The root of a normal number. An approximation has an error of 1 ulp.
+PYGPU_OPERATION float fabs32(float x) { return fabsf(x); }
+// The quotient and the root of numbers whose exponents and whose results' exponents are far from the limits: exactly
+// rounded, by the steps of CUDA's own functions, without the branch for other numbers.
 #if defined(__CUDA_ARCH__)
-PYGPU_OPERATION float root32(float x) {
-    asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
-    return x;
+PYGPU_OPERATION double quotient(double a, double b) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+    double e = fma(-b, r, 1.0);
+    r = fma(r, fma(e, e, e), r);
+    e = fma(-b, r, 1.0);
+    r = fma(r, e, r);
+    const double q = a * r;
+    return fma(r, fma(-b, q, a), q);
+}
+PYGPU_OPERATION double root(double x) {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    const double e = fma(x, -(y * y), 1.0);
+    y = fma(fma(e, 0.375, 0.5), y * e, y);
+    const double s = x * y;
+    return fma(fma(-s, s, x), 0.5 * y, s);
 }
 #else
-PYGPU_OPERATION float root32(float x) { return sqrtf(x); }
+PYGPU_OPERATION double quotient(double a, double b) { return a / b; }
+PYGPU_OPERATION double root(double x) { return sqrt(x); }
 #endif
 PYGPU_OPERATION double remainder_of(double a, double b) { return fmod(a, b); }
 PYGPU_OPERATION u64 bits(double x) { return (u64)__double_as_longlong(x); }
@@ -76,15 +133,12 @@ PYGPU_OPERATION i64 signed_(u64 x) { return (i64)x; }
 PYGPU_OPERATION u64 unsigned_(i64 x) { return (u64)x; }
 PYGPU_OPERATION int signed32(unsigned x) { return (int)x; }
 PYGPU_OPERATION double real(i64 x) { return (double)x; }
-PYGPU_OPERATION float real32(int x) { return (float)x; }
-PYGPU_OPERATION float real_of_word32(unsigned x) { return (float)x; }
 PYGPU_OPERATION i64 whole(double x) {
     if (!(x < 9223372036854775808.0)) return x > 0 ? 0x7fffffffffffffffll : 0;
     return x > -9223372036854775808.0 ? (i64)x : -0x7fffffffffffffffll - 1;
 }
 PYGPU_OPERATION u64 plus(u64 a, u64 b) { return a + b; }
 PYGPU_OPERATION u64 less(u64 a, u64 b) { return a - b; }
-PYGPU_OPERATION unsigned less32(unsigned a, unsigned b) { return a - b; }
 PYGPU_OPERATION u64 low_product(u64 a, u64 b) { return a * b; }
 PYGPU_OPERATION u64 high_product(u64 a, u64 b) { return __umul64hi(a, b); }
 }

@@ -4,29 +4,78 @@
 
 use super::super::stream_position::{KEYS, block_of, later};
 
-/// Random words of one element: blocks of four words whose counters no other element or call uses.
+/// Random words of one element: blocks of four words whose counters no other element or call uses. The first words may
+/// be those of a block that two elements share.
 pub(in super::super) struct Words<'a> {
     keys: &'a [u64; KEYS],
     counter: [u64; 4],
     words: [u64; 4],
     used: usize,
+    takes_sine: bool,
+}
+
+/// The first words of an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum First {
+    /// Words of a block of its own.
+    Own,
+    /// A half of the block that two elements share.
+    Half,
+    /// Two words that two elements share, for two normal numbers, and one word.
+    Normal,
 }
 
 /// Lane of the first of four elements. Rejected integers use the lanes 0 to 7 and 15 of a block.
 const FIRST_LANE: u64 = 8;
+/// Lane of the first of two pairs of elements.
+const PAIR_LANE: u64 = 12;
+
+/// The block of words that two elements share, with the number of the pair.
+pub(super) type Shared = Option<(u64, [u64; 4])>;
 
 impl<'a> Words<'a> {
     /// Returns the words of the element at a number of the sequence, which is counted from the block `counter`.
     #[inline]
-    pub(in super::super) fn of_element(counter: [u64; 4], number: u64, keys: &'a [u64; KEYS]) -> Self {
-        Self::new(later(counter, number / 4), FIRST_LANE + number % 4, keys)
+    pub(super) fn of_element(
+        counter: [u64; 4],
+        number: u64,
+        keys: &'a [u64; KEYS],
+        first: First,
+        shared: &mut Shared,
+    ) -> Self {
+        let block = later(counter, number / 4);
+        let mut words = Self::new(block, FIRST_LANE + number % 4, keys);
+        if first == First::Own {
+            return words;
+        }
+        let (pair, odd) = (number / 2, number % 2);
+        let [a, b, c, d] = match *shared {
+            Some((kept, words)) if kept == pair => words,
+            _ => block_of(Self::new(block, PAIR_LANE + pair % 2, keys).counter, keys),
+        };
+        *shared = Some((pair, [a, b, c, d]));
+        let (e, f) = if odd == 0 { (a, b) } else { (c, d) };
+        match first {
+            First::Normal => {
+                (words.words, words.used, words.takes_sine) = ([0, a, b, if odd == 0 { c } else { d }], 1, odd == 1)
+            }
+            _ => (words.words, words.used) = ([0, 0, e, f], 2),
+        }
+        words
     }
 
     /// Returns the words of a lane of the block `counter`.
     #[inline]
     pub(in super::super) fn new(counter: [u64; 4], lane: u64, keys: &'a [u64; KEYS]) -> Self {
         let [low, high, upper, last] = counter;
-        Self { keys, counter: [low, high, lane, (0xA_51DE << 44) ^ upper ^ (last << 8)], words: [0; 4], used: 4 }
+        let counter = [low, high, lane, (0xA_51DE << 44) ^ upper ^ (last << 8)];
+        Self { keys, counter, words: [0; 4], used: 4, takes_sine: false }
+    }
+
+    /// Whether the next normal number is the sine; afterwards it is the cosine.
+    #[inline]
+    pub(super) fn takes_sine(&mut self) -> bool {
+        std::mem::take(&mut self.takes_sine)
     }
 
     /// Returns the next word.
@@ -57,11 +106,20 @@ pub(in super::super) struct Pair {
     pub(in super::super) cosine: f64,
 }
 
-/// Sine and cosine of an angle, in single precision.
+/// The function that bounds the density of candidates, of Hoermann's transformed rejection.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Pair32 {
-    pub(in super::super) sine: f32,
-    pub(in super::super) cosine: f32,
+pub(super) struct Hat {
+    pub(super) a: f64,
+    pub(super) b: f64,
+    pub(super) center: f64,
+    pub(super) least: f64,
+}
+
+/// Constants of the method of Marsaglia and Tsang.
+#[derive(Clone, Copy)]
+pub(super) struct Cube {
+    pub(super) c: f64,
+    pub(super) d: f64,
 }
 
 macro_rules! operations {
@@ -77,17 +135,19 @@ macro_rules! operations {
 
 operations! {
     fn pair(sine: f64, cosine: f64) -> Pair { Pair { sine, cosine } }
-    fn pair32(sine: f32, cosine: f32) -> Pair32 { Pair32 { sine, cosine } }
+    fn hat(a: f64, b: f64, center: f64, least: f64) -> Hat { Hat { a, b, center, least } }
+    fn cube(c: f64, d: f64) -> Cube { Cube { c, d } }
     fn infinity() -> f64 { f64::INFINITY }
     fn not_a_number() -> f64 { f64::NAN }
     fn choose(condition: bool, a: f64, b: f64) -> f64 { if condition { a } else { b } }
-    fn choose32(condition: bool, a: f32, b: f32) -> f32 { if condition { a } else { b } }
     fn fma(a: f64, b: f64, c: f64) -> f64 { a.mul_add(b, c) }
     fn fma32(a: f32, b: f32, c: f32) -> f32 { a.mul_add(b, c) }
+    fn quotient(a: f64, b: f64) -> f64 { a / b }
+    fn root(x: f64) -> f64 { x.sqrt() }
     fn sqrt(x: f64) -> f64 { x.sqrt() }
-    fn root32(x: f32) -> f32 { x.sqrt() }
     fn floor(x: f64) -> f64 { x.floor() }
     fn fabs(x: f64) -> f64 { x.abs() }
+    fn fabs32(x: f32) -> f32 { x.abs() }
     fn fmin(a: f64, b: f64) -> f64 { a.min(b) }
     fn fmax(a: f64, b: f64) -> f64 { a.max(b) }
     fn remainder_of(a: f64, b: f64) -> f64 { a % b }
@@ -99,12 +159,9 @@ operations! {
     fn unsigned(x: i64) -> u64 { x as u64 }
     fn signed32(x: u32) -> i32 { x as i32 }
     fn real(x: i64) -> f64 { x as f64 }
-    fn real32(x: i32) -> f32 { x as f32 }
-    fn real_of_word32(x: u32) -> f32 { x as f32 }
     fn whole(x: f64) -> i64 { x as i64 }
     fn plus(a: u64, b: u64) -> u64 { a.wrapping_add(b) }
     fn less(a: u64, b: u64) -> u64 { a.wrapping_sub(b) }
-    fn less32(a: u32, b: u32) -> u32 { a.wrapping_sub(b) }
     fn low_product(a: u64, b: u64) -> u64 { a.wrapping_mul(b) }
     fn high_product(a: u64, b: u64) -> u64 { ((u128::from(a) * u128::from(b)) >> 64) as u64 }
 }

@@ -1,34 +1,95 @@
 // Written by tools/random_kernels.py from mathematics.rs.
 namespace pygpu_random {
+PYGPU_SHARED double ln_of_normal(double x, i64 exponent);
 PYGPU_SHARED double ln(double x);
 PYGPU_FUNCTION double power_of_2(i64 k);
 PYGPU_SHARED double exponential_function(double x);
 PYGPU_FUNCTION double ln_1p(double x);
 PYGPU_FUNCTION double exponential_minus_1(double x);
 PYGPU_FUNCTION double power(double x, double y);
+PYGPU_FUNCTION double negated_by(u64 word, double x);
 PYGPU_FUNCTION Pair turn(u64 word);
 PYGPU_FUNCTION double arc_ratio(double z);
 PYGPU_FUNCTION double arc_cosine(double x);
 PYGPU_SHARED double ln_gamma(double x);
 PYGPU_FUNCTION double stirling_error(double k);
-PYGPU_FUNCTION float minus_2_ln32(float u, float rest);
-PYGPU_FUNCTION Pair32 turn32(unsigned word);
-constexpr double LN_2 = 0.6931471805599453;
-constexpr double LN_2_REST = 2.3190468138462996e-17;
-constexpr double PI = 3.141592653589793;
-constexpr float LOG_2 = 0.9999992f;
-constexpr float LOG_3 = -0.6667347f;
-constexpr float LOG_4 = 0.50012636f;
-constexpr float LOG_5 = -0.3963633f;
-constexpr float LOG_6 = 0.32881826f;
-constexpr float LOG_7 = -0.3398116f;
-constexpr float LOG_8 = 0.3053249f;
-constexpr float SINE_3 = -0.16666655f;
-constexpr float SINE_5 = 0.008332178f;
-constexpr float SINE_7 = -0.00019517295f;
-constexpr float COSINE_4 = 0.041661277f;
-constexpr float COSINE_6 = -0.0013652445f;
-
+static __constant__ double numbers_of_mathematics[] = {
+    1.4798198605116586e-1,
+    1.5313837699209373e-1,
+    1.818357216161805e-1,
+    2.2222198432149784e-1,
+    2.857142874366239e-1,
+    3.999999999940942e-1,
+    6.666666666666735e-1,
+    0.6931471805599453,
+    2.3190468138462996e-17,
+    709.782712893384,
+    745.2,
+    1.4426950408889634,
+    1.6059043836821613e-10,
+    2.08767569878681e-9,
+    2.505210838544172e-8,
+    2.755731922398589e-7,
+    2.755731922398589e-6,
+    2.48015873015873e-5,
+    1.9841269841269841e-4,
+    1.388888888888889e-3,
+    8.333333333333333e-3,
+    4.1666666666666664e-2,
+    1.6666666666666666e-1,
+    1e-5,
+    8.515303950216386e-20,
+    1.58969099521155e-10,
+    2.5050760253406863e-8,
+    2.7557313707070068e-6,
+    1.984126982985795e-4,
+    8.33333333332249e-3,
+    1.6666666666666632e-1,
+    1.1359647557788195e-11,
+    2.087572321298175e-9,
+    2.7557314351390663e-7,
+    2.480158728947673e-5,
+    1.388888888887411e-3,
+    4.16666666666666e-2,
+    3.479331075960212e-5,
+    7.915349942898145e-4,
+    4.005553450067941e-2,
+    2.0121253213486293e-1,
+    3.255658186224009e-1,
+    7.703815055590194e-2,
+    6.882839716054533e-1,
+    2.0209457602335057,
+    2.4033949117344143,
+    3.141592653589793,
+    1.3924322169059,
+    1.796443723688306e-1,
+    2.955065359477124e-2,
+    6.41025641025641e-3,
+    1.9175269175269176e-3,
+    8.417508417508418e-4,
+    5.952380952380953e-4,
+    7.936507936507937e-4,
+    2.777777777777778e-3,
+    8.333333333333333e-2,
+    0.9189385332046728,
+    0.08333333333333333,
+    0.002777777777777778,
+};
+PYGPU_SHARED double ln_of_normal(double x, i64 exponent) {
+    const i64 shifted = (signed_(bits(x)) - 0x3fe6a09e667f3bcdll) >> 52;
+    const double f = from_bits(less(bits(x), unsigned_(shifted) << 52)) - 1.0;
+    const double s = quotient(f, 2.0 + f);
+    const double z = s * s;
+    double r = fma(z, numbers_of_mathematics[0], numbers_of_mathematics[1]);
+    r = fma(z, r, numbers_of_mathematics[2]);
+    r = fma(z, r, numbers_of_mathematics[3]);
+    r = fma(z, r, numbers_of_mathematics[4]);
+    r = fma(z, r, numbers_of_mathematics[5]);
+    r = z * fma(z, r, numbers_of_mathematics[6]);
+    const double half = 0.5 * f * f;
+    const double n = real(exponent + shifted);
+    return fma(n, numbers_of_mathematics[7], f - (half - fma(s, half + r, n * numbers_of_mathematics[8])));
+}
 PYGPU_SHARED double ln(double x) {
     if (x <= 0.0) {
         return choose(x == 0.0, -infinity(), not_a_number());
@@ -36,49 +97,33 @@ PYGPU_SHARED double ln(double x) {
     if (!(x < infinity())) {
         return x;
     }
-    double y = x;
-    i64 exponent = 0;
     if (x < 2.2250738585072014e-308) {
-        y = x * 18014398509481984.0;
-        exponent = -54;
+        return ln_of_normal(x * 18014398509481984.0, -54);
     }
-    const i64 shifted = (signed_(bits(y)) - 0x3fe6a09e667f3bcdll) >> 52;
-    exponent += shifted;
-    const double f = from_bits(less(bits(y), unsigned_(shifted) << 52)) - 1.0;
-    const double s = f / (2.0 + f);
-    const double z = s * s;
-    double r = fma(z, 1.4798198605116586e-1, 1.5313837699209373e-1);
-    r = fma(z, r, 1.818357216161805e-1);
-    r = fma(z, r, 2.2222198432149784e-1);
-    r = fma(z, r, 2.857142874366239e-1);
-    r = fma(z, r, 3.999999999940942e-1);
-    r = z * fma(z, r, 6.666666666666735e-1);
-    const double half = 0.5 * f * f;
-    const double n = real(exponent);
-    return fma(n, LN_2, f - (half - fma(s, half + r, n * LN_2_REST)));
+    return ln_of_normal(x, 0);
 }
 PYGPU_FUNCTION double power_of_2(i64 k) {
     return from_bits(unsigned_(k + 1023) << 52);
 }
 PYGPU_SHARED double exponential_function(double x) {
-    if (!(x < 709.782712893384)) {
+    if (!(x < numbers_of_mathematics[9])) {
         return choose(x > 0.0, infinity(), x);
     }
-    if (x < -745.2) {
+    if (x < -numbers_of_mathematics[10]) {
         return 0.0;
     }
-    const double n = floor(fma(x, 1.4426950408889634, 0.5));
-    const double r = fma(-n, LN_2_REST, fma(-n, LN_2, x));
-    double p = fma(r, 1.6059043836821613e-10, 2.08767569878681e-9);
-    p = fma(r, p, 2.505210838544172e-8);
-    p = fma(r, p, 2.755731922398589e-7);
-    p = fma(r, p, 2.755731922398589e-6);
-    p = fma(r, p, 2.48015873015873e-5);
-    p = fma(r, p, 1.9841269841269841e-4);
-    p = fma(r, p, 1.388888888888889e-3);
-    p = fma(r, p, 8.333333333333333e-3);
-    p = fma(r, p, 4.1666666666666664e-2);
-    p = fma(r, p, 1.6666666666666666e-1);
+    const double n = floor(fma(x, numbers_of_mathematics[11], 0.5));
+    const double r = fma(-n, numbers_of_mathematics[8], fma(-n, numbers_of_mathematics[7], x));
+    double p = fma(r, numbers_of_mathematics[12], numbers_of_mathematics[13]);
+    p = fma(r, p, numbers_of_mathematics[14]);
+    p = fma(r, p, numbers_of_mathematics[15]);
+    p = fma(r, p, numbers_of_mathematics[16]);
+    p = fma(r, p, numbers_of_mathematics[17]);
+    p = fma(r, p, numbers_of_mathematics[18]);
+    p = fma(r, p, numbers_of_mathematics[19]);
+    p = fma(r, p, numbers_of_mathematics[20]);
+    p = fma(r, p, numbers_of_mathematics[21]);
+    p = fma(r, p, numbers_of_mathematics[22]);
     p = fma(r, p, 0.5);
     p = fma(r, fma(r, p, 1.0), 1.0);
     const i64 k = whole(n);
@@ -96,7 +141,7 @@ PYGPU_FUNCTION double ln_1p(double x) {
     return ln(u) * (x / (u - 1.0));
 }
 PYGPU_FUNCTION double exponential_minus_1(double x) {
-    if (fabs(x) < 1e-5) {
+    if (fabs(x) < numbers_of_mathematics[23]) {
         return fma(0.5 * x, fma(x, 1.0 / 3.0, 1.0) * x, x);
     }
     const double u = exponential_function(x);
@@ -111,44 +156,46 @@ PYGPU_FUNCTION double power(double x, double y) {
     }
     return exponential_function(y * ln(x));
 }
+PYGPU_FUNCTION double negated_by(u64 word, double x) {
+    return from_bits(bits(x) ^ ((word >> 63) << 63));
+}
 PYGPU_FUNCTION Pair turn(u64 word) {
-    const double angle = real(signed_(word << 2)) * 8.515303950216386e-20;
+    const double angle = real(signed_(word << 2)) * numbers_of_mathematics[24];
     const double z = angle * angle;
-    double s = fma(z, 1.58969099521155e-10, -2.5050760253406863e-8);
-    s = fma(z, s, 2.7557313707070068e-6);
-    s = fma(z, s, -1.984126982985795e-4);
-    s = fma(z, s, 8.33333333332249e-3);
-    s = fma(z, s, -1.6666666666666632e-1);
+    double s = fma(z, numbers_of_mathematics[25], -numbers_of_mathematics[26]);
+    s = fma(z, s, numbers_of_mathematics[27]);
+    s = fma(z, s, -numbers_of_mathematics[28]);
+    s = fma(z, s, numbers_of_mathematics[29]);
+    s = fma(z, s, -numbers_of_mathematics[30]);
     s = fma(angle * z, s, angle);
-    double c = fma(z, -1.1359647557788195e-11, 2.087572321298175e-9);
-    c = fma(z, c, -2.7557314351390663e-7);
-    c = fma(z, c, 2.480158728947673e-5);
-    c = fma(z, c, -1.388888888887411e-3);
-    c = fma(z, c, 4.16666666666666e-2);
+    double c = fma(z, -numbers_of_mathematics[31], numbers_of_mathematics[32]);
+    c = fma(z, c, -numbers_of_mathematics[33]);
+    c = fma(z, c, numbers_of_mathematics[34]);
+    c = fma(z, c, -numbers_of_mathematics[35]);
+    c = fma(z, c, numbers_of_mathematics[36]);
     c = fma(z * z, c, fma(z, -0.5, 1.0));
     const bool is_exchanged = ((word >> 62) & 1) == 1;
-    const double sign = choose(word >> 63 == 1, -1.0, 1.0);
-    return pair(sign * choose(is_exchanged, c, s), sign * choose(is_exchanged, s, c));
+    return pair(negated_by(word, choose(is_exchanged, c, s)), negated_by(word, choose(is_exchanged, s, c)));
 }
 PYGPU_FUNCTION double arc_ratio(double z) {
-    double p = fma(z, 3.479331075960212e-5, 7.915349942898145e-4);
-    p = fma(z, p, -4.005553450067941e-2);
-    p = fma(z, p, 2.0121253213486293e-1);
-    p = fma(z, p, -3.255658186224009e-1);
-    p = z * fma(z, p, 1.6666666666666666e-1);
-    double q = fma(z, 7.703815055590194e-2, -6.882839716054533e-1);
-    q = fma(z, q, 2.0209457602335057);
-    q = fma(z, q, -2.4033949117344143);
+    double p = fma(z, numbers_of_mathematics[37], numbers_of_mathematics[38]);
+    p = fma(z, p, -numbers_of_mathematics[39]);
+    p = fma(z, p, numbers_of_mathematics[40]);
+    p = fma(z, p, -numbers_of_mathematics[41]);
+    p = z * fma(z, p, numbers_of_mathematics[22]);
+    double q = fma(z, numbers_of_mathematics[42], -numbers_of_mathematics[43]);
+    q = fma(z, q, numbers_of_mathematics[44]);
+    q = fma(z, q, -numbers_of_mathematics[45]);
     return p / fma(z, q, 1.0);
 }
 PYGPU_FUNCTION double arc_cosine(double x) {
     if (fabs(x) < 0.5) {
-        return 0.5 * PI - fma(x, arc_ratio(x * x), x);
+        return 0.5 * numbers_of_mathematics[46] - fma(x, arc_ratio(x * x), x);
     }
     if (x < 0.0) {
         const double y = (1.0 + x) * 0.5;
         const double t = sqrt(y);
-        return PI - 2.0 * fma(t, arc_ratio(y), t);
+        return numbers_of_mathematics[46] - 2.0 * fma(t, arc_ratio(y), t);
     }
     const double z = fmax(1.0 - x, 0.0) * 0.5;
     const double s = sqrt(z);
@@ -165,16 +212,16 @@ PYGPU_SHARED double ln_gamma(double x) {
         y += 1.0;
     }
     const double z = 1.0 / (y * y);
-    double s = fma(z, -1.3924322169059, 1.796443723688306e-1);
-    s = fma(z, s, -2.955065359477124e-2);
-    s = fma(z, s, 6.41025641025641e-3);
-    s = fma(z, s, -1.9175269175269176e-3);
-    s = fma(z, s, 8.417508417508418e-4);
-    s = fma(z, s, -5.952380952380953e-4);
-    s = fma(z, s, 7.936507936507937e-4);
-    s = fma(z, s, -2.777777777777778e-3);
-    s = fma(z, s, 8.333333333333333e-2);
-    s = s / y + 0.9189385332046728 + (y - 0.5) * ln(y) - y;
+    double s = fma(z, -numbers_of_mathematics[47], numbers_of_mathematics[48]);
+    s = fma(z, s, -numbers_of_mathematics[49]);
+    s = fma(z, s, numbers_of_mathematics[50]);
+    s = fma(z, s, -numbers_of_mathematics[51]);
+    s = fma(z, s, numbers_of_mathematics[52]);
+    s = fma(z, s, -numbers_of_mathematics[53]);
+    s = fma(z, s, numbers_of_mathematics[54]);
+    s = fma(z, s, -numbers_of_mathematics[55]);
+    s = fma(z, s, numbers_of_mathematics[56]);
+    s = s / y + numbers_of_mathematics[57] + (y - 0.5) * ln(y) - y;
     if (product != 1.0) {
         return s - ln(product);
     }
@@ -183,34 +230,9 @@ PYGPU_SHARED double ln_gamma(double x) {
 PYGPU_FUNCTION double stirling_error(double k) {
     const double y = k + 1.0;
     if (y < 16.0) {
-        return ln_gamma(y) - ((k + 0.5) * ln(y) - y + 0.9189385332046728);
+        return ln_gamma(y) - ((k + 0.5) * ln(y) - y + numbers_of_mathematics[57]);
     }
     const double z = 1.0 / (y * y);
-    return (0.08333333333333333 - z * (0.002777777777777778 - z * 7.936507936507937e-4)) / y;
-}
-PYGPU_FUNCTION float minus_2_ln32(float u, float rest) {
-    const int word = bits32(u);
-    const int exponent = (word - 0x3f2aaaab) & -0x00800000;
-    const float f = choose32(exponent == 0, -rest, from_bits32(word - exponent) - 1.0f);
-    float r = fma32(f, LOG_8, LOG_7);
-    r = fma32(f, r, LOG_6);
-    r = fma32(f, r, LOG_5);
-    r = fma32(f, r, LOG_4);
-    r = fma32(f, r, LOG_3);
-    r = fma32(f, r, LOG_2);
-    r = f * fma32(f, r, -2.0f);
-    return fma32(real32(exponent), -1.6525916e-7f, r);
-}
-PYGPU_FUNCTION Pair32 turn32(unsigned word) {
-    const float angle = real32(signed32(word << 2)) * 3.6572952e-10f;
-    const float z = angle * angle;
-    float s = fma32(z, SINE_7, SINE_5);
-    s = fma32(z, s, SINE_3);
-    s = fma32(angle * z, s, angle);
-    float c = fma32(z, COSINE_6, COSINE_4);
-    c = fma32(z, c, -0.5f);
-    c = fma32(z, c, 1.0f);
-    const bool is_exchanged = (word & 0x40000000u) != 0;
-    return pair32(choose32(is_exchanged, c, s), choose32(is_exchanged, s, c));
+    return (numbers_of_mathematics[58] - z * (numbers_of_mathematics[59] - z * numbers_of_mathematics[54])) / y;
 }
 }

@@ -7,39 +7,14 @@ use super::machine::*;
 const LN_2: f64 = 0.693_147_180_559_945_3;
 const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
 const PI: f64 = 3.141_592_653_589_793;
-const LOG_2: f32 = 0.9999992;
-const LOG_3: f32 = -0.6667347;
-const LOG_4: f32 = 0.50012636;
-const LOG_5: f32 = -0.3963633;
-const LOG_6: f32 = 0.32881826;
-const LOG_7: f32 = -0.3398116;
-const LOG_8: f32 = 0.3053249;
-const SINE_3: f32 = -0.166_666_55;
-const SINE_5: f32 = 0.008_332_178;
-const SINE_7: f32 = -0.000_195_172_95;
-const COSINE_4: f32 = 0.041_661_277;
-const COSINE_6: f32 = -0.001_365_244_5;
 
 functions! {
-    /// Returns the natural logarithm.
-    pub(super) fn ln(x: f64) -> f64 {
-        if x <= 0.0 {
-            return choose(x == 0.0, -infinity(), not_a_number());
-        }
-        if !(x < infinity()) {
-            return x;
-        }
-        let mut y: f64 = x;
-        let mut exponent: i64 = 0;
-        if x < 2.225_073_858_507_201_4e-308 {
-            y = x * 18_014_398_509_481_984.0;
-            exponent = -54;
-        }
+    /// Returns the natural logarithm of a normal number `x`, times 2 to the power of `exponent`.
+    pub(super) fn ln_of_normal(x: f64, exponent: i64) -> f64 {
         // The mantissa is between the roots of 1/2 and 2.
-        let shifted: i64 = (signed(bits(y)) - 0x3fe6_a09e_667f_3bcd_i64) >> 52;
-        exponent += shifted;
-        let f: f64 = from_bits(less(bits(y), unsigned(shifted) << 52)) - 1.0;
-        let s: f64 = f / (2.0 + f);
+        let shifted: i64 = (signed(bits(x)) - 0x3fe6_a09e_667f_3bcd_i64) >> 52;
+        let f: f64 = from_bits(less(bits(x), unsigned(shifted) << 52)) - 1.0;
+        let s: f64 = quotient(f, 2.0 + f);
         let z: f64 = s * s;
         let mut r: f64 = fma(z, 1.479_819_860_511_658_6e-1, 1.531_383_769_920_937_3e-1);
         r = fma(z, r, 1.818_357_216_161_805e-1);
@@ -48,8 +23,22 @@ functions! {
         r = fma(z, r, 3.999_999_999_940_942e-1);
         r = z * fma(z, r, 6.666_666_666_666_735e-1);
         let half: f64 = 0.5 * f * f;
-        let n: f64 = real(exponent);
+        let n: f64 = real(exponent + shifted);
         return fma(n, LN_2, f - (half - fma(s, half + r, n * LN_2_REST)));
+    }
+
+    /// Returns the natural logarithm.
+    pub(super) fn ln(x: f64) -> f64 {
+        if x <= 0.0 {
+            return choose(x == 0.0, -infinity(), not_a_number());
+        }
+        if !(x < infinity()) {
+            return x;
+        }
+        if x < 2.225_073_858_507_201_4e-308 {
+            return ln_of_normal(x * 18_014_398_509_481_984.0, -54);
+        }
+        return ln_of_normal(x, 0);
     }
 
     /// Returns 2 to the power of `k`, which is the exponent of a normal number.
@@ -116,6 +105,11 @@ functions! {
         return exponential_function(y * ln(x));
     }
 
+    /// Returns `x` or, if the highest bit of a word is set, `-x`.
+    fn negated_by(word: u64, x: f64) -> f64 {
+        return from_bits(bits(x) ^ ((word >> 63) << 63));
+    }
+
     /// Returns the sine and the cosine of an angle, which is uniform if the word is: 62 bits select an angle between -1/8
     /// and 1/8 of a turn, and two bits exchange sine and cosine, and negate both.
     pub(super) fn turn(word: u64) -> Pair {
@@ -134,8 +128,7 @@ functions! {
         c = fma(z, c, 4.166_666_666_666_66e-2);
         c = fma(z * z, c, fma(z, -0.5, 1.0));
         let is_exchanged: bool = ((word >> 62) & 1) == 1;
-        let sign: f64 = choose(word >> 63 == 1, -1.0, 1.0);
-        return pair(sign * choose(is_exchanged, c, s), sign * choose(is_exchanged, s, c));
+        return pair(negated_by(word, choose(is_exchanged, c, s)), negated_by(word, choose(is_exchanged, s, c)));
     }
 
     /// Returns the ratio of polynomials of the arc cosine (fdlibm).
@@ -202,35 +195,5 @@ functions! {
         }
         let z: f64 = 1.0 / (y * y);
         return (0.083_333_333_333_333_33 - z * (0.002_777_777_777_777_778 - z * 7.936_507_936_507_937e-4)) / y;
-    }
-
-    /// Returns -2 times the logarithm of a number between 0 and 1 whose distance from 1 is `rest`; to about 22 bits.
-    pub(super) fn minus_2_ln32(u: f32, rest: f32) -> f32 {
-        let word: i32 = bits32(u);
-        // The exponent, times 2^23, for a mantissa between 2/3 and 4/3.
-        let exponent: i32 = (word - 0x3f2a_aaab_i32) & -0x0080_0000_i32;
-        let f: f32 = choose32(exponent == 0, -rest, from_bits32(word - exponent) - 1.0_f32);
-        let mut r: f32 = fma32(f, LOG_8, LOG_7);
-        r = fma32(f, r, LOG_6);
-        r = fma32(f, r, LOG_5);
-        r = fma32(f, r, LOG_4);
-        r = fma32(f, r, LOG_3);
-        r = fma32(f, r, LOG_2);
-        r = f * fma32(f, r, -2.0_f32);
-        return fma32(real32(exponent), -1.652_591_6e-7_f32, r);
-    }
-
-    /// Returns the sine and the cosine of an angle, like `turn`; to about 23 bits.
-    pub(super) fn turn32(word: u32) -> Pair32 {
-        let angle: f32 = real32(signed32(word << 2)) * 3.657_295_2e-10_f32;
-        let z: f32 = angle * angle;
-        let mut s: f32 = fma32(z, SINE_7, SINE_5);
-        s = fma32(z, s, SINE_3);
-        s = fma32(angle * z, s, angle);
-        let mut c: f32 = fma32(z, COSINE_6, COSINE_4);
-        c = fma32(z, c, -0.5_f32);
-        c = fma32(z, c, 1.0_f32);
-        let is_exchanged: bool = (word & 0x4000_0000_u32) != 0;
-        return pair32(choose32(is_exchanged, c, s), choose32(is_exchanged, s, c));
     }
 }

@@ -7,12 +7,15 @@ mod machine;
 
 use super::stream_position::KEYS;
 pub(super) use machine::Words;
+use machine::{First, Shared};
+pub(super) use plain::inversion::{EXPONENTIAL, NORMAL, Row, Table};
 
 /// The texts of the operations and functions for GPUs, in the order of their use.
 pub(super) const ELEMENTARY: [&str; 3] =
     [include_str!("machine.cu"), include_str!("mathematics.cu"), include_str!("units.cu")];
 /// The texts of the samplers for GPUs, which follow `ELEMENTARY`.
-pub(super) const SAMPLERS: [&str; 2] = [include_str!("continuous.cu"), include_str!("discrete.cu")];
+pub(super) const SAMPLERS: [&str; 3] =
+    [include_str!("continuous.cu"), include_str!("discrete.cu"), include_str!("quick.cu")];
 
 /// Passes the samplers to a macro: the variant, the function with its parameters, and the type of the result.
 macro_rules! with_samplers {
@@ -97,6 +100,20 @@ macro_rules! enumeration {
                 )
             }
 
+            /// Whether the kernel also calls functions that draw words.
+            const fn calls_draws(self) -> bool {
+                matches!(self, Self::NoncentralChiSquare | Self::NoncentralF)
+            }
+
+            /// Returns the first words of an element.
+            fn first(self) -> First {
+                match self {
+                    Self::Binomial | Self::Poisson => First::Half,
+                    Self::ChiSquare | Self::Gamma | Self::StandardGamma => First::Normal,
+                    _ => First::Own,
+                }
+            }
+
             /// Whether the elements are integers.
             pub(super) const fn is_whole(self) -> bool {
                 match self {
@@ -108,6 +125,50 @@ macro_rules! enumeration {
 }
 
 with_samplers!(enumeration);
+
+/// The computation of most elements of a distribution from their first words alone, in CUDA.
+#[derive(Clone, Copy, Default)]
+struct Quick {
+    /// Type and value of the constants of the parameters `of`.
+    constants: [&'static str; 2],
+    /// The element from the constants `prepared`, the normal number `x` and the words `first`; below 0 if it takes more.
+    element: &'static str,
+}
+
+impl Sampler {
+    /// Returns the definitions that a kernel needs of this sampler.
+    pub(super) fn definitions(self, has_arrays: bool) -> String {
+        let Quick { constants: [kind, value], element } = self.quick();
+        let (first, stored) = (self.first() as u8, if self.is_whole() { "whole" } else { "" });
+        format!(
+            "#define PYGPU_IS_LONG {}\n#define PYGPU_CALLS_DRAWS {}\n#define PYGPU_DRAW {}\n\
+             #define PYGPU_HAS_ARRAYS {}\n#define PYGPU_FIRST {first}\n\
+             #define PYGPU_PREPARED_TYPE {kind}\n#define PYGPU_PREPARE(of) {value}\n\
+             #define PYGPU_QUICK(prepared, of, x, first) {element}\n\
+             #define PYGPU_STORED(element) (pygpu_out){stored}(element)\n",
+            u8::from(self.is_long()),
+            u8::from(self.calls_draws()),
+            self.call(),
+            u8::from(has_arrays),
+        )
+    }
+
+    fn quick(self) -> Quick {
+        let (constants, element) = match self {
+            Self::Binomial => {
+                (["Hat", "binomial_hat(of[0], of[1])"], "quick_binomial(prepared, of[0], of[1], first[1], first[2])")
+            }
+            Self::Poisson => (["Hat", "poisson_hat(of[0])"], "quick_count(prepared, first[1], first[2])"),
+            Self::ChiSquare => {
+                (["Cube", "gamma_cube(0.5 * of[0])"], "quick_gamma(prepared, 0.5 * of[0], 2.0, x, first[2])")
+            }
+            Self::Gamma => (["Cube", "gamma_cube(of[0])"], "quick_gamma(prepared, of[0], of[1], x, first[2])"),
+            Self::StandardGamma => (["Cube", "gamma_cube(of[0])"], "quick_gamma(prepared, of[0], 1.0, x, first[2])"),
+            _ => return Quick::default(),
+        };
+        Quick { constants, element }
+    }
+}
 
 /// Parameters of one sampler: values, or arrays with one value per element.
 pub(super) struct Sampling<'a> {
@@ -122,8 +183,9 @@ pub(super) struct Sampling<'a> {
 impl Sampling<'_> {
     /// Returns the words and parameters of element `index`.
     #[inline]
-    fn element(&self, index: usize) -> (Words<'_>, [f64; 3]) {
-        let words = Words::of_element(self.counter, self.number + index as u64, self.keys);
+    fn element(&self, index: usize, shared: &mut Shared) -> (Words<'_>, [f64; 3]) {
+        let number = self.number + index as u64;
+        let words = Words::of_element(self.counter, number, self.keys, self.sampler.first(), shared);
         let parameter = |i: usize| match self.arrays[i] {
             Some(array) => array.get(index).copied().unwrap_or(f64::NAN),
             None => self.values[i],
@@ -156,8 +218,9 @@ macro_rules! entry_points {
         functions! {
             /// Computes the bits of the elements from index `first` on.
             pub(super) fn sample(task: &Sampling<'_>, first: usize, bits: &mut [u64]) {
+                let mut shared = None;
                 for (i, bits) in bits.iter_mut().enumerate() {
-                    let (mut words, parameters) = task.element(first + i);
+                    let (mut words, parameters) = task.element(first + i, &mut shared);
                     let (words, _) = (&mut words, &parameters);
                     *bits = match task.sampler {
                         $(Sampler::$variant => $function(words, $(parameters[$index]),*).into_bits(),)*
@@ -174,12 +237,16 @@ macro_rules! entry_points {
                 }
             }
 
-            /// Turns each pair of numbers into two normal numbers with a mean and a deviation.
-            pub(super) fn normals32(numbers: &[u32], [mean, deviation]: [f32; 2], elements: &mut [f32]) {
-                for (to, from) in elements.chunks_exact_mut(2).zip(numbers.chunks_exact(2)) {
-                    let (length, angle) = (deviation * radius32(from[0], from[1]), turn32(from[1]));
-                    to[0] = length.mul_add(angle.cosine, mean);
-                    to[1] = length.mul_add(angle.sine, mean);
+            /// Turns halves of numbers into normal numbers with a mean.
+            pub(super) fn normals32(halves: &[u32], mean: f32, table: &Table<'_>, elements: &mut [f32]) {
+                for (to, half) in elements.iter_mut().zip(halves) {
+                    let number = *half as i32 as f32;
+                    let interval = interval_of(number);
+                    let [c0, c1, c2, c3] = table.row(interval, 0);
+                    *to = negated_if(polynomial(number, interval, c0, c1, c2, c3), number);
+                    if mean != 0.0 {
+                        *to += mean;
+                    }
                 }
             }
 
@@ -190,10 +257,13 @@ macro_rules! entry_points {
                 }
             }
 
-            /// Turns numbers into exponentially distributed numbers with a scale.
-            pub(super) fn exponentials32(numbers: &[u32], scale: f32, elements: &mut [f32]) {
-                for (to, from) in elements.iter_mut().zip(numbers) {
-                    *to = scale * waiting_time32(*from);
+            /// Turns halves of numbers into exponentially distributed numbers.
+            pub(super) fn exponentials32(halves: &[u32], table: &Table<'_>, elements: &mut [f32]) {
+                for (to, half) in elements.iter_mut().zip(halves) {
+                    let number = *half as i32 as f32;
+                    let interval = interval_of(number);
+                    let [c0, c1, c2, c3] = table.row(interval, *half >> 31);
+                    *to = polynomial(number, interval, c0, c1, c2, c3);
                 }
             }
         }
@@ -208,8 +278,9 @@ macro_rules! functions {
 #[path = "."]
 #[allow(clippy::needless_return, clippy::neg_cmp_op_on_partial_ord, clippy::assign_op_pattern, reason = "also CUDA")]
 #[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
+#[allow(clippy::manual_range_contains, reason = "also CUDA")]
 mod plain {
-    use super::{Bits, Sampler, Sampling, machine};
+    use super::{Bits, Sampler, Sampling, Table, machine};
     use continuous::*;
     use discrete::*;
     use mathematics::*;
@@ -217,7 +288,10 @@ mod plain {
 
     mod continuous;
     mod discrete;
+    pub(in super::super) mod inversion;
     mod mathematics;
+    #[allow(dead_code, reason = "kernels call these functions")]
+    mod quick;
     mod units;
 
     with_samplers!(entry_points);
@@ -233,9 +307,10 @@ macro_rules! functions {
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::needless_return, clippy::neg_cmp_op_on_partial_ord, clippy::assign_op_pattern, reason = "also CUDA")]
 #[allow(clippy::excessive_precision, clippy::nonminimal_bool, clippy::approx_constant, reason = "also CUDA")]
+#[allow(clippy::manual_range_contains, reason = "also CUDA")]
 #[allow(clippy::duplicate_mod, reason = "the same functions, for another processor")]
 mod fused {
-    use super::{Bits, Sampler, Sampling, machine};
+    use super::{Bits, Sampler, Sampling, Table, machine};
     use continuous::*;
     use discrete::*;
     use mathematics::*;
@@ -244,6 +319,8 @@ mod fused {
     mod continuous;
     mod discrete;
     mod mathematics;
+    #[allow(dead_code, reason = "kernels call these functions")]
+    mod quick;
     mod units;
 
     with_samplers!(entry_points);
@@ -268,9 +345,9 @@ macro_rules! dispatched {
 dispatched! {
     fn sample(task: &Sampling<'_>, first: usize, bits: &mut [u64]);
     fn normals(numbers: &[u64], scale: [f64; 2], elements: &mut [f64]);
-    fn normals32(numbers: &[u32], scale: [f32; 2], elements: &mut [f32]);
+    fn normals32(halves: &[u32], mean: f32, table: &Table<'_>, elements: &mut [f32]);
     fn exponentials(numbers: &[u64], scale: f64, elements: &mut [f64]);
-    fn exponentials32(numbers: &[u32], scale: f32, elements: &mut [f32]);
+    fn exponentials32(halves: &[u32], table: &Table<'_>, elements: &mut [f32]);
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -6,9 +6,14 @@ use super::machine::*;
 use super::mathematics::*;
 
 functions! {
+    /// Returns a number from [0, 1) from a word.
+    pub(super) fn unit_of(word: u64) -> f64 {
+        return real(signed(word >> 11)) * 1.110_223_024_625_156_5e-16;
+    }
+
     /// Draws uniformly from [0, 1).
     pub(super) fn unit(words: &mut Words) -> f64 {
-        return real(signed(words.next() >> 11)) * 1.110_223_024_625_156_5e-16;
+        return unit_of(words.next());
     }
 
     /// Returns a number between 0 and 1, without both, from a word.
@@ -18,30 +23,28 @@ functions! {
 
     /// Returns the radius of the Box-Muller method.
     pub(super) fn radius(word: u64) -> f64 {
-        return sqrt(-2.0 * ln(open_unit(word)));
+        return root(-2.0 * ln_of_normal(open_unit(word), 0));
     }
 
     /// Returns an exponentially distributed number from a word.
     pub(super) fn waiting_time(word: u64) -> f64 {
-        return -ln(open_unit(word));
+        return -ln_of_normal(open_unit(word), 0);
     }
 
-    /// Returns a number between 0 and 1, without 0, in single precision.
-    pub(super) fn open_unit32(word: u32) -> f32 {
-        return fma32(real_of_word32(word), 2.328_306_436_538_696_3e-10_f32, 1.164_153_218_269_348_1e-10_f32);
+    /// Returns the bits of the begin of the interval of a number's size: its exponent and three bits of its mantissa.
+    pub(super) fn interval_of(number: f32) -> i32 {
+        return bits32(number) & 0x7ff0_0000_i32;
     }
 
-    /// Returns the radius of the Box-Muller method for two words, in single precision. A bit of the word of the angle
-    /// negates the radius, and thereby sine and cosine.
-    pub(super) fn radius32(word: u32, angle: u32) -> f32 {
-        let rest: f32 = open_unit32(word);
-        let length: f32 = root32(minus_2_ln32(open_unit32(less32(0xffff_ffff_u32, word)), rest));
-        return from_bits32(bits32(length) ^ (signed32(angle) & signed32(0x8000_0000_u32)));
+    /// Returns the polynomial of an interval at the distance of a number's size from the interval's begin.
+    pub(super) fn polynomial(number: f32, interval: i32, c0: f32, c1: f32, c2: f32, c3: f32) -> f32 {
+        let y: f32 = fabs32(number) - from_bits32(interval);
+        return fma32(y, fma32(y, fma32(y, c3, c2), c1), c0);
     }
 
-    /// Returns an exponentially distributed number from a word, in single precision.
-    pub(super) fn waiting_time32(word: u32) -> f32 {
-        return 0.5_f32 * minus_2_ln32(open_unit32(word), open_unit32(less32(0xffff_ffff_u32, word)));
+    /// Returns a number with the same sign as `x` or, if `number` is negative, with the other sign.
+    pub(super) fn negated_if(x: f32, number: f32) -> f32 {
+        return from_bits32(bits32(x) ^ (bits32(number) & signed32(0x8000_0000_u32)));
     }
 
     /// Draws from the exponential distribution with mean 1.
@@ -52,6 +55,7 @@ functions! {
     /// Draws from the normal distribution with mean 0 and variance 1.
     pub(super) fn normal(words: &mut Words) -> f64 {
         let length: f64 = radius(words.next());
-        return length * turn(words.next()).cosine;
+        let angle: Pair = turn(words.next());
+        return length * choose(words.takes_sine(), angle.sine, angle.cosine);
     }
 }
