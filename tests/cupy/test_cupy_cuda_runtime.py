@@ -170,8 +170,6 @@ def test_environment_queries_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: o
 
 def test_modules_have_their_names() -> None:
     for name in cuda.__all__:
-        if name in ("Function", "Module", "function"):
-            continue  # they need the package of kernels
         assert getattr(cuda, name) is not None
     for name in ("memory", "stream", "runtime", "pinned_memory", "memory_hook", "nvtx", "graph"):
         assert importlib.import_module(f"PyGPU.cupy.cuda.{name}") is getattr(cuda, name)
@@ -182,6 +180,8 @@ def test_missing_names_say_what_to_use() -> None:
     for name, hint in (("nccl", "torch.distributed"), ("cufft", "PyGPU.fft"), ("get_cublas_handle", "PyGPU.linalg")):
         with pytest.raises(AttributeError, match=hint):
             getattr(cuda, name)
+    with pytest.raises(ImportError, match="torch.distributed"):
+        from PyGPU.cupy.cuda import nccl  # type: ignore[attr-defined]  # noqa: F401
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         cuda.nothing  # type: ignore[attr-defined]  # noqa: B018
 
