@@ -180,7 +180,7 @@ def test_missing_names_say_what_to_use() -> None:
     for name, hint in (("nccl", "torch.distributed"), ("cufft", "PyGPU.fft"), ("get_cublas_handle", "PyGPU.linalg")):
         with pytest.raises(AttributeError, match=hint):
             getattr(cuda, name)
-    with pytest.raises(ImportError, match="torch.distributed"):
+    with pytest.raises(ImportError, match=r"torch\.distributed"):
         from PyGPU.cupy.cuda import nccl  # type: ignore[attr-defined]  # noqa: F401
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         cuda.nothing  # type: ignore[attr-defined]  # noqa: B018
