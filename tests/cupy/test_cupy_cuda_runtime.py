@@ -111,7 +111,8 @@ def test_runtime_streams_and_events_are_numbers() -> None:
     assert runtime.eventQuery(end) == runtime.streamQuery(stream) == 0
     assert runtime.eventElapsedTime(start, end) >= 0
     assert results == [1, (stream, 0, 2)]
-    assert not runtime.streamIsCapturing(stream)
+    assert runtime.streamIsCapturing(stream) is False
+    assert runtime.streamIsCapturing(cuda.Stream()) is False  # type: ignore[arg-type]
     wrapped = cuda.Event()
     runtime.eventRecord(wrapped.ptr, cuda.Stream.null.ptr)
     runtime.eventSynchronize(wrapped.ptr)
