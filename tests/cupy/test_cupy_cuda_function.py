@@ -50,4 +50,4 @@ def test_module_loads_image_and_file(tmp_path: Path) -> None:
 
 def test_invalid_source_raises_cupys_exception() -> None:
     with pytest.raises(compiler.CompileException):
-        compiler.compile_with_cache("this is no source")
+        compiler.compile_with_cache('#error "no kernel"')
