@@ -8,7 +8,7 @@ import pytest
 
 import PyGPU
 import PyGPU.cupy.cuda as cuda
-from PyGPU.cupy.cuda import compiler, function
+from PyGPU.cupy.cuda import function
 
 SOURCE = """
 __device__ int offset;
@@ -46,8 +46,3 @@ def test_module_loads_image_and_file(tmp_path: Path) -> None:
         assert x.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="contains no code"):
         function.Module().get_function("fill")
-
-
-def test_invalid_source_raises_cupys_exception() -> None:
-    with pytest.raises(compiler.CompileException):
-        compiler.compile_with_cache('#error "no kernel"')
