@@ -92,10 +92,10 @@ class RawSource:
 
     def recompile(self, device: int) -> _core.Module:
         """Compile or load the module of a device again, and use it from now on."""
-        module = _MODULES[self, device] = self._load(device)
+        module = _MODULES[self, device] = self._load(device, cache=False)
         return module
 
-    def _load(self, device: int) -> _core.Module:
+    def _load(self, device: int, cache: bool = True) -> _core.Module:
         if self.path is not None:
             return self._load_image(self.path, device)
         assert self.code is not None
@@ -108,7 +108,7 @@ class RawSource:
         compiler = None
         if self.backend == "nvcc" and _core.Device(device).kind == "cuda" and which("nvcc"):
             compiler = "nvcc"
-        return _core.Module(code, options, instances=instances, compiler=compiler, device=device)
+        return _core.Module(code, options, instances=instances, compiler=compiler, cache=cache, device=device)
 
     def _load_image(self, path: str, device: int) -> _core.Module:
         if not Path(path).is_file():
