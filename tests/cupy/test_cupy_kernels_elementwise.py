@@ -207,6 +207,17 @@ def test_elementwise_takes_arrays_of_other_libraries(difference: ElementwiseKern
         difference(X, 0)
 
 
+def test_elementwise_accesses_fields_by_number() -> None:
+    kernel = ElementwiseKernel("T x", "T y", 'static_assert(T::field_count == 2, ""); y.at<1>() = -x.at<0>()', "fields")
+    x, y = (PyGPU.to_gpu(np.array(values, dtype="i4,f4")) for values in ([(1, 2), (3, 4)], [(5, 6), (7, 8)]))
+    kernel(x, y)
+    assert y.get().tolist() == [(5, -1), (7, -3)]
+    raw = ElementwiseKernel("raw T x", "float64 y", "y = x[1 - i].at<1>() + x[i].at<0>()", "raw_fields")
+    assert raw(x, size=2).tolist() == [5, 5]
+    with pytest.raises(ValueError, match="begins at byte 1"):
+        kernel(PyGPU.zeros(2, "i1,i4"))
+
+
 def test_elementwise_reads_textures() -> None:
     image = PyGPU.TextureArray((4, 5), "float32")
     image.set(X)
