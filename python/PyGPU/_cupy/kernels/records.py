@@ -72,8 +72,8 @@ def record_definition(dtype: DType, name_of: Callable[[DType], str]) -> str:
             )
         if offset % _alignment(kind) or dtype.itemsize % _alignment(kind):
             raise ValueError(
-                f"the field {field} of {dtype} begins at byte {offset} of {dtype.itemsize}, and a device needs multiples "
-                f"of {_alignment(kind)}: make the dtype with numpy.dtype(..., align=True)"
+                f"the field {field} of {dtype} begins at byte {offset} of {dtype.itemsize}, and a device needs "
+                f"multiples of {_alignment(kind)}: make the dtype with numpy.dtype(..., align=True)"
             )
         if kind.names:
             inner.append(record_definition(kind, name_of))
