@@ -209,6 +209,8 @@ def test_raw_kernel_rejects_invalid_arguments(add: RawKernel) -> None:
     assert source is not None
     with pytest.raises(PyGPU.NotSupportedError, match="jitify=True"):
         RawKernel(source, "add", jitify=True)
+    with pytest.warns(DeprecationWarning, match="jitify argument is deprecated"):
+        RawKernel(source, "add", jitify=False)
     with pytest.raises(ValueError, match="Invalid backend 'clang'"):
         RawKernel(source, "add", backend="clang")
     with pytest.raises(TypeError, match="options is a tuple"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -27,7 +28,7 @@ def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
     options : tuple of str
         Options of the compiler.
     jitify : bool or None
-        Must be false.
+        Must not be true; False gives a DeprecationWarning, as in CuPy.
 
     Raises
     ------
@@ -52,6 +53,8 @@ def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
             "jitify=True: PyGPU has no Jitify, whose use CuPy has deprecated. Omit jitify: PyGPU finds CUDA's headers "
             "itself, and options=('-I/folder',) adds others"
         )
+    if jitify is not None:
+        warnings.warn("The jitify argument is deprecated, as in CuPy: omit it", DeprecationWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
