@@ -50,6 +50,10 @@ def test_elementwise_scalar_is_assigned_to_integers(difference: ElementwiseKerne
         assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]  # as NumPy's assignment to an element, 2
     with pytest.raises(TypeError):
         difference(x, 1j)
+    for _ in range(2):
+        with pytest.raises(OverflowError, match="out of bounds for int32"):
+            difference(x, 1 << 40)
+        difference(x, 1)
 
 
 def test_elementwise_reads_and_writes_by_name() -> None:
