@@ -62,7 +62,7 @@ def test_elementwise_reads_and_writes_by_name() -> None:
     out = PyGPU.full((4, 5), 7, np.float32)
     conditional(PyGPU.to_gpu(X), out)
     np.testing.assert_array_equal(out.get(), np.where(X > 0, X, np.where(X < -1, 7, 8)))
-    address = ElementwiseKernel("T x", "T y", "atomicAdd(&y, x)", "address")
+    address = ElementwiseKernel("T x", "T y", "atomicAdd(& (y), x)", "address")
     address(PyGPU.to_gpu(X), out)
     np.testing.assert_allclose(out.get(), np.where(X > 0, X, np.where(X < -1, 7, 8)) + X, rtol=1e-6)
 
@@ -285,6 +285,8 @@ def test_texts_are_inspected_by_tokens() -> None:
     assert {text: is_local_output("y", text, "", False) for text in local} == local
     assert is_local_output("y", "if (x) y = x;", "", True)
     assert not is_local_output("y", "y = 0; f(&y);", "", True)
+    assert not is_local_output("y", "y = 0; f(& (y));", "", True)
+    assert is_local_output("y", "y = x & y;", "", True)
     assert not is_local_output("y", "SET(x);", "#define SET(x) y = x", True)
     names = frozenset({"i", "k"})
     shaped = {
