@@ -134,6 +134,33 @@ def test_raw_arrays_have_shapes_and_lists_of_indices() -> None:
     np.testing.assert_array_equal(out.get(), X[::-1] + X)
 
 
+def test_elementwise_pools_windows_of_images() -> None:
+    pool = ElementwiseKernel(
+        "raw T image, int32 h, int32 w, int32 out_h, int32 out_w, int32 k",
+        "T out, S index",
+        """
+        int plane = i / (out_h * out_w), top = i / out_w % out_h * k, left = i % out_w * k;
+        T largest = image[left + w * (top + h * plane)];
+        index = 0;
+        for (int y = top; y < top + k; ++y) {
+            for (int x = left; x < left + k; ++x) {
+                T value = image[x + w * (y + h * plane)];
+                if (value <= largest) continue;
+                largest = value;
+                index = (y - top) * k + x - left;
+            }
+        }
+        out = largest;""",
+        "pool",
+    )
+    image = RANDOM.standard_normal((2, 3, 6, 4)).astype(np.float32)
+    windows = image.reshape(2, 3, 3, 2, 2, 2).swapaxes(3, 4).reshape(2, 3, 3, 2, 4)
+    out, index = PyGPU.empty((2, 3, 3, 2), np.float32), PyGPU.empty((2, 3, 3, 2), np.int32)
+    pool(PyGPU.to_gpu(image), 6, 4, 3, 2, 2, out, index)
+    np.testing.assert_array_equal(out.get(), windows.max(-1))
+    np.testing.assert_array_equal(index.get(), windows.argmax(-1))
+
+
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_elementwise_atomics_add_to_raw_outputs(dtype: type) -> None:
     index = RANDOM.integers(0, 5, 40).astype(np.int32)

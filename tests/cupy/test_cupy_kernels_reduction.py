@@ -93,6 +93,27 @@ def test_reduction_reads_raw_arrays_by_position() -> None:
     np.testing.assert_array_equal(result.get(), (X * w[:, None]).sum(1))
 
 
+def test_reduction_finds_positions() -> None:
+    largest = ReductionKernel(
+        "T x",
+        "int64 y",
+        "found(x, _J)",
+        "a.value < b.value || (a.value == b.value && a.at > b.at) ? b : a",
+        "y = a.at",
+        "found()",
+        "argmax",
+        reduce_type="found",
+        preamble="""
+        struct found {
+            float value; long long at;
+            __device__ found() : value(-1e38f), at(0) {}
+            __device__ found(float value, long long at) : value(value), at(at) {}
+        };""",
+    )
+    for axis in (None, 1):
+        np.testing.assert_array_equal(largest(PyGPU.to_gpu(X), axis=axis).get(), X.argmax(axis))
+
+
 @pytest.mark.parametrize("dtype", ["int8", "float16", "complex128"])
 def test_reduction_computes_in_type_of_output(total: ReductionKernel, dtype: str) -> None:
     x = X[:, :7].astype(dtype)
