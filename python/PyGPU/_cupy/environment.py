@@ -114,6 +114,11 @@ def get_runtime_info(*, full: bool = True) -> str:
 def show_config(*, _full: bool = False) -> None:
     """Print which library `cupy` is, and what it computes on.
 
+    Parameters
+    ----------
+    _full : bool, optional
+        Accepted for CuPy's programs.
+
     Examples
     --------
     >>> from PyGPU import cupy

@@ -254,7 +254,7 @@ def _combining(name: str) -> Callable[[Any, Any], Any]:
         return poly1d(result) if isinstance(a1, poly1d) or isinstance(a2, poly1d) else result
 
     combine.__name__ = combine.__qualname__ = name
-    combine.__doc__ = f"Call `PyGPU.{name}`; the result is a `poly1d` if either operand is one."
+    combine.__doc__ = f"Combine two polynomials, as `PyGPU.{name}`; the result is a `poly1d` if either operand is one."
     return combine
 
 
@@ -314,7 +314,7 @@ def roots(p: Any) -> _core.GPUArray:
     Examples
     --------
     >>> from PyGPU import cupy
-    >>> sorted(cupy.roots(cupy.poly1d([1, -3, 2])).tolist())
+    >>> cupy.sort(cupy.roots(cupy.poly1d([1, -3, 2])).real).tolist()
     [1.0, 2.0]
     """
     found: _core.GPUArray = own("roots")(_coefficients(p))

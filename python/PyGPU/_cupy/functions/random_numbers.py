@@ -136,6 +136,8 @@ class BitGenerator(np.random.Philox):
     ----------
     seed : int, array_like of ints or numpy.random.SeedSequence, optional
         Seed, unpredictable by default.
+    size : int, optional
+        Accepted for CuPy's programs: cuRAND's number of states.
 
     Examples
     --------
@@ -160,15 +162,15 @@ class BitGenerator(np.random.Philox):
 
 
 class XORWOW(BitGenerator):
-    """Philox under the name of CuPy's default generator."""
+    """Philox under the name of CuPy's default generator; the parameters are as for `BitGenerator`."""
 
 
 class MRG32k3a(BitGenerator):
-    """Philox under the name of CuPy's generator MRG32k3a."""
+    """Philox under the name of CuPy's generator MRG32k3a; the parameters are as for `BitGenerator`."""
 
 
 class Philox4x3210(BitGenerator):
-    """Philox under CuPy's name."""
+    """Philox under CuPy's name; the parameters are as for `BitGenerator`."""
 
 
 _states: dict[Any, RandomState] = {}

@@ -210,8 +210,6 @@ def numpy_cupy_allclose(
     sp_name: str | None = None,
     scipy_name: str | None = None,
     contiguous_check: bool = True,
-    *,
-    _check_sparse_format: bool = True,
 ) -> _Decorator:
     """Return a decorator that requires close results of `numpy` and `cupy`.
 
