@@ -14,6 +14,7 @@ import pytest
 import PyGPU
 from PyGPU import cupy, cupyx
 from PyGPU._cupy.missing import MISSING, missing_module, missing_text
+from PyGPU.cupy import testing
 
 
 def _listed() -> dict[str, list[str]]:
@@ -199,6 +200,11 @@ def test_poly1d_computes_as_numpys() -> None:
     ]:  # fmt: skip
         np.testing.assert_array_equal(got.coeffs.get(), wanted.coeffs)
     np.testing.assert_array_equal(ours(cupy.arange(3)).get(), theirs(np.arange(3)))
+    np.testing.assert_array_equal((cupy.arange(3) * ours).get(), np.arange(3) * theirs)
+    np.testing.assert_array_equal((cupy.arange(3) - ours).get(), np.arange(3) - theirs)
+    testing.numpy_cupy_array_equal()(lambda xp: xp.poly1d([1, 2]) + 1)()
+    with pytest.raises(AssertionError, match="has the variable z, of numpy x"):
+        testing.numpy_cupy_array_equal()(lambda xp: xp.poly1d([1, 2], variable="x" if xp is np else "z"))()
     np.testing.assert_allclose(np.sort(ours.r.get()), np.sort(theirs.r))
     ours[4] = 7
     theirs[4] = 7
@@ -246,6 +252,10 @@ def test_archive_loads_in_with_block() -> None:
     with cupy.load(file) as arrays:
         assert sorted(arrays.files) == ["a", "b"]
         assert arrays["a"].tolist() == [0, 1, 2]
+    dumped = io.BytesIO()
+    cupy.arange(3).dump(dumped)
+    dumped.seek(0)
+    assert cupy.load(dumped, allow_pickle=True).tolist() == [0, 1, 2]
 
 
 def test_show_config_names_pygpu(capsys: pytest.CaptureFixture[str]) -> None:

@@ -203,18 +203,22 @@ class poly1d:
         return polyadd(self, other)
 
     def __radd__(self, other: Any) -> Any:
+        if isinstance(other, _core.GPUArray):
+            return other + self._coefficients  # as in NumPy, an array on the left adds the coefficients
         return polyadd(other, self)
 
     def __sub__(self, other: Any) -> Any:
         return polysub(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return polysub(other, self)
+        return other - self._coefficients if isinstance(other, _core.GPUArray) else polysub(other, self)
 
     def __mul__(self, other: Any) -> Any:
         return poly1d(self._coefficients * other) if _is_number(other) else polymul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
+        if isinstance(other, _core.GPUArray):
+            return other * self._coefficients
         return poly1d(other * self._coefficients) if _is_number(other) else polymul(other, self)
 
     def __truediv__(self, other: Any) -> Any:
@@ -238,7 +242,7 @@ class poly1d:
     def __ne__(self, other: object) -> Any:
         return not self == other if isinstance(other, poly1d) else NotImplemented
 
-    # Functions of PyGPU and operators of its arrays read the coefficients by these methods.
+    # `cupy.asarray` reads the coefficients by these methods.
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._coefficients.__dlpack__(**kwargs)
 
