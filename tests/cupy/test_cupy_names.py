@@ -206,6 +206,7 @@ def test_poly1d_computes_as_numpys() -> None:
     with pytest.raises(AssertionError, match="has the variable z, of numpy x"):
         testing.numpy_cupy_array_equal()(lambda xp: xp.poly1d([1, 2], variable="x" if xp is np else "z"))()
     np.testing.assert_allclose(np.sort(ours.r.get()), np.sort(theirs.r))
+    assert [cupy.roots(cupy.array(c)).dtype.kind for c in ([1, -3, 2], [1, 0, 1], [1j, 2])] == ["f", "c", "c"]
     ours[4] = 7
     theirs[4] = 7
     assert ours.get() == theirs
