@@ -40,7 +40,7 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
 def _values(a: _core.GPUArray, operand: Any, shape: tuple[int, ...]) -> _core.GPUArray:
     """Return the second operand of the ufunc: one value for all indices, or one value per index."""
     is_on_device = isinstance(operand, _core.GPUArray)
-    values = operand if is_on_device else np.asarray(operand)
+    values: Any = operand if is_on_device else np.asarray(operand)
     if values.size == 1 and values.ndim <= len(shape):
         broadcast: Any = values
     else:
