@@ -3,8 +3,9 @@
     git clone https://github.com/cupy/cupy
     python tests/cupy/run_upstream.py cupy cupy_tests/math_tests cupy_tests/linalg_tests
 
-Paths are relative to the folder `tests` of the checkout. Options after ``--`` are passed to pytest. Tests of huge arrays
-are omitted unless ``--huge`` is given. A test that reads a private module of CuPy is counted apart: it cannot pass.
+Paths are relative to the folder `tests` of the checkout. Options after ``--`` are passed to pytest. Tests of huge
+arrays are omitted unless ``--huge`` is given. A test that reads a private
+module of CuPy is counted apart: it cannot pass.
 """
 
 from __future__ import annotations
@@ -49,9 +50,8 @@ def report(outcomes: list[tuple[str, str, str]], causes: int) -> None:
     for folder, counts in [*sorted(folders.items()), ("all", total)]:
         counted = counts["passed"] + counts["failed"]
         share = f"{100 * counts['passed'] / counted:.1f} %" if counted else "none counted"
-        print(
-            f"{folder}: {counts['passed']} of {counted} ({share}), {counts['skipped']} skipped, {counts['private']} private"
-        )
+        others = f"{counts['skipped']} skipped, {counts['private']} private"
+        print(f"{folder}: {counts['passed']} of {counted} ({share}), {others}")
     for cause, count in failures.most_common(causes):
         print(f"{count:6} {cause}")
 
