@@ -184,9 +184,10 @@ def test_random_functions_take_dtype() -> None:
     np.testing.assert_array_equal(cupy.random.uniform(-1, 1, 4, dtype="f4").get(), first.get())
     assert cupy.random.rand(2, 3, dtype="f4").shape == (2, 3)
     assert cupy.random.poisson(3.0, 5, np.int32).dtype == np.int32
+    assert cupy.random.noncentral_f(2, 3, 1, (2,), np.int16).dtype == np.int16
     assert cupy.random.RandomState(1).standard_normal(2, "f4").dtype == np.float32
     assert cupy.random.Generator(cupy.random.XORWOW(1)).random(2).shape == (2,)
-    with pytest.raises(TypeError, match="normal: random numbers of float64 cannot have the dtype int32"):
+    with pytest.raises(TypeError, match="normal: random numbers cannot have the dtype int32; pass float32"):
         cupy.random.normal(size=2, dtype="i4")
 
 
