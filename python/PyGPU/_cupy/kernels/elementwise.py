@@ -125,7 +125,23 @@ class ElementwiseKernel:
         return self.call(args, size, stream, block_size)
 
     def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
-        """Launch the kernel for any arguments, with all checks."""
+        """Launch the kernel for any arguments, with all checks.
+
+        Parameters
+        ----------
+        given : tuple
+            The arguments of the call.
+        size : int
+            The number of elements, or -1 if the arguments determine the shape.
+        stream : Stream or None
+            The stream of the launch; None is the current stream.
+        block_size : int
+            The number of threads of a block.
+
+        Returns
+        -------
+        GPUArray, tuple of GPUArray or None
+        """
         if block_size <= 0:
             raise ValueError(f"block_size must be greater than zero, and is {block_size}")
         if len(given) not in (self.nin, self.nargs):
@@ -167,7 +183,19 @@ class ElementwiseKernel:
         return result
 
     def loop_shape(self, args: Sequence[Any], size: int) -> tuple[int, ...]:
-        """Return the shape of the loop."""
+        """Return the shape of the loop.
+
+        Parameters
+        ----------
+        args : sequence
+            The arguments of a call.
+        size : int
+            The number of elements, or -1 if the arguments determine the shape.
+
+        Returns
+        -------
+        tuple of int
+        """
         shapes = [
             one.shape
             for one, parameter in zip(args, self.params, strict=False)
@@ -203,7 +231,20 @@ class ElementwiseKernel:
         return [_core.empty(shape, dtype) for dtype in types.outputs]
 
     def check_outputs(self, args: Sequence[Any], shape: tuple[int, ...]) -> None:
-        """Raise an error if an output has another shape than the loop."""
+        """Raise an error if an output has another shape than the loop.
+
+        Parameters
+        ----------
+        args : sequence
+            The arguments of a call, inputs first.
+        shape : tuple of int
+            The shape of the loop.
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ.
+        """
         for parameter, array in zip(self.out_params, args[self.nin :], strict=True):
             if not parameter.raw and array.shape != shape:
                 raise ValueError(
@@ -212,7 +253,18 @@ class ElementwiseKernel:
                 )
 
     def result(self, outputs: Sequence[Any]) -> Any:
-        """Return the result of a call with these outputs."""
+        """Return the result of a call with these outputs.
+
+        Parameters
+        ----------
+        outputs : sequence of GPUArray
+            One array for each output parameter.
+
+        Returns
+        -------
+        GPUArray, tuple of GPUArray or None
+            The outputs as the constructor's `no_return` and `return_tuple` request.
+        """
         if self.no_return:
             return None
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)

@@ -146,7 +146,18 @@ class RawModule:
         return MemoryPointer(UnownedMemory(address, size, module, device), 0)
 
     def get_texref(self, name: str) -> NoReturn:
-        """Raise an error: CUDA 12 has removed texture references."""
+        """Raise an error: CUDA 12 has removed texture references.
+
+        Parameters
+        ----------
+        name : str
+            The name of the reference.
+
+        Raises
+        ------
+        NotSupportedError
+            Always; the message names `PyGPU.Texture`.
+        """
         raise no_texref(name)
 
     def __repr__(self) -> str:
