@@ -24,8 +24,8 @@ SOURCES = (
 MAX_FILES = 20
 ROOMS = ("src", "python", "tests")
 OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
-# Folders that exist on one machine only. A path inside a URL or after a name is allowed.
 CONFLICT = re.compile(r"^(<{7}|>{7}) ")
+# Folders that exist on one machine only. A path inside a URL or after a name is allowed.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
 
