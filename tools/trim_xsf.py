@@ -46,14 +46,15 @@ SOURCES = {
 ROOTS = (
     "ndtri ndtri_exp w_im rgamma zeta riemann_zeta digamma poch log1pmx cosm1 lgam1p igam igamc igami igamci "
     "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p "
-    "i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
+    "i0e i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
     "sici shichi spence chdtr chdtrc chdtri fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv "
     "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac"
 )
 """Functions that entries of the table call."""
 
 NATIVE = {"Gamma": "tgamma", "lgam": "lgamma", "erf": "erf", "erfc": "erfc", "expm1": "expm1", "log1p": "log1p",
-          "cbrt": "cbrt", "exp2": "exp2", "exp10": "exp10", "round": "rint", "ndtr": "normcdf"}  # fmt: skip
+          "cbrt": "cbrt", "exp2": "exp2", "exp10": "exp10", "round": "rint", "ndtr": "normcdf",
+          "i0": "cyl_bessel_i0", "i1": "cyl_bessel_i1"}  # fmt: skip
 """Functions of cephes, each with the function of CUDA, HIP and the CPU engine that replaces it."""
 
 OWN = {

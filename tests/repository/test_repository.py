@@ -24,6 +24,7 @@ SOURCES = (
 MAX_FILES = 20
 ROOMS = ("src", "python", "tests")
 OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
+CONFLICT = re.compile(r"^(<{7}|>{7}) ")
 # Folders that exist on one machine only. A path inside a URL or after a name is allowed.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
@@ -40,13 +41,13 @@ def too_full(names: Iterable[str]) -> dict[str, int]:
     return {folder: count for folder, count in counts.items() if count > MAX_FILES}
 
 
-def machine_paths(texts: Mapping[str, str]) -> list[str]:
-    """Return the lines that contain a path of a developer's machine."""
+def lines_with(pattern: re.Pattern[str], texts: Mapping[str, str]) -> list[str]:
+    """Return the lines in which a pattern matches."""
     return [
         f"{name}:{number}: {line.strip()}"
         for name, text in texts.items()
         for number, line in enumerate(text.splitlines(), 1)
-        if MACHINE_PATH.search(line)
+        if pattern.search(line)
     ]
 
 
@@ -92,7 +93,12 @@ def test_folder_check_finds_folder_with_too_many_files() -> None:
 
 
 def test_no_file_contains_machine_path() -> None:
-    assert machine_paths(texts_of(tracked_files())) == []
+    assert lines_with(MACHINE_PATH, texts_of(tracked_files())) == []
+
+
+def test_no_file_contains_merge_conflict() -> None:
+    assert lines_with(CONFLICT, texts_of(tracked_files())) == []
+    assert lines_with(CONFLICT, {"a.md": f"text\n{'<' * 7} HEAD\n"}) == [f"a.md:2: {'<' * 7} HEAD"]
 
 
 def test_length_check_finds_too_long_file() -> None:
@@ -103,9 +109,9 @@ def test_length_check_finds_too_long_file() -> None:
 @pytest.mark.parametrize("folder", ["work", "root", "home", "Users"])
 def test_path_check_finds_machine_path(folder: str) -> None:
     line = f'include = "/{folder}/someone/file"'
-    assert machine_paths({"a.toml": f"\n{line}\n"}) == [f"a.toml:2: {line}"]
+    assert lines_with(MACHINE_PATH, {"a.toml": f"\n{line}\n"}) == [f"a.toml:2: {line}"]
 
 
 @pytest.mark.parametrize("line", ["https://example.org/home/page", "src/work/file", "~/work/x"])
 def test_path_check_accepts_other_paths(line: str) -> None:
-    assert machine_paths({"a.md": line}) == []
+    assert lines_with(MACHINE_PATH, {"a.md": line}) == []

@@ -22,8 +22,8 @@ pub static FADDEEVA: Header = Header::of(include_str!("../../include/xsf/normal/
 pub static FDTR: Header = Header::of(include_str!("../../include/xsf/distributions/fdtr.h"), &[&INCBET, &INCBI]);
 pub static GAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/gamma.h"), &[&MATHEMATICS]);
 pub static GDTR: Header = Header::of(include_str!("../../include/xsf/distributions/gdtr.h"), &[&IGAM]);
-pub static I0: Header = Header::of(include_str!("../../include/xsf/bessel/i0.h"), &[&CHBEVL, &CONST]);
-pub static I1: Header = Header::of(include_str!("../../include/xsf/bessel/i1.h"), &[&CHBEVL, &CONST]);
+pub static I0: Header = Header::of(include_str!("../../include/xsf/bessel/i0.h"), &[&CHBEVL]);
+pub static I1: Header = Header::of(include_str!("../../include/xsf/bessel/i1.h"), &[&CHBEVL]);
 pub static IGAM: Header = Header::of(
     include_str!("../../include/xsf/gamma/igam.h"),
     &[&CONST, &IGAM_ASYMP_COEFF, &LANCZOS, &UNITY, &MATHEMATICS],
@@ -40,8 +40,8 @@ pub static JV: Header = Header::of(
     include_str!("../../include/xsf/bessel/jv.h"),
     &[&AIRY, &CONST, &GAMMA, &J0, &J1, &POLEVL, &RGAMMA, &MATHEMATICS],
 );
-pub static K0: Header = Header::of(include_str!("../../include/xsf/bessel/k0.h"), &[&CHBEVL, &I0]);
-pub static K1: Header = Header::of(include_str!("../../include/xsf/bessel/k1.h"), &[&CHBEVL, &I1]);
+pub static K0: Header = Header::of(include_str!("../../include/xsf/bessel/k0.h"), &[&CHBEVL]);
+pub static K1: Header = Header::of(include_str!("../../include/xsf/bessel/k1.h"), &[&CHBEVL]);
 pub static KOLMOGOROV: Header =
     Header::of(include_str!("../../include/xsf/distributions/kolmogorov.h"), &[&MATHEMATICS]);
 pub static LANCZOS: Header = Header::of(include_str!("../../include/xsf/gamma/lanczos.h"), &[&POLEVL]);

@@ -25,20 +25,6 @@ __constant__ const double i0_B[] = {
     2.89137052083475648297E-6,   6.88975834691682398426E-5,   3.36911647825569408990E-3,
     8.04490411014108831608E-1
 };
-__device__ inline double i0(double x) {
-    double y;
-    if (x < 0)
-        x = -x;
-    if (x <= 8.0) {
-        y = (x / 2.0) - 2.0;
-        return (::exp(x) * chbevl(y, i0_A, 30));
-    }
-    if (x > MAXLOG) {
-        double e = ::exp(x / 2.0);
-        return (e * chbevl(32.0 / x - 2.0, i0_B, 25) / sqrt(x) * e);
-    }
-    return (::exp(x) * chbevl(32.0 / x - 2.0, i0_B, 25) / sqrt(x));
-}
 __device__ inline double i0e(double x) {
     double y;
     if (x < 0)

@@ -25,22 +25,6 @@ __constant__ const double i1_B[] = {
     -3.88256480887769039346E-6,  -1.10588938762623716291E-4,  -9.76109749136146840777E-3,
     7.78576235018280120474E-1
 };
-__device__ inline double i1(double x) {
-    double y, z;
-    z = ::fabs(x);
-    if (z <= 8.0) {
-        y = (z / 2.0) - 2.0;
-        z = chbevl(y, i1_A, 29) * z * ::exp(z);
-    } else if (z > MAXLOG) {
-        double e = ::exp(z / 2.0);
-        z = e * chbevl(32.0 / z - 2.0, i1_B, 25) / ::sqrt(z) * e;
-    } else {
-        z = ::exp(z) * chbevl(32.0 / z - 2.0, i1_B, 25) / ::sqrt(z);
-    }
-    if (x < 0.0)
-        z = -z;
-    return (z);
-}
 __device__ inline double i1e(double x) {
     double y, z;
     z = ::fabs(x);

@@ -26,7 +26,7 @@ __device__ inline double k0(double x) {
     }
     if (x <= 2.0) {
         y = x * x - 2.0;
-        y = chbevl(y, k0_A, 10) - ::log(0.5 * x) * i0(x);
+        y = chbevl(y, k0_A, 10) - ::log(0.5 * x) * ::cyl_bessel_i0(x);
         return (y);
     }
     z = 8.0 / x - 2.0;
@@ -42,7 +42,7 @@ __device__ double inline k0e(double x) {
     }
     if (x <= 2.0) {
         y = x * x - 2.0;
-        y = chbevl(y, k0_A, 10) - ::log(0.5 * x) * i0(x);
+        y = chbevl(y, k0_A, 10) - ::log(0.5 * x) * ::cyl_bessel_i0(x);
         return (y * exp(x));
     }
     y = chbevl(8.0 / x - 2.0, k0_B, 25) / ::sqrt(x);

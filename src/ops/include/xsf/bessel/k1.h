@@ -29,7 +29,7 @@ __device__ inline double k1(double x) {
     z = 0.5 * x;
     if (x <= 2.0) {
         y = x * x - 2.0;
-        y = ::log(z) * i1(x) + chbevl(y, k1_A, 11) / x;
+        y = ::log(z) * ::cyl_bessel_i1(x) + chbevl(y, k1_A, 11) / x;
         return (y);
     }
     return (::exp(-x) * chbevl(8.0 / x - 2.0, k1_B, 25) / ::sqrt(x));
@@ -43,7 +43,7 @@ __device__ inline double k1e(double x) {
     }
     if (x <= 2.0) {
         y = x * x - 2.0;
-        y = ::log(0.5 * x) * i1(x) + chbevl(y, k1_A, 11) / x;
+        y = ::log(0.5 * x) * ::cyl_bessel_i1(x) + chbevl(y, k1_A, 11) / x;
         return (y * exp(x));
     }
     return (chbevl(8.0 / x - 2.0, k1_B, 25) / ::sqrt(x));
