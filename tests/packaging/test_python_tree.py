@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 ROOT = Path(__file__).parent.parent.parent
 LINE = (
     "_core, _names <- _native <- _functions <- _linalg, _fft, _random, _special, _fusion <- _protocols"

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 ROOT = Path(__file__).parent.parent.parent
 SPEC = importlib.util.spec_from_file_location("count_lines", ROOT / "tools/count_lines.py")
 assert SPEC is not None

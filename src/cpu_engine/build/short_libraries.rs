@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
-use std::fmt::Write;
 use std::fs;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use super::compiler_process::{CompilerRun, SCHEDULER};
 use crate::elf_check::{half, number, word};
@@ -38,24 +37,38 @@ type Versions = BTreeMap<String, Vec<(String, bool)>>;
 /// if one of them cannot be built, for example because the system's libraries have no symbol versions.
 pub fn build(run: &CompilerRun<'_>) -> Option<()> {
     fs::write(run.place.join(PROBE), probe()).ok()?;
-    let done = |arguments: &[&str]| {
-        let mut command = run.command(arguments);
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success()).then_some(())
-    };
-    done(&["-w", "-fno-builtin", "-shared", SCHEDULER, "-x", "c", PROBE, "-o", PROBE_LIBRARY])?;
-    let image = fs::read(run.place.join(PROBE_LIBRARY)).ok()?;
-    let mut arguments = "-nostdlib -Wl,-z,defs -Wl,--as-needed".to_owned();
-    for (library, versions) in imports(&image)? {
-        let (source, map) = (format!("{FOLDER}/{library}.c"), format!("{FOLDER}/{library}.map"));
-        fs::write(run.place.join(&source), definitions(&versions)).ok()?;
-        fs::write(run.place.join(&map), version_script(&versions)).ok()?;
-        let (own_name, script) = (format!("-Wl,-soname,{library}"), format!("-Wl,--version-script={map}"));
-        let own = ["-w", "-fno-builtin", "-fvisibility=default", "-shared", "-nostdlib", &own_name, &script];
-        done(&[&own[..], &["-x", "c", &source, "-o", &format!("{FOLDER}/{library}")]].concat())?;
-        let _ = write!(arguments, " -l:{library}");
+    let probe = start(run, &[SCHEDULER, "-x", "c", PROBE, "-o", PROBE_LIBRARY])?;
+    let image = succeeds(probe).then(|| fs::read(run.place.join(PROBE_LIBRARY)).ok())??;
+    let found = imports(&image)?;
+    let children: Vec<_> = found.iter().map(|(library, versions)| start_library(run, library, versions)).collect();
+    // Waits for all compilers, even if one of them failed.
+    let ended: Vec<bool> = children.into_iter().map(|child| child.is_some_and(succeeds)).collect();
+    if ended.contains(&false) {
+        return None;
     }
-    // The compiler's own functions, for example the division of complex numbers, are in a static library.
-    fs::write(run.place.join(ARGUMENTS), arguments + " -lgcc\n").ok()
+    let names: String = found.keys().map(|library| format!(" -l:{library}")).collect();
+    // The compiler's own functions, for example the division of complex numbers, are in the static library `gcc`.
+    fs::write(run.place.join(ARGUMENTS), format!("-nostdlib -Wl,-z,defs -Wl,--as-needed{names} -lgcc\n")).ok()
+}
+
+/// Starts the compiler to build a shared library from a C source.
+fn start(run: &CompilerRun<'_>, arguments: &[&str]) -> Option<Child> {
+    let mut command = run.command(&["-w", "-fno-builtin", "-fvisibility=default", "-shared"]);
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+}
+
+fn succeeds(mut child: Child) -> bool {
+    child.wait().is_ok_and(|status| status.success())
+}
+
+/// Starts to build the short replacement of a library.
+fn start_library(run: &CompilerRun<'_>, library: &str, versions: &Versions) -> Option<Child> {
+    let path = format!("{FOLDER}/{library}");
+    let (source, map) = (format!("{path}.c"), format!("{path}.map"));
+    fs::write(run.place.join(&source), definitions(versions)).ok()?;
+    fs::write(run.place.join(&map), version_script(versions)).ok()?;
+    let (own_name, script) = (format!("-Wl,-soname,{library}"), format!("-Wl,--version-script={map}"));
+    start(run, &["-nostdlib", &own_name, &script, "-x", "c", &source, "-o", &path])
 }
 
 /// Returns a C source that refers to all symbols of the lists.
