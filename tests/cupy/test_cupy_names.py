@@ -160,6 +160,13 @@ def test_functions_of_numpy_1_are_there() -> None:
         cupy.disp("text")
 
 
+def test_roll_takes_shift_on_device() -> None:
+    a = cupy.arange(6).reshape(2, 3)
+    for shift, axis in ((cupy.array(2), None), (cupy.array([1, 2]), (0, 1)), ((1, 2), (0, 1)), (cupy.array([1]), 1)):
+        host = shift.get() if isinstance(shift, cupy.ndarray) else shift
+        np.testing.assert_array_equal(cupy.roll(a, shift, axis).get(), np.roll(a.get(), host, axis))
+
+
 def test_memoize_stores_results_by_arguments() -> None:
     calls = []
 
