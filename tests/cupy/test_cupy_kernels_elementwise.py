@@ -279,3 +279,14 @@ def test_texts_are_inspected_by_tokens() -> None:
         "int at[2] = {0, i}; y = x[at]": True,
     }
     assert {text: is_array_index("x", (text,), names) for text in shaped} == shaped
+
+
+def test_elementwise_kernel_accepts_own_integer_types() -> None:
+    kernel = ElementwiseKernel(
+        "T x",
+        "T y",
+        "uint64_t product = twice((uint64_t)x); y = (T)product;",
+        "own_integers",
+        preamble="typedef unsigned long long uint64_t;\n__device__ uint64_t twice(uint64_t x) { return 2 * x; }",
+    )
+    assert kernel(PyGPU.arange(3, dtype="u8")).tolist() == [0, 2, 4]

@@ -19,6 +19,14 @@ def _native(values: Any) -> Any:
     return values
 
 
+def _device_values(values: Any) -> Any:
+    """Return host values for an array: on the CPU a copy, because no array of CuPy shares memory with the host."""
+    values = _native(values)
+    if isinstance(values, np.ndarray) and _core.Device().kind == "cpu":
+        return values.copy(order="K")
+    return values
+
+
 def array(
     obj: Any,
     dtype: Any = None,
@@ -59,7 +67,9 @@ def array(
     >>> cupy.array([1, 2], "f4", ndmin=2).shape
     (1, 2)
     """
-    result = own("array")(_native(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    values = _native(obj) if copy else _device_values(obj)
+    # CuPy's false means "only if needed"; NumPy's raises if a copy is needed.
+    result = own("array")(values, dtype, copy=copy or None, order=order, subok=subok, ndmin=ndmin)
     return _waited(result, blocking)
 
 
@@ -100,7 +110,8 @@ def asarray(
     >>> cupy.asarray(a) is a
     True
     """
-    return _waited(own("asarray")(_native(a), dtype, order, copy=copy, device=device), blocking)
+    a = _native(a) if copy is False else _device_values(a)
+    return _waited(own("asarray")(a, dtype, order, copy=copy, device=device), blocking)
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -127,7 +138,7 @@ def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool =
     >>> cupy.asanyarray([1, 2]).tolist()
     [1, 2]
     """
-    return _waited(own("asanyarray")(_native(a), dtype, order), blocking)
+    return _waited(own("asanyarray")(_device_values(a), dtype, order), blocking)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -152,7 +163,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _
     >>> cupy.ascontiguousarray(cupy.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    return _waited(own("ascontiguousarray")(_native(a), dtype), blocking)
+    return _waited(own("ascontiguousarray")(_device_values(a), dtype), blocking)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -177,7 +188,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _cor
     >>> cupy.asfortranarray(cupy.zeros((2, 3))).flags.f_contiguous
     True
     """
-    return _waited(own("asfortranarray")(_native(a), dtype), blocking)
+    return _waited(own("asfortranarray")(_device_values(a), dtype), blocking)
 
 
 def _waited(array: _core.GPUArray, blocking: bool) -> _core.GPUArray:

@@ -11,6 +11,7 @@ __all__ = [
     "headers_for",
     "is_array_index",
     "is_local_output",
+    "own_integers",
     "renamed",
     "tokens",
 ]
@@ -21,6 +22,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _JUMPS = frozenset({"return", "goto", "continue", "asm"})
+_OWN_INTEGER = re.compile(r"\btypedef\b[\w\s]+?\b(u?int(?:8|16|32|64)_t)\s*;")
 # Names by which a kernel depends on the number of threads of a block.
 _BLOCK = frozenset({"blockDim", "threadIdx", "blockIdx", "gridDim", "__shared__", "CUPY_FOR", "warpSize"})
 
@@ -83,6 +85,30 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
         if match.lastgroup != "space":
             last = word
     return "".join(parts)
+
+
+def own_integers(text: str) -> dict[str, str]:
+    """Return other names for the types of <stdint.h> that a text defines itself.
+
+    CuPy's compiler does not include that header, so programs define its types. The headers of other compilers define
+    them too, for example `uint64_t` as another type of the same size.
+
+    Parameters
+    ----------
+    text : str
+        C++ text.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> from PyGPU._cupy.kernels.c_text import own_integers
+    >>> own_integers('typedef unsigned long long uint64_t;')
+    {'uint64_t': 'program_uint64_t'}
+    """
+    return {name: f"program_{name}" for name in _OWN_INTEGER.findall(text)}
 
 
 def depends_on_block(*texts: str) -> bool:
