@@ -84,7 +84,8 @@ def test_classes_and_types_are_pygpus_and_numpys() -> None:
 
 
 def test_creation_never_shares_memory_with_the_host() -> None:
-    makers = (cupy.array, cupy.asarray, cupy.asanyarray, cupy.ascontiguousarray, cupy.asfortranarray)
+    makers = [cupy.array, cupy.asarray, cupy.asanyarray, cupy.ascontiguousarray, cupy.asfortranarray, cupy.require]
+    makers += [cupy.asarray_chkfinite, cupy.asfarray, lambda values: cupy.asarray(memoryview(values))]
     for make in (*makers, lambda values: cupy.array(values, copy=False), lambda values: cupy.array(values, copy=None)):
         host = np.arange(6.0)
         make(host)[...] = 7

@@ -9,7 +9,16 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.package import own
 
-__all__ = ["array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "asnumpy"]
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "asarray_chkfinite",
+    "ascontiguousarray",
+    "asfortranarray",
+    "asnumpy",
+    "require",
+]
 
 
 def _native(values: Any) -> Any:
@@ -22,8 +31,8 @@ def _native(values: Any) -> Any:
 def _device_values(values: Any) -> Any:
     """Return host values for an array: on the CPU a copy, because no array of CuPy shares memory with the host."""
     values = _native(values)
-    if isinstance(values, np.ndarray) and _core.Device().kind == "cpu":
-        return values.copy(order="K")
+    if isinstance(values, np.ndarray | memoryview | bytearray) and _core.Device().kind == "cpu":
+        return np.array(values, order="K")
     return values
 
 
@@ -189,6 +198,58 @@ def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _cor
     True
     """
     return _waited(own("asfortranarray")(_device_values(a), dtype), blocking)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> _core.GPUArray:
+    """Convert values to an array on the current device; raise ValueError for NaN and infinities.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Memory order.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.asarray_chkfinite([1, 2]).tolist()
+    [1, 2]
+    """
+    result: _core.GPUArray = own("asarray_chkfinite")(_device_values(a), dtype, order)
+    return result
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None) -> _core.GPUArray:
+    """Convert values to an array on the current device with a memory order.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    requirements : str or sequence of str, optional
+        ``'C'``, ``'F'``, ``'O'`` (own memory), and their long names.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.require(cupy.zeros((2, 3)), "f4", "F").flags.f_contiguous
+    True
+    """
+    result: _core.GPUArray = own("require")(_device_values(a), dtype, requirements)
+    return result
 
 
 def _waited(array: _core.GPUArray, blocking: bool) -> _core.GPUArray:
