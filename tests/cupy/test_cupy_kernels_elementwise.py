@@ -50,6 +50,10 @@ def test_elementwise_scalar_is_assigned_to_integers(difference: ElementwiseKerne
         assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]  # as NumPy's assignment to an element, 2
     with pytest.raises(TypeError):
         difference(x, 1j)
+    for _ in range(2):
+        with pytest.raises(OverflowError, match="out of bounds for int32"):
+            difference(x, 1 << 40)
+        difference(x, 1)
 
 
 def test_elementwise_reads_and_writes_by_name() -> None:
@@ -58,7 +62,7 @@ def test_elementwise_reads_and_writes_by_name() -> None:
     out = PyGPU.full((4, 5), 7, np.float32)
     conditional(PyGPU.to_gpu(X), out)
     np.testing.assert_array_equal(out.get(), np.where(X > 0, X, np.where(X < -1, 7, 8)))
-    address = ElementwiseKernel("T x", "T y", "atomicAdd(&y, x)", "address")
+    address = ElementwiseKernel("T x", "T y", "atomicAdd(& (y), x)", "address")
     address(PyGPU.to_gpu(X), out)
     np.testing.assert_allclose(out.get(), np.where(X > 0, X, np.where(X < -1, 7, 8)) + X, rtol=1e-6)
 
@@ -128,6 +132,33 @@ def test_raw_arrays_have_shapes_and_lists_of_indices() -> None:
     out = PyGPU.zeros((4, 5), np.float32)
     indexed(PyGPU.to_gpu(X)[::-1], PyGPU.to_gpu(X), out)
     np.testing.assert_array_equal(out.get(), X[::-1] + X)
+
+
+def test_elementwise_pools_windows_of_images() -> None:
+    pool = ElementwiseKernel(
+        "raw T image, int32 h, int32 w, int32 out_h, int32 out_w, int32 k",
+        "T out, S index",
+        """
+        int plane = i / (out_h * out_w), top = i / out_w % out_h * k, left = i % out_w * k;
+        T largest = image[left + w * (top + h * plane)];
+        index = 0;
+        for (int y = top; y < top + k; ++y) {
+            for (int x = left; x < left + k; ++x) {
+                T value = image[x + w * (y + h * plane)];
+                if (value <= largest) continue;
+                largest = value;
+                index = (y - top) * k + x - left;
+            }
+        }
+        out = largest;""",
+        "pool",
+    )
+    image = RANDOM.standard_normal((2, 3, 6, 4)).astype(np.float32)
+    windows = image.reshape(2, 3, 3, 2, 2, 2).swapaxes(3, 4).reshape(2, 3, 3, 2, 4)
+    out, index = PyGPU.empty((2, 3, 3, 2), np.float32), PyGPU.empty((2, 3, 3, 2), np.int32)
+    pool(PyGPU.to_gpu(image), 6, 4, 3, 2, 2, out, index)
+    np.testing.assert_array_equal(out.get(), windows.max(-1))
+    np.testing.assert_array_equal(index.get(), windows.argmax(-1))
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
@@ -207,6 +238,17 @@ def test_elementwise_takes_arrays_of_other_libraries(difference: ElementwiseKern
         difference(X, 0)
 
 
+def test_elementwise_accesses_fields_by_number() -> None:
+    kernel = ElementwiseKernel("T x", "T y", 'static_assert(T::field_count == 2, ""); y.at<1>() = -x.at<0>()', "fields")
+    x, y = (PyGPU.to_gpu(np.array(values, dtype="i4,f4")) for values in ([(1, 2), (3, 4)], [(5, 6), (7, 8)]))
+    kernel(x, y)
+    assert y.get().tolist() == [(5, -1), (7, -3)]
+    raw = ElementwiseKernel("raw T x", "float64 y", "y = x[1 - i].at<1>() + x[i].at<0>()", "raw_fields")
+    assert raw(x, size=2).tolist() == [5, 5]
+    with pytest.raises(ValueError, match="begins at byte 1"):
+        kernel(PyGPU.zeros(2, "i1,i4"))
+
+
 def test_elementwise_reads_textures() -> None:
     image = PyGPU.TextureArray((4, 5), "float32")
     image.set(X)
@@ -270,6 +312,8 @@ def test_texts_are_inspected_by_tokens() -> None:
     assert {text: is_local_output("y", text, "", False) for text in local} == local
     assert is_local_output("y", "if (x) y = x;", "", True)
     assert not is_local_output("y", "y = 0; f(&y);", "", True)
+    assert not is_local_output("y", "y = 0; f(& (y));", "", True)
+    assert is_local_output("y", "y = x & y;", "", True)
     assert not is_local_output("y", "SET(x);", "#define SET(x) y = x", True)
     names = frozenset({"i", "k"})
     shaped = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import pickle
 import sys
@@ -145,21 +146,29 @@ def test_raw_module_finds_template_instances(module: RawModule) -> None:
     assert x.tolist() == [0, 2, 4]
 
 
-def test_raw_module_returns_pointers_to_variables(module: RawModule, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Memory:
-        def __init__(self, ptr: int, size: int, owner: object, device_id: int) -> None:
-            self.arguments = (ptr, size, owner, device_id)
+class StandIn:
+    """Memory or pointer with the attributes of those of `cupy.cuda`, which may not be there yet."""
 
-    memory = ModuleType("PyGPU._cupy.cuda.memory")
-    memory.MemoryPointer = lambda mem, offset: (mem, offset)  # type: ignore[attr-defined]
-    memory.UnownedMemory = Memory  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "PyGPU._cupy.cuda", ModuleType("PyGPU._cupy.cuda"))
-    monkeypatch.setitem(sys.modules, "PyGPU._cupy.cuda.memory", memory)
-    mem, offset = module.get_global("factors")
-    address, size, owner, device = mem.arguments
-    assert (size, offset, device) == (16, 0, PyGPU.Device().index)
-    assert owner is module.module
-    PyGPU.driver.memcpy_htod(address, np.array([1, 2, 3, 4], np.float32))
+    def __init__(self, ptr: int | StandIn, size: int, owner: object = None, device_id: int = -1) -> None:
+        self.mem, self.ptr = ptr, getattr(ptr, "ptr", ptr)
+        self.size, self.device_id = size, device_id
+
+
+@pytest.fixture
+def memory_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("PyGPU._cupy.cuda") is None:
+        monkeypatch.setitem(sys.modules, "PyGPU._cupy.cuda", ModuleType("PyGPU._cupy.cuda"))
+        for name, kind in (("allocations", "UnownedMemory"), ("memory_pointer", "MemoryPointer")):
+            module = ModuleType(f"PyGPU._cupy.cuda.{name}")
+            setattr(module, kind, StandIn)
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+@pytest.mark.usefixtures("memory_classes")
+def test_raw_module_returns_pointers_to_variables(module: RawModule) -> None:
+    pointer = module.get_global("factors")
+    assert (pointer.mem.size, pointer.mem.device_id) == (16, PyGPU.Device().index)
+    PyGPU.driver.memcpy_htod(pointer.ptr, np.array([1, 2, 3, 4], np.float32))
     x = PyGPU.ones(4, np.float32)
     module.get_function("by_factors")((1,), (4,), (x,))
     assert x.tolist() == [1, 2, 3, 4]
@@ -200,6 +209,8 @@ def test_raw_kernel_rejects_invalid_arguments(add: RawKernel) -> None:
     assert source is not None
     with pytest.raises(PyGPU.NotSupportedError, match="jitify=True"):
         RawKernel(source, "add", jitify=True)
+    with pytest.warns(DeprecationWarning, match="jitify argument is deprecated"):
+        RawKernel(source, "add", jitify=False)
     with pytest.raises(ValueError, match="Invalid backend 'clang'"):
         RawKernel(source, "add", backend="clang")
     with pytest.raises(TypeError, match="options is a tuple"):

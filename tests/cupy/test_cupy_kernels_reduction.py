@@ -93,7 +93,28 @@ def test_reduction_reads_raw_arrays_by_position() -> None:
     np.testing.assert_array_equal(result.get(), (X * w[:, None]).sum(1))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float16", "complex64"])
+def test_reduction_finds_positions() -> None:
+    largest = ReductionKernel(
+        "T x",
+        "int64 y",
+        "found(x, _J)",
+        "a.value < b.value || (a.value == b.value && a.at > b.at) ? b : a",
+        "y = a.at",
+        "found()",
+        "argmax",
+        reduce_type="found",
+        preamble="""
+        struct found {
+            float value; long long at;
+            __device__ found() : value(-1e38f), at(0) {}
+            __device__ found(float value, long long at) : value(value), at(at) {}
+        };""",
+    )
+    for axis in (None, 1):
+        np.testing.assert_array_equal(largest(PyGPU.to_gpu(X), axis=axis).get(), X.argmax(axis))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "complex128"])
 def test_reduction_computes_in_type_of_output(total: ReductionKernel, dtype: str) -> None:
     x = X[:, :7].astype(dtype)
     for axis in (None, 1):
@@ -108,6 +129,8 @@ def test_reduction_of_no_elements_is_the_identity(total: ReductionKernel) -> Non
     largest = ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", None, "largest")
     with pytest.raises(ValueError, match=r"zero-size array.*no identity"):
         largest(empty, axis=0)
+    for axis in (None, 1):
+        np.testing.assert_array_equal(largest(PyGPU.to_gpu(X), axis=axis).get(), X.max(axis))
 
 
 def test_reduction_is_pickled_and_keeps_its_code(total: ReductionKernel) -> None:

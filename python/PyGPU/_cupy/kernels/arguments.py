@@ -15,6 +15,7 @@ __all__ = [
     "ArrayForm",
     "ScalarCast",
     "as_array",
+    "check_ranges",
     "extent",
     "extent_dtype",
     "first_element",
@@ -167,3 +168,33 @@ def extent(shape: Sequence[int], strides: Sequence[int]) -> np.void:
 def first_element(array: Any, form: ArrayForm) -> Any:
     """Return a contiguous view that begins at the array's first element, for a parameter that is a pointer."""
     return array if form.is_contiguous else array[(slice(0, 1),) * form.ndim]
+
+
+def check_ranges(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
+    """Raise NumPy's error if an integer is outside of the range of its parameter.
+
+    Parameters
+    ----------
+    args : sequence
+        Arguments of a rejected launch.
+    dtypes : sequence of numpy.dtype
+        Types of the inputs.
+
+    Raises
+    ------
+    OverflowError
+        If an integer is outside of the range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU._cupy.kernels.arguments import check_ranges
+    >>> check_ranges((300,), (np.dtype('int8'),))
+    Traceback (most recent call last):
+    OverflowError: Python integer 300 out of bounds for int8, which holds -128 to 127
+    """
+    for value, dtype in zip(args, dtypes, strict=False):
+        if type(value) is int and dtype.kind in "iu":
+            least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+            if not least <= value <= most:
+                raise OverflowError(f"Python integer {value} out of bounds for {dtype}, which holds {least} to {most}")

@@ -188,7 +188,7 @@ def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) ->
         depth += (word in "([{") - (word in ")]}")
         if word != name or before in (".", "->", "::"):
             continue
-        if before == "&" and (at < 2 or not _ends_operand(words[at - 2])):
+        if _is_address(words, at):
             return False  # the address would be that of the local variable
         if not seen:
             statement = words[at + 2 :][: _statement_end(words[at + 2 :])]
@@ -196,6 +196,13 @@ def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) ->
                 return False
             seen = True
     return seen
+
+
+def _is_address(words: list[str], at: int) -> bool:
+    """Return whether the address of the name at a position is taken, as in ``&y`` and ``&(y)``."""
+    while at and words[at - 1] == "(":
+        at -= 1
+    return at > 0 and words[at - 1] == "&" and (at < 2 or not _ends_operand(words[at - 2]))
 
 
 def _ends_operand(word: str) -> bool:

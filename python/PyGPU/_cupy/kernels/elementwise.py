@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.kernels.arguments import ArrayForm, as_array, scalar_cast
+from PyGPU._cupy.kernels.arguments import ArrayForm, as_array, check_ranges, scalar_cast
 from PyGPU._cupy.kernels.c_text import depends_on_block
 from PyGPU._cupy.kernels.elementwise_source import (
     KernelText,
@@ -154,7 +154,11 @@ class ElementwiseKernel:
                 cast = scalar_cast(type(args[position]), dtype)
                 args[position] = args[position] if cast is None else cast(args[position])
         launch = self._launch(args, shape, types, is_fresh)
-        launch.run(args, shape, stream, block_size)
+        try:
+            launch.run(args, shape, stream, block_size)
+        except ValueError:
+            check_ranges(args, types.inputs)
+            raise
         key = tuple([one.dtype if type(one) is _Array else type(one) for one in given])
         if key not in self._launches:
             fast = fast_launch(self, launch, given, types)

@@ -7,6 +7,7 @@ the number of threads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -214,7 +215,8 @@ def loop_kernel(
             after.append(f"_raw_{name}[i] = {name};")
         else:
             before.append(f"{element} &{name} = _raw_{name}[i];")
-    if any(f"&{name}" in text.operation.replace(" ", "") for name in _references(before)):
+    compact = re.sub(r"[\s(]", "", text.operation)
+    if any(f"&{name}" in compact for name in _references(before)):
         before.append("(void)tid;")  # a pack's elements are in registers, which have no address in the array
     loop_prep = text.loop_prep
     kind = indexer(text, ndim)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._cupy.kernels.arguments import LIMIT_32_BITS, ArrayForm, extent, first_element, scalar_cast
+from PyGPU._cupy.kernels.arguments import LIMIT_32_BITS, ArrayForm, check_ranges, extent, first_element, scalar_cast
 
 if TYPE_CHECKING:
     from PyGPU._cupy.kernels.elementwise import ElementwiseKernel
@@ -130,7 +130,7 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
         if forms[position] is None and (cast := scalar_cast(type(given[position]), dtype)) is not None
     ]
     if not checks and not launch.is_plain:
-        return _simple(kernel, launch.native, loop, casts, types.outputs, is_fresh)
+        return _simple(kernel, launch.native, loop, casts, types, is_fresh)
     if launch.is_plain and not (loop or casts or launch.with_shape):
         return _raw(kernel, launch.native, [position for position, _ in checks], types.outputs, is_fresh)
     return _general(kernel, launch, checks, loop, casts, types.outputs, is_fresh)
@@ -148,38 +148,48 @@ def _simple(
     native: Any,
     arrays: list[int],
     casts: list[tuple[int, Any]],
-    dtypes: tuple[np.dtype[Any], ...],
+    types: TypeMap,
     is_fresh: bool,
 ) -> FastLaunch:
     """Return the launch of a kernel without raw arrays, which PyGPU's kernel checks and broadcasts."""
     first, *others = arrays
     result, nin, empty = kernel.result, kernel.nin, _core.empty
-    only = dtypes[0] if kernel.nout == 1 and is_fresh and result([0]) == 0 else None
+    inputs, dtypes = types.inputs, types.outputs
+    has_one = kernel.nout == 1 and result([0]) == 0
+    only = dtypes[0] if has_one and is_fresh else None
 
     def launch(args: Any, size: int, stream: Any, block_size: int) -> Any:
         if size != -1:
             return kernel.call(args, size, stream, block_size)
         if casts:
             args = _cast(args, casts)
-        if not is_fresh:
-            try:
-                native(*args, stream=stream)
-            except ValueError:
+        try:
+            if not is_fresh:
+                if stream is None:
+                    native(*args)
+                else:
+                    native(*args, stream=stream)
+                return args[nin] if has_one else result(args[nin:])
+            shape = args[first].shape
+            for position in others:
+                if args[position].shape != shape:
+                    shape = np.broadcast_shapes(*[args[one].shape for one in arrays])
+                    break
+            if only is not None:
+                output = empty(shape, only)
+                if stream is None:
+                    native(*args, output)
+                else:
+                    native(*args, output, stream=stream)
+                return output
+            outputs = [empty(shape, dtype) for dtype in dtypes]
+            native(*args, *outputs, stream=stream)
+            return result(outputs)
+        except ValueError:
+            check_ranges(args, inputs)
+            if not is_fresh:
                 kernel.check_outputs(args, kernel.loop_shape(args, -1))
-                raise
-            return result(args[nin:])
-        shape = args[first].shape
-        for position in others:
-            if args[position].shape != shape:
-                shape = np.broadcast_shapes(*[args[one].shape for one in arrays])
-                break
-        if only is not None:
-            output = empty(shape, only)
-            native(*args, output, stream=stream)
-            return output
-        outputs = [empty(shape, dtype) for dtype in dtypes]
-        native(*args, *outputs, stream=stream)
-        return result(outputs)
+            raise
 
     return launch
 

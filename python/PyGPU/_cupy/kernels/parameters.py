@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU import _core
-from PyGPU._native.c_types import dtype_to_ctype
+from PyGPU._cupy.kernels.records import record_definition, record_name
+from PyGPU._native.c_types import dtype_to_ctype, name_of as registered_name, parse_type
 
 __all__ = ["TEXTURE", "Parameter", "TypeMap", "c_name", "check_kernel_name", "parse_parameters", "resolve"]
 
@@ -65,7 +65,14 @@ def c_name(dtype: DType) -> str:
         return name
     if dtype == TEXTURE:
         return "cudaTextureObject_t"
-    return "bfloat16" if dtype.name == "bfloat16" else dtype_to_ctype(dtype)
+    if dtype.name == "bfloat16":
+        return "bfloat16"
+    return record_name(dtype) if _is_record(dtype) else dtype_to_ctype(dtype)
+
+
+def _is_record(dtype: DType) -> bool:
+    """Return whether a dtype is structured and has no registered C name."""
+    return dtype.names is not None and registered_name(dtype) is None
 
 
 def check_kernel_name(name: str) -> None:
@@ -153,12 +160,13 @@ def _dtype_of_name(name: str) -> DType:
     try:
         return np.dtype(name)
     except TypeError:
-        dtype = _core._dtype_of_c_name(name)
-        if dtype is None:
-            raise TypeError(
-                f"{name!r} is no dtype of NumPy, such as float32, and no letter for a placeholder"
-            ) from None
-        return dtype
+        pass
+    try:
+        return parse_type(name)
+    except ValueError:
+        raise TypeError(
+            f"{name!r} is no dtype of NumPy, such as float32, no registered type, and no letter for a placeholder"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -170,8 +178,10 @@ class TypeMap:
     placeholders: tuple[tuple[str, DType], ...]
 
     def typedefs(self) -> str:
-        """Return the definitions of the placeholders as types."""
-        return "".join(f"typedef {c_name(dtype)} {name};\n" for name, dtype in self.placeholders)
+        """Return the definitions of structured types, and of the placeholders as types."""
+        dtypes = dict.fromkeys((*self.inputs, *self.outputs))
+        records = [record_definition(one, c_name) for one in dtypes if one != TEXTURE and _is_record(one)]
+        return "".join(records) + "".join(f"typedef {c_name(dtype)} {name};\n" for name, dtype in self.placeholders)
 
 
 def resolve(

@@ -135,7 +135,8 @@ class RawModule:
         CudaError
             If the module does not contain the variable.
         """
-        from PyGPU._cupy.cuda.memory import MemoryPointer, UnownedMemory
+        from PyGPU._cupy.cuda.allocations import UnownedMemory
+        from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
 
         device, module = _core.Device().index, self.module
         try:

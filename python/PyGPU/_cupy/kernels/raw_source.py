@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -28,7 +29,7 @@ def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
     options : tuple of str
         Options of the compiler.
     jitify : bool or None
-        Must be false.
+        Must not be true; False gives a DeprecationWarning, as in CuPy.
 
     Raises
     ------
@@ -53,6 +54,8 @@ def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
             "jitify=True: PyGPU has no Jitify, whose use CuPy has deprecated. Omit jitify: PyGPU finds CUDA's headers "
             "itself, and options=('-I/folder',) adds others"
         )
+    if jitify is not None:
+        warnings.warn("The jitify argument is deprecated, as in CuPy: omit it", DeprecationWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -93,10 +96,10 @@ class RawSource:
 
     def recompile(self, device: int) -> _core.Module:
         """Compile or load the module of a device again, and use it from now on."""
-        module = _MODULES[self, device] = self._load(device)
+        module = _MODULES[self, device] = self._load(device, cache=False)
         return module
 
-    def _load(self, device: int) -> _core.Module:
+    def _load(self, device: int, cache: bool = True) -> _core.Module:
         if self.path is not None:
             return self._load_image(self.path, device)
         assert self.code is not None
@@ -111,7 +114,7 @@ class RawSource:
         compiler = None
         if self.backend == "nvcc" and _core.Device(device).kind == "cuda" and which("nvcc"):
             compiler = "nvcc"
-        return _core.Module(code, options, instances=instances, compiler=compiler, device=device)
+        return _core.Module(code, options, instances=instances, compiler=compiler, cache=cache, device=device)
 
     def _load_image(self, path: str, device: int) -> _core.Module:
         if not Path(path).is_file():

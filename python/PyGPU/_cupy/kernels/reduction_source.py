@@ -213,7 +213,7 @@ def axis_source(
         return join.replace("{left}", left).replace("{right}", right)
 
     return f"""{_head(text, types)}extern "C" __global__ void {text.symbol}({listed}) {{
-    __shared__ double _bytes[({threads} * sizeof(_type_reduce) + 15) / 16 * 2];
+    __shared__ pygpu_cupy::room _bytes[({threads} * sizeof(_type_reduce) + 15) / 16];
     _type_reduce *_shared = (_type_reduce *)_bytes;
     const pygpu_cupy::count _in_ind = {{_results * _count}}, _out_ind = {{_results}};
     {bodies[0]}
@@ -223,12 +223,15 @@ def axis_source(
     for (ptrdiff_t _base = (ptrdiff_t)blockIdx.x * _places; _base < _results; _base += _step) {{
         const ptrdiff_t _i = _base + _place;
         _type_reduce _sum = _type_reduce({text.identity});
-        if (_i < _results) for (ptrdiff_t _J = _lane; _J < _count; _J += _lanes) {{
+        if (_i < _results) {{
+#pragma unroll 4
+        for (ptrdiff_t _J = _lane; _J < _count; _J += _lanes) {{
             const ptrdiff_t _j = _J * _results + _i;
             {bodies[1]}
             _type_reduce _one = static_cast<_type_reduce>({text.map_expr}
             );
             {joined("_sum", "_one")}
+        }}
         }}
         _shared[_tid] = _sum;
         __syncthreads();

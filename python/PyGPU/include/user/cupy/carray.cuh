@@ -4,6 +4,10 @@
 #ifndef PYGPU_CUPY_CARRAY_CUH
 #define PYGPU_CUPY_CARRAY_CUH
 
+#if defined(__HIPCC_RTC__)
+typedef __PTRDIFF_TYPE__ ptrdiff_t; // which NVRTC defines itself
+#endif
+
 #ifndef M_PI
 #define M_PI 3.1415926535897932384626433832795
 #endif

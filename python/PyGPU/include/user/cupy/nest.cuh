@@ -19,6 +19,9 @@ template <int axes, int arrays> struct nest {
     }
 };
 
+// Room for values of any type: 16 bytes with the alignment that complex numbers of double precision need.
+struct alignas(16) room { double parts[2]; };
+
 struct count { ptrdiff_t number; __device__ ptrdiff_t size() const { return number; } };
 
 }
