@@ -6,6 +6,7 @@ import ctypes
 import gc
 import io
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -239,6 +240,14 @@ def test_allocator_of_pygpu_has_cupys_form() -> None:
         pointer = cuda.alloc(100)
     assert made == [100]
     assert (pointer.mem.size, pointer.mem.ptr) == (100, pointer.ptr)
+
+
+def test_allocator_named_cupy_is_not_pygpu_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", PyGPU.cupy)
+    reason = "this is the CPU" if PyGPU.backend_name() == "cpu" else "finds PyGPU here"
+    with pytest.raises(PyGPU.NotSupportedError, match=reason):
+        PyGPU.set_allocator("cupy")
+    assert PyGPU.get_allocator() is None
 
 
 def test_function_allocators_allocate_and_free() -> None:

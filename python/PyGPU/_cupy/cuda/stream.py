@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 from PyGPU import _core
 from PyGPU._cupy.cuda.event import Event
 from PyGPU._cupy.cuda.runtime.constants import streamCaptureModeRelaxed, streamPerThread
+from PyGPU._cupy.cuda.runtime.streams import is_capturing
 
 __all__ = ["ExternalStream", "Stream", "get_current_stream"]
 
@@ -226,13 +227,10 @@ class BaseStream(_core.Stream):
         >>> cuda.Stream().is_capturing()
         False
         """
-        return _is_capturing(self)
+        return is_capturing(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.ptr} (device {self.device_id})>"
-
-
-_is_capturing: Callable[[_core.Stream], bool] = vars(_core.Stream)["is_capturing"].__get__
 
 
 class _StreamClass(type):

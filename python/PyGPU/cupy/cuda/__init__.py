@@ -10,6 +10,7 @@ Submodules: `compiler`, `device`, `driver`, `function`, `graph`, `memory`, `memo
 # ruff: noqa: F403
 from __future__ import annotations
 
+import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +81,12 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = globals()[name] = getattr(_import_module(_HOMES[name]), name)
         return value
-    hint = f": {_HINTS[name]}" if name in _HINTS else ""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+    if name not in _HINTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if _sys._getframe(1).f_code.co_name == "_handle_fromlist":
+        # For `from cupy.cuda import name` Python would replace an AttributeError by an ImportError without the hint.
+        raise ImportError(f"cannot import name {name!r} from {__name__!r}: {_HINTS[name]}", name=__name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {_HINTS[name]}")
 
 
 def __dir__() -> list[str]:

@@ -1,11 +1,40 @@
 """CuPy's module of memory: allocations, pointers, pools and allocators."""
 
-# ruff: noqa: F403
-from PyGPU._cupy.cuda.allocations import *
-from PyGPU._cupy.cuda.allocator import *
-from PyGPU._cupy.cuda.errors import OutOfMemoryError as OutOfMemoryError
-from PyGPU._cupy.cuda.memory import *
-from PyGPU._cupy.cuda.memory_pointer import *
-from PyGPU._cupy.cuda.pools.device_pool import *
-from PyGPU._cupy.cuda.pools.pool import *
-from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory as PooledMemory
+from PyGPU._cupy.cuda.allocations import BaseMemory, ManagedMemory, Memory, MemoryAsync, UnownedMemory
+from PyGPU._cupy.cuda.allocator import (
+    CFunctionAllocator,
+    PythonFunctionAllocator,
+    alloc,
+    get_allocator,
+    set_allocator,
+    using_allocator,
+)
+from PyGPU._cupy.cuda.errors import OutOfMemoryError
+from PyGPU._cupy.cuda.memory import get_default_memory_pool
+from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_async, malloc_managed
+from PyGPU._cupy.cuda.pools.device_pool import MemoryAsyncPool
+from PyGPU._cupy.cuda.pools.pool import MemoryPool, SingleDeviceMemoryPool
+from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory
+
+__all__ = [
+    "BaseMemory",
+    "CFunctionAllocator",
+    "ManagedMemory",
+    "Memory",
+    "MemoryAsync",
+    "MemoryAsyncPool",
+    "MemoryPointer",
+    "MemoryPool",
+    "OutOfMemoryError",
+    "PooledMemory",
+    "PythonFunctionAllocator",
+    "SingleDeviceMemoryPool",
+    "UnownedMemory",
+    "alloc",
+    "get_allocator",
+    "get_default_memory_pool",
+    "malloc_async",
+    "malloc_managed",
+    "set_allocator",
+    "using_allocator",
+]

@@ -41,6 +41,9 @@ _events: dict[int, cuda_event.cudaEvent_t] = {}
 EVENTS: WeakValueDictionary[int, _core.Event] = WeakValueDictionary()
 """The objects of `cupy.cuda.Event` whose handle a program has queried, by handle."""
 
+is_capturing: Callable[[_core.Stream], bool] = vars(_core.Stream)["is_capturing"].__get__
+"""Reads PyGPU's attribute, which is a method of CuPy's streams."""
+
 _new_stream = raising(cuda_stream.cudaStreamCreateWithPriority)
 _new_event = raising(cuda_event.cudaEventCreateWithFlags)
 streamSynchronize = raising(cuda_stream.cudaStreamSynchronize)
@@ -188,7 +191,7 @@ def streamIsCapturing(stream: int) -> bool:
     >>> runtime.streamIsCapturing(0)
     False
     """
-    return cuda_stream.as_stream(stream).is_capturing
+    return is_capturing(cuda_stream.as_stream(stream))
 
 
 def streamAddCallback(stream: int, callback: Callable[[int, int, Any], object], arg: Any, flags: int = 0) -> None:
