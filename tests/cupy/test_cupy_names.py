@@ -14,6 +14,7 @@ import pytest
 import PyGPU
 from PyGPU import cupy, cupyx
 from PyGPU._cupy.missing import MISSING, missing_module, missing_text
+from PyGPU.cupy import testing
 
 
 def _listed() -> dict[str, list[str]]:
@@ -171,6 +172,13 @@ def test_functions_of_numpy_1_are_there() -> None:
         cupy.disp("text")
 
 
+def test_roll_takes_shift_on_device() -> None:
+    a = cupy.arange(6).reshape(2, 3)
+    for shift, axis in ((cupy.array(2), None), (cupy.array([1, 2]), (0, 1)), ((1, 2), (0, 1)), (cupy.array([1]), 1)):
+        host = shift.get() if isinstance(shift, cupy.ndarray) else shift
+        np.testing.assert_array_equal(cupy.roll(a, shift, axis).get(), np.roll(a.get(), host, axis))
+
+
 def test_memoize_stores_results_by_arguments() -> None:
     calls = []
 
@@ -195,9 +203,10 @@ def test_random_functions_take_dtype() -> None:
     np.testing.assert_array_equal(cupy.random.uniform(-1, 1, 4, dtype="f4").get(), first.get())
     assert cupy.random.rand(2, 3, dtype="f4").shape == (2, 3)
     assert cupy.random.poisson(3.0, 5, np.int32).dtype == np.int32
+    assert cupy.random.noncentral_f(2, 3, 1, (2,), np.int16).dtype == np.int16
     assert cupy.random.RandomState(1).standard_normal(2, "f4").dtype == np.float32
     assert cupy.random.Generator(cupy.random.XORWOW(1)).random(2).shape == (2,)
-    with pytest.raises(TypeError, match="normal: random numbers of float64 cannot have the dtype int32"):
+    with pytest.raises(TypeError, match="normal: random numbers cannot have the dtype int32; pass float32"):
         cupy.random.normal(size=2, dtype="i4")
 
 
@@ -211,7 +220,13 @@ def test_poly1d_computes_as_numpys() -> None:
     ]:  # fmt: skip
         np.testing.assert_array_equal(got.coeffs.get(), wanted.coeffs)
     np.testing.assert_array_equal(ours(cupy.arange(3)).get(), theirs(np.arange(3)))
+    np.testing.assert_array_equal((cupy.arange(3) * ours).get(), np.arange(3) * theirs)
+    np.testing.assert_array_equal((cupy.arange(3) - ours).get(), np.arange(3) - theirs)
+    testing.numpy_cupy_array_equal()(lambda xp: xp.poly1d([1, 2]) + 1)()
+    with pytest.raises(AssertionError, match="has the variable z, of numpy x"):
+        testing.numpy_cupy_array_equal()(lambda xp: xp.poly1d([1, 2], variable="x" if xp is np else "z"))()
     np.testing.assert_allclose(np.sort(ours.r.get()), np.sort(theirs.r))
+    assert [cupy.roots(cupy.array(c)).dtype.kind for c in ([1, -3, 2], [1, 0, 1], [1j, 2])] == ["f", "c", "c"]
     ours[4] = 7
     theirs[4] = 7
     assert ours.get() == theirs
@@ -258,6 +273,10 @@ def test_archive_loads_in_with_block() -> None:
     with cupy.load(file) as arrays:
         assert sorted(arrays.files) == ["a", "b"]
         assert arrays["a"].tolist() == [0, 1, 2]
+    dumped = io.BytesIO()
+    cupy.arange(3).dump(dumped)
+    dumped.seek(0)
+    assert cupy.load(dumped, allow_pickle=True).tolist() == [0, 1, 2]
 
 
 def test_show_config_names_pygpu(capsys: pytest.CaptureFixture[str]) -> None:

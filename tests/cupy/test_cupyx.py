@@ -80,6 +80,7 @@ def test_pinned_arrays_have_layout_of_numpys() -> None:
         for a in (host, cupy.array(host.transpose(1, 0, 2)).transpose(1, 0, 2)):
             got = cupyx.empty_like_pinned(a, order=order)
             assert (got.shape, got.strides, got.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
+            assert isinstance(got.base, cupy.cuda.PinnedMemoryPointer)
     assert cupyx.zeros_like_pinned(cupy.ones(()), "i4").tolist() == 0
     assert cupyx.zeros_like_pinned(host, shape=(5,)).tolist() == [0.0] * 5
     with pytest.raises(TypeError, match="subok=True is not supported"):

@@ -48,6 +48,10 @@ def test_at_applies_function_once_per_repeated_index(name: str) -> None:
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))
     getattr(np, name).at(wanted, index, np.tile(values, 50))
     assert_same(target, wanted)
+    # An ndarray of the host as the second operand.
+    getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), values)
+    getattr(np, name).at(wanted, index, np.tile(values, 50))
+    assert_same(target, wanted)
 
 
 def test_add_at_in_index_order_equals_numpy_bitwise() -> None:

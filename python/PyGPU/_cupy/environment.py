@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -114,6 +115,11 @@ def get_runtime_info(*, full: bool = True) -> str:
 def show_config(*, _full: bool = False) -> None:
     """Print which library `cupy` is, and what it computes on.
 
+    Parameters
+    ----------
+    _full : bool, optional
+        Accepted for CuPy's programs.
+
     Examples
     --------
     >>> from PyGPU import cupy
@@ -121,7 +127,7 @@ def show_config(*, _full: bool = False) -> None:
     cupy is PyGPU's facade of CuPy 14.1.0; it is not CuPy
     ...
     """
-    print(get_runtime_info(full=_full), end="")
+    sys.stdout.write(get_runtime_info(full=_full))
 
 
 def get_default_memory_pool() -> Any:

@@ -29,6 +29,7 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
             "show_config",
         ),
         "PyGPU._cupy.functions.files": ("load",),
+        "PyGPU._cupy.functions.manipulation": ("roll",),
         "PyGPU._cupy.functions.memoization": ("clear_memo", "memoize"),
         "PyGPU._cupy.functions.numpy1": (
             "alltrue", "asfarray", "byte_bounds", "cumproduct", "disp", "find_common_type", "get_array_wrap", "in1d",

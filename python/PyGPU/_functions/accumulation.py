@@ -39,12 +39,13 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
 
 def _values(a: _core.GPUArray, operand: Any, shape: tuple[int, ...]) -> _core.GPUArray:
     """Return the second operand of the ufunc: one value for all indices, or one value per index."""
-    values = operand if isinstance(operand, _core.GPUArray) else np.asarray(operand)
+    is_on_device = isinstance(operand, _core.GPUArray)
+    values: Any = operand if is_on_device else np.asarray(operand)
     if values.size == 1 and values.ndim <= len(shape):
         broadcast: Any = values
     else:
         try:
-            broadcast = _core.broadcast_to(values, shape) if values is operand else np.broadcast_to(values, shape)
+            broadcast = _core.broadcast_to(values, shape) if is_on_device else np.broadcast_to(values, shape)
         except ValueError:
             raise ValueError("array is not broadcastable to correct shape") from None
     if not isinstance(broadcast, _core.GPUArray):

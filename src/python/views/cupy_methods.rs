@@ -18,7 +18,7 @@ fn call<'py>(py: Python<'py>, name: &str, arguments: impl PyCallArgs<'py>) -> Py
 #[pymethods]
 impl GpuArray {
     // Subscripts of the class in annotations, such as `cupy.ndarray[Any, Any]`.
-    // stub: def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    // stub: def __class_getitem__(cls, item: Any) -> GenericAlias: ...
     #[classmethod]
     fn __class_getitem__<'py>(class: &Bound<'py, PyType>, item: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = class.py();

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from PyGPU import _core
+from PyGPU._cupy.package import public_module
 
 __all__ = ["empty_like_pinned", "empty_pinned", "zeros_like_pinned", "zeros_pinned"]
 
 _Host = np.ndarray[Any, Any]
+
+
+def _memory(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Allocate pinned memory; the ndarray over it keeps it, as its `base`."""
+    return public_module("cupy.cuda").alloc_pinned_memory(math.prod(shape) * dtype.itemsize)
 
 
 def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
@@ -35,7 +42,8 @@ def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
     >>> cupyx.empty_pinned((2, 3), "f4").shape
     (2, 3)
     """
-    return _core.empty_pinned(shape, dtype, order)
+    dtype, shape = np.dtype(dtype), tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    return np.ndarray(shape, dtype, buffer=_memory(shape, dtype), order=order or "C")
 
 
 def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
@@ -60,7 +68,9 @@ def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
     >>> cupyx.zeros_pinned(3)
     array([0., 0., 0.])
     """
-    return _core.zeros_pinned(shape, dtype, order)
+    result = empty_pinned(shape, dtype, order)
+    result.fill(0)
+    return result
 
 
 def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
@@ -95,9 +105,7 @@ def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = 
     dtype = a.dtype if dtype is None else np.dtype(dtype)
     sample = np.lib.stride_tricks.as_strided(np.empty(1, a.dtype), a.shape, a.strides)
     layout = np.empty_like(sample, dtype, order, subok=False, shape=shape)
-    axes = sorted(range(layout.ndim), key=lambda axis: -layout.strides[axis])
-    dense = _core.empty_pinned(tuple(layout.shape[axis] for axis in axes), dtype, "C")
-    return dense.transpose(np.argsort(axes)) if layout.ndim else dense
+    return np.ndarray(layout.shape, dtype, buffer=_memory(layout.shape, dtype), strides=layout.strides)
 
 
 def zeros_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:

@@ -74,13 +74,13 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> _core.GPUArray:
 
 
 def asfarray(a: Any, dtype: Any = np.float64) -> _core.GPUArray:
-    """Convert values to an array of a floating-point type; an integer type becomes float64."""
+    """Convert values to an array of a floating-point type, as `cupy.asarray`; an integer type becomes float64."""
     dtype = np.dtype(dtype)
     return asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
 
 
 def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
-    """Return the address of the first byte of an array, and the address behind its last byte."""
+    """Return the first address of an array and the address behind it, as `numpy.lib.array_utils.byte_bounds`."""
     low = high = a.ptr
     if a.size == 0:
         return low, high
@@ -90,7 +90,7 @@ def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
 
 
 def issubclass_(arg1: Any, arg2: Any) -> bool:
-    """Test whether a class is a subclass of another one; False for an object that is no class."""
+    """Test whether a class is a subclass of another one, as `issubclass`; False for an object that is no class."""
     try:
         return issubclass(arg1, arg2)
     except TypeError:
@@ -98,7 +98,7 @@ def issubclass_(arg1: Any, arg2: Any) -> bool:
 
 
 def obj2sctype(rep: Any, default: Any = None) -> Any:
-    """Return the scalar type of a dtype, an array, a class or a name, or a default value."""
+    """Return the scalar type of a dtype, an array, a class or a name, as `numpy.dtype`; otherwise a default value."""
     if isinstance(rep, type) and issubclass(rep, np.generic):
         return rep
     try:
@@ -108,19 +108,19 @@ def obj2sctype(rep: Any, default: Any = None) -> Any:
 
 
 def issctype(rep: Any) -> bool:
-    """Test whether an object is a scalar type or a dtype."""
+    """Test whether an object is a scalar type or a dtype that is not `object`, as `numpy.isdtype` tests kinds."""
     if not isinstance(rep, type | np.dtype):
         return False
     return obj2sctype(rep) not in (None, np.object_)
 
 
 def issubsctype(arg1: Any, arg2: Any) -> bool:
-    """Test whether the scalar type of an object is a subclass of that of another one."""
+    """Test whether a scalar type is a subclass of another one, as `cupy.issubdtype`, for any objects with a type."""
     return issubclass(obj2sctype(arg1), obj2sctype(arg2))
 
 
 def sctype2char(sctype: Any) -> str:
-    """Return the character of the scalar type of an object."""
+    """Return the character of the scalar type of an object, as `numpy.dtype.char`."""
     found = obj2sctype(sctype)
     if found is None:
         raise ValueError(f"sctype2char: {sctype!r} is not a type of elements")

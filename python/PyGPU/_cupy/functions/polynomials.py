@@ -81,8 +81,7 @@ class poly1d:
     @property
     def roots(self) -> _core.GPUArray:
         """Roots, in no order."""
-        found: _core.GPUArray = own("roots")(self._coefficients)
-        return found
+        return roots(self._coefficients)
 
     r = roots
 
@@ -203,18 +202,22 @@ class poly1d:
         return polyadd(self, other)
 
     def __radd__(self, other: Any) -> Any:
+        if isinstance(other, _core.GPUArray):
+            return other + self._coefficients  # as in NumPy, an array on the left adds the coefficients
         return polyadd(other, self)
 
     def __sub__(self, other: Any) -> Any:
         return polysub(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return polysub(other, self)
+        return other - self._coefficients if isinstance(other, _core.GPUArray) else polysub(other, self)
 
     def __mul__(self, other: Any) -> Any:
         return poly1d(self._coefficients * other) if _is_number(other) else polymul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
+        if isinstance(other, _core.GPUArray):
+            return other * self._coefficients
         return poly1d(other * self._coefficients) if _is_number(other) else polymul(other, self)
 
     def __truediv__(self, other: Any) -> Any:
@@ -238,7 +241,7 @@ class poly1d:
     def __ne__(self, other: object) -> Any:
         return not self == other if isinstance(other, poly1d) else NotImplemented
 
-    # Functions of PyGPU and operators of its arrays read the coefficients by these methods.
+    # `cupy.asarray` reads the coefficients by these methods.
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._coefficients.__dlpack__(**kwargs)
 
@@ -254,7 +257,7 @@ def _combining(name: str) -> Callable[[Any, Any], Any]:
         return poly1d(result) if isinstance(a1, poly1d) or isinstance(a2, poly1d) else result
 
     combine.__name__ = combine.__qualname__ = name
-    combine.__doc__ = f"Call `PyGPU.{name}`; the result is a `poly1d` if either operand is one."
+    combine.__doc__ = f"Combine two polynomials, as `PyGPU.{name}`; the result is a `poly1d` if either operand is one."
     return combine
 
 
@@ -300,7 +303,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def roots(p: Any) -> _core.GPUArray:
-    """Compute the roots of a polynomial.
+    """Compute the roots of a polynomial; real ones have a real dtype, for which the host waits.
 
     Parameters
     ----------
@@ -318,4 +321,6 @@ def roots(p: Any) -> _core.GPUArray:
     [1.0, 2.0]
     """
     found: _core.GPUArray = own("roots")(_coefficients(p))
-    return found
+    is_real = found.dtype.kind == "c" and not own("iscomplexobj")(_coefficients(p))
+    is_real = is_real and bool((found.imag == 0).all())
+    return found.real.copy() if is_real else found

@@ -126,9 +126,10 @@ def polyvander(x: Any, deg: int) -> _core.GPUArray:
         raise ValueError(f"polyvander: the highest power {deg} is negative")
     x = own("atleast_1d")(_core.asarray(x))
     x = x + 0.0 if x.dtype.kind in "biu" else x
-    result: _core.GPUArray = _core.ones((*x.shape, highest + 1), x.dtype)
+    powers = _core.ones((highest + 1, *x.shape), x.dtype)
     for power in range(1, highest + 1):
-        result[..., power] = result[..., power - 1] * x
+        powers[power] = powers[power - 1] * x
+    result: _core.GPUArray = own("moveaxis")(powers, 0, -1)
     return result
 
 

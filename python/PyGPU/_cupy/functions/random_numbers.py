@@ -47,7 +47,7 @@ def _with_dtype(name: str) -> Callable[..., Any]:
         if len(args) == count + 1 and dtype is None:
             *args, dtype = args  # type: ignore[assignment]
         result = own(self, *args, **kwargs)
-        return result if dtype is None else result.astype(_checked(name, dtype, result), copy=False)
+        return result if dtype is None else result.astype(_checked(name, dtype), copy=False)
 
     method.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [*parameters, inspect.Parameter("dtype", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)]
@@ -55,11 +55,16 @@ def _with_dtype(name: str) -> Callable[..., Any]:
     return method
 
 
-def _checked(name: str, dtype: Any, result: _core.GPUArray) -> np.dtype[Any]:
-    """Return a dtype that the values of a distribution can have."""
+_FLOATS = ("random_sample", "uniform", "normal", "standard_normal", "lognormal", "multivariate_normal")
+"""Methods whose numbers are drawn in float32 or float64, and are not converted to integers."""
+
+
+def _checked(name: str, dtype: Any) -> np.dtype[Any]:
+    """Return a dtype to which the numbers of a distribution can be converted."""
     checked: np.dtype[Any] = np.dtype(dtype)
-    if checked.kind not in ("f" if result.dtype.kind == "f" else "iuf"):
-        raise TypeError(f"{name}: random numbers of {result.dtype} cannot have the dtype {checked}; pass a real one")
+    if checked.kind not in ("f" if name in _FLOATS else "biuf"):
+        expected = "float32 or float64" if name in _FLOATS else "a real one"
+        raise TypeError(f"{name}: random numbers cannot have the dtype {checked}; pass {expected}")
     return checked
 
 
@@ -136,6 +141,8 @@ class BitGenerator(np.random.Philox):
     ----------
     seed : int, array_like of ints or numpy.random.SeedSequence, optional
         Seed, unpredictable by default.
+    size : int, optional
+        Accepted for CuPy's programs: cuRAND's number of states.
 
     Examples
     --------
@@ -160,15 +167,15 @@ class BitGenerator(np.random.Philox):
 
 
 class XORWOW(BitGenerator):
-    """Philox under the name of CuPy's default generator."""
+    """Philox under the name of CuPy's default generator; the parameters are as for `BitGenerator`."""
 
 
 class MRG32k3a(BitGenerator):
-    """Philox under the name of CuPy's generator MRG32k3a."""
+    """Philox under the name of CuPy's generator MRG32k3a; the parameters are as for `BitGenerator`."""
 
 
 class Philox4x3210(BitGenerator):
-    """Philox under CuPy's name."""
+    """Philox under CuPy's name; the parameters are as for `BitGenerator`."""
 
 
 _states: dict[Any, RandomState] = {}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.functions.polynomials import poly1d
 from PyGPU._cupy.testing import assertions as own, loops
 from PyGPU._native.public import assertions
 
@@ -102,6 +103,10 @@ def _pair(device: Any, host: Any) -> tuple[Any, Any]:
         return device, host
     if isinstance(device, np.generic) and isinstance(host, np.generic):
         return device, host
+    if isinstance(device, poly1d) and isinstance(host, np.poly1d):
+        if device.variable != host.variable:
+            raise AssertionError(f"the polynomial of cupy has the variable {device.variable}, of numpy {host.variable}")
+        return device.coeffs, host.coeffs
     if np.isscalar(device) and np.isscalar(host):
         return _core.asarray(np.asarray(device)), np.array(host)
     raise AssertionError(f"cupy returned {type(device)} and numpy {type(host)}")
@@ -210,8 +215,6 @@ def numpy_cupy_allclose(
     sp_name: str | None = None,
     scipy_name: str | None = None,
     contiguous_check: bool = True,
-    *,
-    _check_sparse_format: bool = True,
 ) -> _Decorator:
     """Return a decorator that requires close results of `numpy` and `cupy`.
 

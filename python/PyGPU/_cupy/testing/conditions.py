@@ -239,7 +239,7 @@ class _NumpyAlias(unittest.TestCase):
 
 
 class NumpyAliasBasicTestBase(_NumpyAlias):
-    """Tests that a function has NumPy's parameters and a docstring."""
+    """Test that a function has NumPy's parameters and a docstring; a case is created as `unittest.TestCase`."""
 
     def test_argspec(self) -> None:
         """Compare the parameters."""
@@ -251,7 +251,7 @@ class NumpyAliasBasicTestBase(_NumpyAlias):
 
 
 class NumpyAliasValuesTestBase(_NumpyAlias):
-    """Test that a function returns NumPy's value for ``self.args``."""
+    """Test that a function returns NumPy's value for ``self.args``; a case is created as `unittest.TestCase`."""
 
     args: tuple[Any, ...]
 

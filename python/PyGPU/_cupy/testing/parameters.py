@@ -65,6 +65,8 @@ def parameterize(*params: dict[str, Any], _ids: bool = True) -> Callable[[type],
     ----------
     *params : dict
         Attributes of the instances of the class.
+    _ids : bool, optional
+        Whether pytest shows the attributes in the names of tests, or their numbers.
 
     Returns
     -------

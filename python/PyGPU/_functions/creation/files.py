@@ -212,6 +212,8 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _co
     loaded = np.load(file, *args, **kwargs)
     if isinstance(loaded, np.ndarray):
         return _uploaded(loaded, device)
+    if isinstance(loaded, _core.GPUArray):  # a pickle, as `a.dump(file)` writes it
+        return loaded if device is None else loaded.copy(device=device)
     with loaded:
         return {name: _uploaded(loaded[name], device) for name in loaded.files}
 

@@ -1,0 +1,37 @@
+"""Functions that move elements, with operands that CuPy accepts on the device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._cupy.package import own
+
+__all__ = ["roll"]
+
+
+def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
+    """Shift elements along axes; those that leave an end return at the other one.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array.
+    shift : int, tuple of ints or GPUArray
+        Number of places; for one on the device the host waits.
+    axis : int or tuple of ints, optional
+        The axes; by default the flattened array is used.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.roll(cupy.arange(4), cupy.array(1)).tolist()
+    [3, 0, 1, 2]
+    """
+    places = shift.get() if isinstance(shift, _core.GPUArray) else shift
+    result: _core.GPUArray = own("roll")(a, places, axis)
+    return result

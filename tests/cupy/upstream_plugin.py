@@ -1,0 +1,152 @@
+"""Plugin of pytest that runs CuPy's own tests over PyGPU; ``tests/cupy/run_upstream.py`` loads it.
+
+The tests import private modules of CuPy. Helpers of tests are loaded from the checkout of CuPy; every other private
+module is replaced by an empty stand-in, so that a file with one such test can be collected. A test that uses an
+attribute of a stand-in fails with the text of `PRIVATE`, and counts as private in the report.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import PyGPU
+
+PRIVATE = "private in CuPy:"
+CHECKOUT = Path(os.environ["CUPY_CHECKOUT"])
+# The oldest versions that CuPy's tests expect to pass; newer cutoffs of `skip_if_after_baseline` apply.
+BASELINES = {"numpy": "2.3", "scipy": "1.14"}
+
+PyGPU.as_cupy(force=True)
+
+import cupy  # noqa: E402
+import cupy.cuda  # noqa: E402
+import cupy.fft  # noqa: E402
+import cupy.linalg  # noqa: E402
+import cupy.random  # noqa: E402
+import cupy.testing  # noqa: E402
+import cupyx  # noqa: E402
+
+from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
+
+
+class StandIn(types.ModuleType):
+    """Module whose attributes are those that were given to it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"{PRIVATE} {self.__name__}.{name}")
+
+
+def stand_in(name: str, **attributes: Any) -> StandIn:
+    """Install a stand-in for a private module, unless PyGPU has a module of the name."""
+    module = StandIn(name)
+    module.__path__ = []
+    vars(module).update(attributes)
+    sys.modules[name] = module
+    parent, _, last = name.rpartition(".")
+    if parent in sys.modules:
+        setattr(sys.modules[parent], last, module)
+    return module
+
+
+def skip_if_after_baseline(*, reason: str = "", **cutoffs: str) -> Callable[[Any], Any]:
+    """Return a decorator that skips a test for a version of a package from its cutoff on."""
+    from packaging.version import Version
+
+    later = [f"{name}>={one}" for name, one in cutoffs.items() if Version(one) > Version(BASELINES[name])]
+    return pytest.mark.skipif(any(cupy.testing.installed(one) for one in later), reason=reason)
+
+
+def load_helper(name: str) -> None:
+    """Load a private module of `cupy.testing` from the checkout."""
+    path = CHECKOUT / "cupy" / "testing" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"cupy.testing.{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    setattr(cupy.testing, name, module)
+
+
+def nothing(*_: Any) -> None:
+    """Do nothing, as the setter of an accelerator that PyGPU lacks."""
+
+
+def no_names(*_: Any) -> list[Any]:
+    """Return no accelerators."""
+    return []
+
+
+def install_stand_ins() -> None:
+    """Install stand-ins for the private modules that files of tests import or read when they are collected."""
+    accelerators: dict[str, Any] = {"ACCELERATOR_CUB": 1, "ACCELERATOR_CUTENSOR": 2}
+    for kind in ("routine", "reduction", "elementwise"):
+        accelerators |= {f"get_{kind}_accelerators": no_names, f"set_{kind}_accelerators": nothing}
+    stand_in("cupy._core", ndarray=cupy.ndarray, **accelerators)
+    stand_in("cupy._core._accelerator", **accelerators)
+    stand_in("cupy._core.core", ndarray=cupy.ndarray)
+    stand_in("cupy._core._cub_reduction", _CUB_REDUCE_SIZE_THRESHOLD=0)
+    stand_in("cupy._core.internal", prod=math.prod)
+    types_of_products = ("DEFAULT", "PEDANTIC", "FP16", "FP32", "FP64", "BF16", "TF32")
+    numbers = {f"COMPUTE_TYPE_{name}": number for number, name in enumerate(types_of_products)}
+    stand_in("cupy._core._routines_linalg", **numbers)
+    for name in ("_gufuncs", "flags", "_routines_math", "_scalar", "syncdetect", "_kernel"):
+        stand_in(f"cupy._core.{name}", _GUFunc=None, _scan_for_test=None, get_typename=None)
+    stand_in("cupy._util", ENABLE_SLICE_COPY=False, PerformanceWarning=UserWarning)
+    for name in ("cupy._environment", "cupy._indexing", "cupy._indexing.generate", "cupy.linalg._util"):
+        stand_in(name)
+    stand_in("cupy.fft._config")
+    stand_in("cupy.fft.config", enable_nd_planning=True, use_multi_gpus=False)
+    stand_in("cupy_backends")
+    stand_in("cupy_backends.cuda", stream=cupy.cuda.stream)
+    stand_in("cupy_backends.cuda.api", runtime=cupy.cuda.runtime, driver=cupy.cuda.driver)
+    sys.modules["cupy_backends.cuda.api.runtime"] = cupy.cuda.runtime
+    stand_in("cupy_backends.cuda.libs", nvrtc=cupy.cuda.nvrtc)
+    stand_in("cupyx.cusolver", check_availability=lambda _: True)
+    stand_in("cupy.cublas", get_batched_gesv_limit=lambda: 0, set_batched_gesv_limit=nothing)
+    drawing = {name: getattr(cupy.random, name) for name in cupy.random.__all__}
+    stand_in("cupy.random._distributions", **drawing)
+    stand_in("cupy.random._generator", **drawing)
+
+
+def install_helpers() -> None:
+    """Install the private modules of `cupy.testing`."""
+    names = {name: value for module in (loops, comparisons) for name, value in vars(module).items() if name[:2] != "__"}
+    private = stand_in("cupy.testing._loops", **names)
+    private._wraps_partial = lambda test, *given: lambda run: loops.without_parameters(test, run, *given)
+    private._wraps_partial_xp = lambda test, *given: (
+        lambda run: loops.without_parameters(test, run, *filter(None, given))
+    )
+    public = {name: getattr(cupy.testing, name) for name in cupy.testing.__all__}
+    stand_in("cupy.testing._helper", skip_if_after_baseline=skip_if_after_baseline, **public)
+    for name in ("_condition", "_protocol_helpers", "_hypothesis"):
+        load_helper(name)
+
+
+install_stand_ins()
+install_helpers()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Append the outcome of a test, with the message of its error, to the file of the runner."""
+    if report.when != "call" and report.outcome == "passed":
+        return
+    crash = getattr(report.longrepr, "reprcrash", None)
+    message = crash.message if crash is not None else str(report.longrepr) if report.failed else ""
+    with Path(os.environ["CUPY_OUTCOMES"]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps([report.nodeid, report.outcome, message]) + "\n")
+
+
+assert cupyx.__name__ == "PyGPU.cupyx"
