@@ -323,3 +323,30 @@ def test_texts_are_inspected_by_tokens() -> None:
         "int at[2] = {0, i}; y = x[at]": True,
     }
     assert {text: is_array_index("x", (text,), names) for text in shaped} == shaped
+
+
+def test_elementwise_kernel_accepts_own_types() -> None:
+    kernel = ElementwiseKernel(
+        "T x, float16 h",
+        "T y, float16 low, float16 high, bool finite",
+        """
+        uint64_t product = twice((uint64_t)x);
+        point p = {1, (int)product};
+        y = (T)(p.x * p.y);
+        low = min(max(h, float16(-2)), float16(3));
+        high = fmax(h, copysign(float16(1), h));
+        finite = isfinite(h) && !isnan(h) && !isinf(h) && (signbit(h) || h >= 0) && !iszero(h);
+        """,
+        "own_types",
+        preamble="""
+        typedef unsigned long long uint64_t;
+        __device__ uint64_t twice(uint64_t x) { return 2 * x; }
+        __device__ struct point { int x, y; };
+        """,
+    )
+    h = np.array([-7, 0, np.inf, 2.5, np.nan], np.float16)
+    y, low, high, finite = kernel(PyGPU.arange(5, dtype="u8"), PyGPU.to_gpu(h))
+    assert y.tolist() == [0, 2, 4, 6, 8]
+    np.testing.assert_array_equal(low.get()[:4], np.clip(h, -2, 3)[:4])
+    np.testing.assert_array_equal(high.get(), np.fmax(h, np.copysign(np.float16(1), h)))
+    assert finite.tolist() == [True, False, False, True, False]

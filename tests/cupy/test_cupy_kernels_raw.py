@@ -231,3 +231,14 @@ def test_raw_kernel_rejects_invalid_arguments(add: RawKernel) -> None:
         RawModule(code=source, backend="nvcc", name_expressions=["add"])
     with pytest.raises(PyGPU.NotSupportedError, match="texture references"):
         RawModule(code=source).get_texref("t")
+
+
+def test_raw_module_accepts_own_integer_types() -> None:
+    source = """
+    typedef unsigned long long uint64_t;
+    template <typename T> __global__ void count(T *out) { atomicAdd((uint64_t *)out, (uint64_t)2); }
+    """
+    module = RawModule(code=source, name_expressions=["count<uint64_t>"])
+    out = PyGPU.zeros(1, "u8")
+    module.get_function("count<uint64_t>")((1,), (4,), (out,))
+    assert out.tolist() == [8]

@@ -84,6 +84,18 @@ def test_classes_and_types_are_pygpus_and_numpys() -> None:
     assert cupy.ndarray[tuple, np.dtype].__origin__ is cupy.ndarray
 
 
+def test_creation_never_shares_memory_with_the_host() -> None:
+    makers = [cupy.array, cupy.asarray, cupy.asanyarray, cupy.ascontiguousarray, cupy.asfortranarray, cupy.require]
+    makers += [cupy.asarray_chkfinite, cupy.asfarray, lambda values: cupy.asarray(memoryview(values))]
+    for make in (*makers, lambda values: cupy.array(values, copy=False), lambda values: cupy.array(values, copy=None)):
+        host = np.arange(6.0)
+        make(host)[...] = 7
+        np.testing.assert_array_equal(host, np.arange(6))
+    device = cupy.arange(3)
+    assert cupy.array(device, copy=False) is device
+    assert cupy.array(device, "f4", copy=False).dtype == np.float32
+
+
 def test_creation_takes_cupys_parameters() -> None:
     host = np.arange(6, dtype=">i4").reshape(2, 3)
     for got in (cupy.array(host, blocking=True), cupy.asarray(host), cupy.ascontiguousarray(host)):

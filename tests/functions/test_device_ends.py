@@ -49,6 +49,7 @@ def test_grids_with_ends_on_the_device_match_numpy() -> None:
     assert_same(PyGPU.mgrid[gpu(0) : gpu(5)], np.mgrid[0:5])
     assert_same(PyGPU.mgrid[0 : 5 : gpu(2)], np.mgrid[0:5:2])
     assert_same(PyGPU.mgrid[gpu(0) : gpu(3.0), 0:2], np.mgrid[0:3.0, 0:2])
+    assert PyGPU.mgrid[0:3, 0:4, 0:2].flags.c_contiguous  # so that each part has views of other shapes
     for one, other in zip(PyGPU.ogrid[gpu(0) : gpu(3.0), 0:2], np.ogrid[0:3.0, 0:2], strict=True):
         assert_same(one, other)
 

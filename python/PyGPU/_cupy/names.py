@@ -21,7 +21,8 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
         "PyGPU._cupy.kernels.reduction": ("ReductionKernel",),
         "PyGPU._cupy.kernels.fusion": ("fuse",),
         "PyGPU._cupy.functions.creation": (
-            "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "asnumpy",
+            "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asnumpy",
+            "require",
         ),
         "PyGPU._cupy.environment": (
             "get_array_module", "get_default_memory_pool", "get_default_pinned_memory_pool", "is_available",

@@ -9,13 +9,30 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.package import own
 
-__all__ = ["array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "asnumpy"]
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "asarray_chkfinite",
+    "ascontiguousarray",
+    "asfortranarray",
+    "asnumpy",
+    "require",
+]
 
 
 def _native(values: Any) -> Any:
     """Return host values in the byte order of the devices, as CuPy converts them."""
     if isinstance(values, np.ndarray) and not values.dtype.isnative:
         return values.astype(values.dtype.newbyteorder("="))
+    return values
+
+
+def _device_values(values: Any) -> Any:
+    """Return host values for an array: on the CPU a copy, because no array of CuPy shares memory with the host."""
+    values = _native(values)
+    if isinstance(values, np.ndarray | memoryview | bytearray) and _core.Device().kind == "cpu":
+        return np.array(values, order="K")
     return values
 
 
@@ -59,7 +76,9 @@ def array(
     >>> cupy.array([1, 2], "f4", ndmin=2).shape
     (1, 2)
     """
-    result = own("array")(_native(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    values = _native(obj) if copy else _device_values(obj)
+    # CuPy's false means "only if needed"; NumPy's raises if a copy is needed.
+    result = own("array")(values, dtype, copy=copy or None, order=order, subok=subok, ndmin=ndmin)
     return _waited(result, blocking)
 
 
@@ -100,7 +119,8 @@ def asarray(
     >>> cupy.asarray(a) is a
     True
     """
-    return _waited(own("asarray")(_native(a), dtype, order, copy=copy, device=device), blocking)
+    a = _native(a) if copy is False else _device_values(a)
+    return _waited(own("asarray")(a, dtype, order, copy=copy, device=device), blocking)
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -127,7 +147,7 @@ def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool =
     >>> cupy.asanyarray([1, 2]).tolist()
     [1, 2]
     """
-    return _waited(own("asanyarray")(_native(a), dtype, order), blocking)
+    return _waited(own("asanyarray")(_device_values(a), dtype, order), blocking)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -152,7 +172,7 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _
     >>> cupy.ascontiguousarray(cupy.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    return _waited(own("ascontiguousarray")(_native(a), dtype), blocking)
+    return _waited(own("ascontiguousarray")(_device_values(a), dtype), blocking)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
@@ -177,7 +197,59 @@ def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _cor
     >>> cupy.asfortranarray(cupy.zeros((2, 3))).flags.f_contiguous
     True
     """
-    return _waited(own("asfortranarray")(_native(a), dtype), blocking)
+    return _waited(own("asfortranarray")(_device_values(a), dtype), blocking)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> _core.GPUArray:
+    """Convert values to an array on the current device; raise ValueError for NaN and infinities.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Memory order.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.asarray_chkfinite([1, 2]).tolist()
+    [1, 2]
+    """
+    result: _core.GPUArray = own("asarray_chkfinite")(_device_values(a), dtype, order)
+    return result
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None) -> _core.GPUArray:
+    """Convert values to an array on the current device with a memory order.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    dtype : dtype, optional
+        Data type, by default that of the values.
+    requirements : str or sequence of str, optional
+        ``'C'``, ``'F'``, ``'O'`` (own memory), and their long names.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> from PyGPU import cupy
+    >>> cupy.require(cupy.zeros((2, 3)), "f4", "F").flags.f_contiguous
+    True
+    """
+    result: _core.GPUArray = own("require")(_device_values(a), dtype, requirements)
+    return result
 
 
 def _waited(array: _core.GPUArray, blocking: bool) -> _core.GPUArray:

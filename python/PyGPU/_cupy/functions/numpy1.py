@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._cupy.functions.creation import asarray
 from PyGPU._cupy.package import own
 
 __all__ = [
@@ -75,7 +76,7 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> _core.GPUArray:
 def asfarray(a: Any, dtype: Any = np.float64) -> _core.GPUArray:
     """Convert values to an array of a floating-point type, as `cupy.asarray`; an integer type becomes float64."""
     dtype = np.dtype(dtype)
-    return _core.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
+    return asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
 
 
 def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:

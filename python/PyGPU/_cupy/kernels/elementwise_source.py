@@ -16,7 +16,15 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._cupy.kernels.arguments import ArrayForm, extent_dtype
-from PyGPU._cupy.kernels.c_text import has_word, headers_for, is_array_index, is_local_output, renamed
+from PyGPU._cupy.kernels.c_text import (
+    has_word,
+    headers_for,
+    is_array_index,
+    is_local_output,
+    own_integers,
+    renamed,
+    without_marked_types,
+)
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
 from PyGPU._native.library_files import HEADERS
 
@@ -97,7 +105,13 @@ def head(text: KernelText, types: TypeMap) -> str:
     """Return the preamble: headers, types of placeholders and the user's preamble."""
     names = [c_name(dtype) for dtype in (*types.inputs, *types.outputs)]
     headers = headers_for("pygpu_cupy", *names, *text.body, text.preamble)
-    return f'{headers}{types.typedefs()}#line 1 "preamble"\n{text.preamble}\n'
+    return f"{headers}{types.typedefs()}{user_preamble(text.preamble)}"
+
+
+def user_preamble(preamble: str) -> str:
+    """Return the user's preamble with its line numbers and its own names for types of <stdint.h>."""
+    names = "".join(f"#define {name} {other}\n" for name, other in own_integers(preamble).items())
+    return f'{names}#line 1 "preamble"\n{without_marked_types(preamble)}\n'
 
 
 def _type_of(parameter: Parameter, dtype: np.dtype[Any]) -> str:

@@ -10,6 +10,7 @@ from shutil import which
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._cupy.kernels.c_text import own_integers, renamed, without_marked_types
 from PyGPU._native.library_files import HEADERS
 from PyGPU._pycuda.driver.module import not_found
 
@@ -107,7 +108,9 @@ class RawSource:
             code = _CU_COMPLEX.sub("#include <cupy/cucomplex.cuh>", code)
         if "cupy/" in code:
             options.append(f"-I{HEADERS}")
-        instances = [name for name in self.name_expressions if "<" in name]
+        integers = own_integers(code)
+        code = renamed(without_marked_types(code), integers)
+        instances = [renamed(name, integers) for name in self.name_expressions if "<" in name]
         compiler = None
         if self.backend == "nvcc" and _core.Device(device).kind == "cuda" and which("nvcc"):
             compiler = "nvcc"
@@ -144,7 +147,7 @@ class RawSource:
             listed = ", ".join(self.name_expressions) or "none"
             raise not_found(ValueError(f"'{name}' is no name expression of the module, which has {listed}"))
         try:
-            return module.get_function(name)
+            return module.get_function(renamed(name, own_integers(self.code or "")) if "<" in name else name)
         except ValueError as error:
             raise not_found(error) from error
 

@@ -11,7 +11,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.kernels.arguments import ArrayForm
 from PyGPU._cupy.kernels.c_text import has_word, headers_for, renamed
-from PyGPU._cupy.kernels.elementwise_source import TAKEN, Declared, symbol_of
+from PyGPU._cupy.kernels.elementwise_source import TAKEN, Declared, symbol_of, user_preamble
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
 from PyGPU._native.library_files import HEADERS
 
@@ -53,7 +53,7 @@ def _head(text: ReductionText, types: TypeMap) -> str:
     headers = headers_for("pygpu_cupy", *names, *bodies)
     return (
         f"{headers}#include <cupy/nest.cuh>\n{types.typedefs()}"
-        f'#line 1 "preamble"\n{text.preamble}\n#line 1 "kernel"\ntypedef {text.reduce_type} _type_reduce;\n'
+        f'{user_preamble(text.preamble)}#line 1 "kernel"\ntypedef {text.reduce_type} _type_reduce;\n'
     )
 
 

@@ -68,7 +68,9 @@ class _Grid:
         if self._is_open:
             return tuple(axes)
         common_shape = np.broadcast_shapes(*(coordinates.shape for coordinates in host_grid))
-        return stack([_core.broadcast_to(coordinates, common_shape) for coordinates in axes])
+        # In C order, as NumPy's: `stack` would follow the zero strides of its operands.
+        grid = _core.empty((len(axes), *common_shape), axes[0].dtype)
+        return stack([_core.broadcast_to(coordinates, common_shape) for coordinates in axes], out=grid)
 
     def __repr__(self) -> str:
         return f"PyGPU.{'ogrid' if self._is_open else 'mgrid'}"

@@ -38,4 +38,22 @@ PYGPU_CUPY_SIXTEEN_BITS(bfloat16, __nv_bfloat16, __bfloat162float, __float2bfloa
 
 }
 #endif
+
+// Functions whose arguments would convert to more than one other type.
+extern "C++" {
+#define PYGPU_CUPY_SIXTEEN_BITS(name)                                                                                  \
+    static inline __device__ name min(name x, name y) { return (float)y < (float)x ? y : x; }                          \
+    static inline __device__ name max(name x, name y) { return (float)x < (float)y ? y : x; }                          \
+    static inline __device__ name fmin(name x, name y) { return fminf((float)x, (float)y); }                           \
+    static inline __device__ name fmax(name x, name y) { return fmaxf((float)x, (float)y); }                           \
+    static inline __device__ name copysign(name x, name y) { return copysignf((float)x, (float)y); }                   \
+    static inline __device__ int iszero(name x) { return (float)x == 0; }                                              \
+    static inline __device__ int isnan(name x) { return (float)x != (float)x; }                                        \
+    static inline __device__ int isinf(name x) { return fabsf((float)x) > 3.4028235e38f; }                             \
+    static inline __device__ int isfinite(name x) { return fabsf((float)x) <= 3.4028235e38f; }                         \
+    static inline __device__ int signbit(name x) { return copysignf(1, (float)x) < 0; }
+PYGPU_CUPY_SIXTEEN_BITS(float16)
+PYGPU_CUPY_SIXTEEN_BITS(bfloat16)
+#undef PYGPU_CUPY_SIXTEEN_BITS
+}
 #endif
