@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::{Build, Failure, short_libraries, wants_address_sanitizer, wants_source};
+use super::{Build, Failure, wants_address_sanitizer, wants_source};
 use crate::find_compiler::CxxCompiler;
 use crate::source_rewriter::{RewriteRequest, rewrite};
 use crate::thread_loops::{Split, split};
@@ -39,6 +39,11 @@ pub const SCHEDULER: &str = "runtime.o";
 
 /// Compiler arguments for compiling the scheduler.
 pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER];
+
+/// Name of the folder of the short libraries.
+pub const SHORT_LIBRARIES: &str = "short";
+/// Path of the file with the linker's arguments that name the short libraries.
+pub const SHORT_LIBRARY_ARGUMENTS: &str = "short/arguments";
 
 /// Name of the file to which the compiler writes the list of files that it read.
 pub const LIST: &str = "unit.d";
@@ -91,9 +96,9 @@ impl CompilerRun<'_> {
         let options: Vec<String> =
             self.options.iter().filter(|option| !SETS_THE_THREAD.contains(&&***option)).cloned().collect();
         let this = CompilerRun { compiler: self.compiler, place: self.place, options: &options };
-        if let Some(ready) = ready.filter(|ready| ready.join(short_libraries::ARGUMENTS).exists()) {
-            let folder = format!("-L{}", ready.join(short_libraries::FOLDER).display());
-            let listed = format!("@{}", ready.join(short_libraries::ARGUMENTS).display());
+        if let Some(ready) = ready.filter(|ready| ready.join(SHORT_LIBRARY_ARGUMENTS).exists()) {
+            let folder = format!("-L{}", ready.join(SHORT_LIBRARIES).display());
+            let listed = format!("@{}", ready.join(SHORT_LIBRARY_ARGUMENTS).display());
             let output = this.run(&[&usual[..], &[&folder, &listed]].concat())?;
             if output.status.success() {
                 return Ok(Ok(text(&output)));

@@ -14,7 +14,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER};
+use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER, SHORT_LIBRARIES};
 use super::dependencies::dependencies;
 use super::{headers, plain_source, short_libraries};
 use crate::find_compiler::CxxCompiler;
@@ -182,7 +182,7 @@ fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> 
     let start = |arguments: &[&str]| run.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok();
     let header = start(&["-x", "c++-header", "-MD", "-MF", LIST, "include/pygpu_cpu.h", "-o", PRECOMPILED])?;
     let children = [header, start(&OF_SCHEDULER)?];
-    fs::create_dir(folder.path().join(short_libraries::FOLDER)).ok()?;
+    fs::create_dir(folder.path().join(SHORT_LIBRARIES)).ok()?;
     Some(PreparedBuild { compiler, options, folder, wanted, children, begun })
 }
 

@@ -9,13 +9,9 @@ use std::ffi::CStr;
 use std::fs;
 use std::process::{Child, Stdio};
 
-use super::compiler_process::{CompilerRun, SCHEDULER};
+use super::compiler_process::{CompilerRun, SCHEDULER, SHORT_LIBRARIES, SHORT_LIBRARY_ARGUMENTS};
 use crate::elf_check::{half, number, word};
 
-/// Name of the folder of the short libraries.
-pub const FOLDER: &str = "short";
-/// Path of the file with the linker's arguments that name the short libraries.
-pub const ARGUMENTS: &str = "short/arguments";
 const PROBE: &str = "short/probe.c";
 const PROBE_LIBRARY: &str = "short/probe.so";
 
@@ -48,7 +44,8 @@ pub fn build(run: &CompilerRun<'_>) -> Option<()> {
     }
     let names: String = found.keys().map(|library| format!(" -l:{library}")).collect();
     // The compiler's own functions, for example the division of complex numbers, are in the static library `gcc`.
-    fs::write(run.place.join(ARGUMENTS), format!("-nostdlib -Wl,-z,defs -Wl,--as-needed{names} -lgcc\n")).ok()
+    fs::write(run.place.join(SHORT_LIBRARY_ARGUMENTS), format!("-nostdlib -Wl,-z,defs -Wl,--as-needed{names} -lgcc\n"))
+        .ok()
 }
 
 /// Starts the compiler to build a shared library from a C source.
@@ -63,7 +60,7 @@ fn succeeds(mut child: Child) -> bool {
 
 /// Starts to build the short replacement of a library.
 fn start_library(run: &CompilerRun<'_>, library: &str, versions: &Versions) -> Option<Child> {
-    let path = format!("{FOLDER}/{library}");
+    let path = format!("{SHORT_LIBRARIES}/{library}");
     let (source, map) = (format!("{path}.c"), format!("{path}.map"));
     fs::write(run.place.join(&source), definitions(versions)).ok()?;
     fs::write(run.place.join(&map), version_script(versions)).ok()?;
