@@ -1,7 +1,7 @@
 //! Gamma, beta and zeta functions.
 
 use super::header::Header;
-use super::{POLYNOMIAL, SpecialFunction, complex, double, integers, real, single, special, xsf};
+use super::{POLYNOMIAL, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 static DIGAMMA: Header = Header::of(include_str!("../../include/special/digamma.h"), &[&POLYNOMIAL, &xsf::DIGAMMA]);
@@ -14,90 +14,90 @@ pub(super) static BETAINC: Header =
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("gamma" (z) "Compute the gamma function; (z - 1)! for positive integers."
         "the integral of ``t**(z - 1) * exp(-t)`` from 0 to infinity"
-        [&LOGGAMMA] &[integers(None), real("tgamma({a})", None, 20), complex("pygpu_special::gamma({a})", 40)];
+        [&LOGGAMMA] &[small(None), integers(None), real("tgamma({a})", None, 20), complex("pygpu_special::gamma({a})", 40)];
         "[0.5, 5.0]" => "[1.772454, 24.0]"),
     special!("gammaln" (x) "Compute the logarithm of the absolute value of the gamma function."
         "``log(abs(gamma(x)))``"
-        [] &[integers(None), real("({a} == -INFINITY ? ({T}){a} : lgamma({a}))", None, 11)];
+        [] &[small(None), integers(None), real("({a} == -INFINITY ? ({T}){a} : lgamma({a}))", None, 11)];
         "[0.5, 100.0]" => "[0.572365, 359.134205]"),
     special!("loggamma" (z) "Compute the principal branch of the logarithm of the gamma function; NaN for negative numbers."
         "``log(gamma(z))``"
-        [&LOGGAMMA] &[integers(None), real("({a} < 0 ? ({T})NAN : lgamma({a}))", None, 11), complex("pygpu_special::loggamma({a})", 40)];
+        [&LOGGAMMA] &[small(None), integers(None), real("({a} < 0 ? ({T})NAN : lgamma({a}))", None, 11), complex("pygpu_special::loggamma({a})", 40)];
         "[0.5, 100.0]" => "[0.572365, 359.134205]"),
     special!("gammasgn" (x) "Return the sign of the gamma function; NaN at negative integers."
         "``sign(gamma(x))``"
-        [&GAMMASGN] &[integers(None), real("pygpu_special::gammasgn({a})", None, 10)];
+        [&GAMMASGN] &[small(None), integers(None), real("pygpu_special::gammasgn({a})", None, 10)];
         "[-0.5, 1.5]" => "[-1.0, 1.0]"),
     special!("rgamma" (z) "Compute the reciprocal of the gamma function."
         "``1 / gamma(z)``"
-        [&LOGGAMMA] &[integers(None), real("({a} <= 0 && {a} == floor({a}) ? ({T})0 : 1 / tgamma({a}))", None, 12), complex("pygpu_special::rgamma({a})", 40)];
+        [&LOGGAMMA] &[small(None), integers(None), real("({a} <= 0 && {a} == floor({a}) ? ({T})0 : 1 / tgamma({a}))", None, 12), complex("pygpu_special::rgamma({a})", 40)];
         "[0.0, 5.0]" => "[0.0, 0.041667]"),
     special!("digamma" (z) "Compute the logarithmic derivative of the gamma function."
         "``gamma'(z) / gamma(z)``"
-        [&DIGAMMA] &[integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_xsf::digamma({a})", 49)];
+        [&DIGAMMA] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_xsf::digamma({a})", 49)];
         "[1.0, 10.0]" => "[-0.577216, 2.251753]"),
     special!("psi" (z) "Compute the logarithmic derivative of the gamma function; the same as `digamma`."
         "``gamma'(z) / gamma(z)``"
-        [&DIGAMMA] &[integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_xsf::digamma({a})", 52)];
+        [&DIGAMMA] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_xsf::digamma({a})", 52)];
         "[1.0, 10.0]" => "[-0.577216, 2.251753]"),
     special!("_zeta" (x, q) "Compute the Hurwitz zeta function."
         "the sum of ``(k + q)**-x`` over k from 0"
-        [&xsf::ZETA] &[integers(None), real("pygpu_xsf::zeta({a}, {b})", None, 27)];
+        [&xsf::ZETA] &[small(None), integers(None), real("pygpu_xsf::zeta({a}, {b})", None, 27)];
         "[2.0], 1.0" => "[1.644934]"),
     special!("_riemann_zeta" (x) "Compute the Riemann zeta function."
         "the sum of ``k**-x`` over k from 1"
-        [&xsf::ZETAC] &[integers(None), real("pygpu_xsf::riemann_zeta({a})", None, 54)];
+        [&xsf::ZETAC] &[small(None), integers(None), real("pygpu_xsf::riemann_zeta({a})", None, 54)];
         "[2.0, 4.0]" => "[1.644934, 1.082323]"),
     special!("zetac" (x) "Compute the Riemann zeta function minus 1."
         "the sum of ``k**-x`` over k from 2"
-        [&xsf::ZETAC] &[integers(None), real("pygpu_xsf::zetac({a})", None, 54)];
+        [&xsf::ZETAC] &[small(None), integers(None), real("pygpu_xsf::zetac({a})", None, 54)];
         "[2.0, 4.0]" => "[0.644934, 0.082323]"),
     special!("gammainc" (a, x) "Compute the regularized lower incomplete gamma function."
         "the integral of ``t**(a - 1) * exp(-t)`` from 0 to x, divided by ``gamma(a)``"
-        [&xsf::IGAM] &[integers(None), real("pygpu_xsf::igam({a}, {b})", None, 121)];
+        [&xsf::IGAM] &[small(None), integers(None), real("pygpu_xsf::igam({a}, {b})", None, 121)];
         "0.5, [0.5, 2.0]" => "[0.682689, 0.9545]"),
     special!("gammaincc" (a, x) "Compute the regularized upper incomplete gamma function."
         "``1 - gammainc(a, x)``"
-        [&xsf::IGAM] &[integers(None), real("pygpu_xsf::igamc({a}, {b})", None, 112)];
+        [&xsf::IGAM] &[small(None), integers(None), real("pygpu_xsf::igamc({a}, {b})", None, 112)];
         "0.5, [0.5, 2.0]" => "[0.317311, 0.0455]"),
     special!("gammaincinv" (a, y) "Return the inverse of `gammainc` for its second operand."
         "``gammainc(a, gammaincinv(a, y)) == y``"
-        [&xsf::IGAMI] &[integers(None), real("pygpu_xsf::igami({a}, {b})", None, 194)];
+        [&xsf::IGAMI] &[small(None), integers(None), real("pygpu_xsf::igami({a}, {b})", None, 194)];
         "0.5, [0.1, 0.5]" => "[0.007895, 0.227468]"),
     special!("gammainccinv" (a, y) "Return the inverse of `gammaincc` for its second operand."
         "``gammaincc(a, gammainccinv(a, y)) == y``"
-        [&xsf::IGAMI] &[integers(None), real("pygpu_xsf::igamci({a}, {b})", None, 191)];
+        [&xsf::IGAMI] &[small(None), integers(None), real("pygpu_xsf::igamci({a}, {b})", None, 191)];
         "0.5, [0.1, 0.5]" => "[1.352772, 0.227468]"),
     special!("poch" (z, m) "Compute the Pochhammer symbol, a ratio of gamma functions."
         "``gamma(z + m) / gamma(z)``"
-        [&xsf::POCH] &[integers(None), real("pygpu_xsf::poch({a}, {b})", None, 26)];
+        [&xsf::POCH] &[small(None), integers(None), real("pygpu_xsf::poch({a}, {b})", None, 26)];
         "[1.0, 2.0], 3.0" => "[6.0, 24.0]"),
     special!("beta" (a, b) "Compute the beta function."
         "``gamma(a) * gamma(b) / gamma(a + b)``"
-        [&xsf::BETA] &[integers(None), real("pygpu_xsf::beta({a}, {b})", None, 47)];
+        [&xsf::BETA] &[small(None), integers(None), real("pygpu_xsf::beta({a}, {b})", None, 47)];
         "[1.0, 2.0], 3.0" => "[0.333333, 0.083333]"),
     special!("betaln" (a, b) "Compute the logarithm of the absolute value of the beta function."
         "``log(abs(beta(a, b)))``"
-        [&xsf::BETA] &[integers(None), real("pygpu_xsf::lbeta({a}, {b})", None, 59)];
+        [&xsf::BETA] &[small(None), integers(None), real("pygpu_xsf::lbeta({a}, {b})", None, 59)];
         "[1.0, 2.0], 3.0" => "[-1.098612, -2.484907]"),
     special!("betainc" (a, b, x) "Compute the regularized incomplete beta function."
         "the integral of ``t**(a - 1) * (1 - t)**(b - 1)`` from 0 to x, divided by ``beta(a, b)``"
-        [&BETAINC] &[integers(None), real("pygpu_special::betainc({a}, {b}, {c})", None, 95)];
+        [&BETAINC] &[small(None), integers(None), real("pygpu_special::betainc({a}, {b}, {c})", None, 95)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.261719, 0.6875]"),
     special!("betaincc" (a, b, x) "Compute the complement of the regularized incomplete beta function."
         "``1 - betainc(a, b, x)``"
-        [&BETAINC] &[integers(None), real("pygpu_special::betaincc({a}, {b}, {c})", None, 90)];
+        [&BETAINC] &[small(None), integers(None), real("pygpu_special::betaincc({a}, {b}, {c})", None, 90)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.738281, 0.3125]"),
     special!("betaincinv" (a, b, y) "Return the inverse of `betainc` for its third operand."
         "``betainc(a, b, betaincinv(a, b, y)) == y``"
-        [&BETAINC] &[integers(None), real("pygpu_special::betaincinv({a}, {b}, {c})", None, 132)];
+        [&BETAINC] &[small(None), integers(None), real("pygpu_special::betaincinv({a}, {b}, {c})", None, 132)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.243022, 0.385728]"),
     special!("betainccinv" (a, b, y) "Return the inverse of `betaincc` for its third operand."
         "``betaincc(a, b, betainccinv(a, b, y)) == y``"
-        [&BETAINC] &[integers(None), real("pygpu_special::betainccinv({a}, {b}, {c})", None, 130)];
+        [&BETAINC] &[small(None), integers(None), real("pygpu_special::betainccinv({a}, {b}, {c})", None, 130)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.543678, 0.385728]"),
     special!("binom" (n, k) "Compute the binomial coefficient of two real numbers."
         "``gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))``"
-        [&xsf::BINOM] &[integers(None), real("pygpu_xsf::binom({a}, {b})", None, 81)];
+        [&xsf::BINOM] &[small(None), integers(None), real("pygpu_xsf::binom({a}, {b})", None, 81)];
         "[4.0, 5.0], 2.0" => "[6.0, 10.0]"),
 ];

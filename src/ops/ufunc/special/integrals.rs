@@ -1,7 +1,7 @@
 //! Elliptic and exponential integrals.
 
 use super::header::Header;
-use super::{POLYNOMIAL, SpecialFunction, as_complex, complex, double, integers, real, single, special, xsf};
+use super::{POLYNOMIAL, SpecialFunction, as_complex, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
 /// Functions of floats.
@@ -14,43 +14,43 @@ static SHICHI_PARTS: Header = Header::of(include_str!("../../include/special/shi
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("agm" (a, b) "Compute the arithmetic-geometric mean."
         "the limit of ``a, b = (a + b) / 2, sqrt(a * b)``"
-        [&xsf::AGM] &[integers(None), real("pygpu_xsf::agm({a}, {b})", None, 28)];
+        [&xsf::AGM] &[small(None), integers(None), real("pygpu_xsf::agm({a}, {b})", None, 28)];
         "[1.0, 2.0], 8.0" => "[3.615756, 4.486057]"),
     special!("ellipk" (m) "Compute the complete elliptic integral of the first kind."
         "the integral of ``(1 - m * sin(t)**2)**-0.5`` from 0 to ``pi / 2``"
-        [&xsf::ELLPK] &[integers(None), real("pygpu_xsf::ellpk(1 - (double){a})", None, 7)];
+        [&xsf::ELLPK] &[small(None), integers(None), real("pygpu_xsf::ellpk(1 - (double){a})", None, 7)];
         "[0.0, 0.5]" => "[1.570796, 1.854075]"),
     special!("ellipkm1" (p) "Compute the complete elliptic integral of the first kind near 1."
         "``ellipk(1 - p)``"
-        [&xsf::ELLPK] &[integers(None), real("pygpu_xsf::ellpk({a})", None, 8)];
+        [&xsf::ELLPK] &[small(None), integers(None), real("pygpu_xsf::ellpk({a})", None, 8)];
         "[0.5, 1.0]" => "[1.854075, 1.570796]"),
     special!("ellipe" (m) "Compute the complete elliptic integral of the second kind."
         "the integral of ``sqrt(1 - m * sin(t)**2)`` from 0 to ``pi / 2``"
-        [&xsf::ELLPE] &[integers(None), real("pygpu_xsf::ellpe({a})", None, 5)];
+        [&xsf::ELLPE] &[small(None), integers(None), real("pygpu_xsf::ellpe({a})", None, 5)];
         "[0.0, 0.5]" => "[1.570796, 1.350644]"),
     special!("exp1" (x) "Compute the exponential integral E1."
         "the integral of ``exp(-t) / t`` from x to infinity"
-        [&xsf::EXPINT, &EXPONENTIAL] &[integers(None), single("pygpu_special::exp1({a})", 4), double("pygpu_xsf::exp1({a})", 13)];
+        [&xsf::EXPINT, &EXPONENTIAL] &[small(None), integers(None), single("pygpu_special::exp1({a})", 4), double("pygpu_xsf::exp1({a})", 13)];
         "[1.0, 2.0]" => "[0.219384, 0.048901]"),
     special!("expi" (x) "Compute the exponential integral Ei."
         "the integral of ``exp(t) / t`` from minus infinity to x"
-        [&xsf::EXPINT] &[integers(None), real("pygpu_xsf::expi({a})", None, 16)];
+        [&xsf::EXPINT] &[small(None), integers(None), real("pygpu_xsf::expi({a})", None, 16)];
         "[1.0, 2.0]" => "[1.895118, 4.954234]"),
     special!("expn" (n, x) "Compute the exponential integral of an integer order."
         "the integral of ``exp(-x * t) / t**n`` from 1 to infinity"
-        [&xsf::EXPN] &[integers(None), real("({a} > -1 && {a} < 2147483648.0 ? ({T})pygpu_xsf::expn((int){a}, {b}) : ({T})NAN)", None, 43)];
+        [&xsf::EXPN] &[small(None), integers(None), real("({a} > -1 && {a} < 2147483648.0 ? ({T})pygpu_xsf::expn((int){a}, {b}) : ({T})NAN)", None, 43)];
         "2.0, [1.0, 2.0]" => "[0.148496, 0.037534]"),
     special!("sici" (x) "Compute the sine and the cosine integral."
         "the integral of ``sin(t) / t`` from 0, and that of ``cos(t) / t`` from infinity"
-        [&SICI_PARTS] &[integers(Some("pygpu_special::sici<1>({a})")), real("pygpu_special::sici<0>({a})", Some("pygpu_special::sici<1>({a})"), 21)];
+        [&SICI_PARTS] &[small(Some("pygpu_special::sici<1>({a})")), integers(Some("pygpu_special::sici<1>({a})")), real("pygpu_special::sici<0>({a})", Some("pygpu_special::sici<1>({a})"), 21)];
         "[1.0, 2.0]" => "[[0.946083, 1.605413], [0.337404, 0.422981]]"),
     special!("shichi" (x) "Compute the hyperbolic sine and cosine integral."
         "the integral of ``sinh(t) / t`` from 0, and that of ``(cosh(t) - 1) / t`` plus ``log(x)`` and Euler's constant"
-        [&SHICHI_PARTS] &[integers(Some("pygpu_special::shichi<1>({a})")), real("pygpu_special::shichi<0>({a})", Some("pygpu_special::shichi<1>({a})"), 29)];
+        [&SHICHI_PARTS] &[small(Some("pygpu_special::shichi<1>({a})")), integers(Some("pygpu_special::shichi<1>({a})")), real("pygpu_special::shichi<0>({a})", Some("pygpu_special::shichi<1>({a})"), 29)];
         "[1.0, 2.0]" => "[[1.057251, 2.501567], [0.837867, 2.452667]]"),
     special!("spence" (z) "Compute Spence's function, the dilogarithm of 1 - z."
         "the integral of ``log(t) / (1 - t)`` from 1 to z"
-        [&xsf::SPENCE] &[integers(None), real("pygpu_xsf::spence({a})", None, 6)];
+        [&xsf::SPENCE] &[small(None), integers(None), real("pygpu_xsf::spence({a})", None, 6)];
         "[1.0, 2.0]" => "[0.0, -0.822467]"),
     special!("_lambertw" (z, k, tol) "Compute a branch of Lambert's function."
         "``w * exp(w) == z``"

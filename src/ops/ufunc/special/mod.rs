@@ -1,7 +1,8 @@
 //! Special functions: SciPy's ufuncs by name, as entries of the same kind as those of [`super::TABLE`].
 //!
 //! They compute in double, except where an expression contains `{T}` or calls a function that the device has for each
-//! type. Integers and bools give float64 results, and 16-bit floats keep their type.
+//! type. As in SciPy, whose loops have float32 and float64, results of other types are float32 if it represents all
+//! their values, otherwise float64; bfloat16, which SciPy lacks, keeps its type.
 
 mod bessel;
 mod distributions;
@@ -41,21 +42,28 @@ impl SpecialFunction {
     }
 }
 
-const INTEGERS: Kinds = Kinds::of(&[Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64]);
+/// Kinds whose values float32 represents.
+const SMALL: Kinds = Kinds::of(&[Bool, Int8, UInt8, Int16, UInt16, Float16]);
+const INTEGERS: Kinds = Kinds::of(&[Int32, UInt32, Int64, UInt64]);
 /// Kinds whose loops compute in float.
-const SINGLE: Kinds = Kinds::of(&[Float16, BFloat16, Float32]);
+const SINGLE: Kinds = Kinds::of(&[BFloat16, Float32]);
 const DOUBLE: Kinds = Kinds::of(&[Float64]);
-const REAL: Kinds = Kinds::of(&[Float16, BFloat16, Float32, Float64]);
+const REAL: Kinds = Kinds::of(&[BFloat16, Float32, Float64]);
 const COMPLEX: Kinds = Kinds::of(&[Complex64, Complex128]);
 
-/// The loops of real numbers, and those of integers, which compute in float64.
+/// The loops of small integers and float16, which compute in float32.
+const fn small(second: Option<&'static str>) -> UfuncGroup {
+    group(SMALL, Output::As(Float32), "", second, 0)
+}
+
+/// The loops of other integers, which compute in float64.
 const fn integers(second: Option<&'static str>) -> UfuncGroup {
     group(INTEGERS, Output::As(Float64), "", second, 0)
 }
 
 /// The loops of real numbers of a function with complex results, which compute in complex128.
 const fn as_complex() -> UfuncGroup {
-    group(INTEGERS.with(REAL), Output::As(Complex128), "", None, 0)
+    group(SMALL.with(INTEGERS).with(REAL), Output::As(Complex128), "", None, 0)
 }
 
 const fn real(text: &'static str, second: Option<&'static str>, weight: u8) -> UfuncGroup {
