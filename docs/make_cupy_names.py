@@ -16,6 +16,7 @@ from PyGPU._names import index
 
 PAGE = Path(__file__).parent / "porting_from_cupy.md"
 NAMES = Path(__file__).parents[1] / "tests" / "cupy" / "cupy_names.txt"
+ATTRIBUTE = "cudaDevAttr"
 OTHER = "Modules, constants, types and exceptions"
 
 
@@ -27,8 +28,10 @@ def names_of_cupy() -> dict[str, list[str]]:
 
 
 def quoted(names: list[str]) -> str:
-    """Return names in backquotes."""
-    return " ".join(f"`{name}`" for name in names)
+    """Return names in backquotes; one pattern stands for CUDA's hundred device attributes."""
+    attributes = [name for name in names if name.startswith(ATTRIBUTE)]
+    others = [name for name in names if name not in attributes]
+    return " ".join(f"`{name}`" for name in [*others, *([f"{ATTRIBUTE}*"] if attributes else [])])
 
 
 def group_of(name: str) -> str:
@@ -57,7 +60,9 @@ def names_of_cuda() -> dict[str, list[str]]:
         *(importlib.import_module(f"PyGPU.cupy.cuda.{one.name}") for one in pkgutil.iter_modules(package.__path__)),
     ]
     return {
-        module.__name__.removeprefix("PyGPU."): [name for name in dir(module) if not name.startswith("_")]
+        module.__name__.removeprefix("PyGPU."): [
+            name for name in dir(module) if not name.startswith("_") and name != "TYPE_CHECKING"
+        ]
         for module in modules
     }
 

@@ -258,6 +258,15 @@ def test_vectorize_calls_function_with_whole_arrays() -> None:
 
 
 @pytest.mark.enough_on("cpu")
+def test_reductions_of_host_arrays_stay_on_the_host() -> None:
+    host = np.arange(6.0).reshape(2, 3)
+    for name in ("sum", "prod", "max", "amin", "mean", "std", "var", "cumsum"):
+        function = getattr(cupy, name)
+        result = function(host, 1)
+        assert isinstance(result, np.ndarray)
+        np.testing.assert_allclose(function(cupy.asarray(host), 1).get(), result)
+
+
 def test_argmax_takes_dtype_and_out() -> None:
     a = cupy.array([[3, 9], [4, 1]])
     out = cupy.zeros(2, np.int64)

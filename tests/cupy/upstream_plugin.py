@@ -37,6 +37,7 @@ import cupy.testing  # noqa: E402
 import cupyx  # noqa: E402
 
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
+from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
 
 
 class StandIn(types.ModuleType):
@@ -84,6 +85,27 @@ def nothing(*_: Any) -> None:
     """Do nothing, as the setter of an accelerator that PyGPU lacks."""
 
 
+def private_function(*_: Any, **__: Any) -> Any:
+    """Return a function that raises an error, for private functions that are called when a file is collected."""
+
+    def call(*_: Any, **__: Any) -> None:
+        raise AttributeError(f"{PRIVATE} a function of a private module")
+
+    return call
+
+
+def benchmark_result(name: str, times: Any, devices: tuple[int, ...]) -> BenchmarkResult:
+    """Return the result of a benchmark from the rows of host and device times."""
+    return BenchmarkResult(name, times[0], times[1:], devices)
+
+
+class Unsupported:
+    """Class in place of a public class of CuPy that PyGPU lacks; its objects cannot be created."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise NotImplementedError("PyGPU has no such class")
+
+
 def no_names(*_: Any) -> list[Any]:
     """Return no accelerators."""
     return []
@@ -94,7 +116,7 @@ def install_stand_ins() -> None:
     accelerators: dict[str, Any] = {"ACCELERATOR_CUB": 1, "ACCELERATOR_CUTENSOR": 2}
     for kind in ("routine", "reduction", "elementwise"):
         accelerators |= {f"get_{kind}_accelerators": no_names, f"set_{kind}_accelerators": nothing}
-    stand_in("cupy._core", ndarray=cupy.ndarray, **accelerators)
+    stand_in("cupy._core", ndarray=cupy.ndarray, create_reduction_func=private_function, **accelerators)
     stand_in("cupy._core._accelerator", **accelerators)
     stand_in("cupy._core.core", ndarray=cupy.ndarray)
     stand_in("cupy._core._cub_reduction", _CUB_REDUCE_SIZE_THRESHOLD=0)
@@ -108,12 +130,24 @@ def install_stand_ins() -> None:
     for name in ("cupy._environment", "cupy._indexing", "cupy._indexing.generate", "cupy.linalg._util"):
         stand_in(name)
     stand_in("cupy.fft._config")
+    stand_in("cupy.fft._fft", **dict.fromkeys(("_default_fft_func", "_fft", "_fftn", "_size_last_transform_axis")))
+    stand_in("cupy._creation")
+    stand_in("cupy._creation.from_data", array=cupy.array)
     stand_in("cupy.fft.config", enable_nd_planning=True, use_multi_gpus=False)
     stand_in("cupy_backends")
     stand_in("cupy_backends.cuda", stream=cupy.cuda.stream)
     stand_in("cupy_backends.cuda.api", runtime=cupy.cuda.runtime, driver=cupy.cuda.driver)
     sys.modules["cupy_backends.cuda.api.runtime"] = cupy.cuda.runtime
     stand_in("cupy_backends.cuda.libs", nvrtc=cupy.cuda.nvrtc)
+    for name in ("cub", "cutensor"):
+        stand_in(f"cupy.cuda.{name}", available=False)
+    stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=object)
+    classes = ("ChannelFormatDescriptor", "CUDAarray", "ResourceDescriptor", "TextureDescriptor", "TextureObject")
+    stand_in("cupy.cuda.texture", **dict.fromkeys((*classes, "TextureReference"), Unsupported))
+    cupy.cuda.memory._malloc = cupy.cuda.alloc
+    cupy.cuda.driver._is_cuda_python = lambda: False
+    stand_in("cupyx.profiler._time", _PerfCaseResult=benchmark_result)
+    importlib.import_module("cupyx.time")._PerfCaseResult = benchmark_result  # type: ignore[attr-defined]
     stand_in("cupyx.cusolver", check_availability=lambda _: True)
     stand_in("cupy.cublas", get_batched_gesv_limit=lambda: 0, set_batched_gesv_limit=nothing)
     drawing = {name: getattr(cupy.random, name) for name in cupy.random.__all__}

@@ -37,6 +37,9 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
             "safe_eval", "sctype2char", "set_string_function", "sometrue", "trapz",
         ),
         "PyGPU._cupy.functions.polynomials": ("poly1d", "polyadd", "polymul", "polysub", "polyval", "roots"),
+        "PyGPU._cupy.functions.reductions": (
+            "amax", "amin", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var",
+        ),
         "PyGPU._cupy.functions.searching": ("argmax", "argmin"),
         "PyGPU._cupy.functions.vectorization": ("vectorize",),
     },

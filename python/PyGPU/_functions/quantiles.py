@@ -92,10 +92,12 @@ def _finish_result(
     is_broadcast: bool = True,
 ) -> _core.GPUArray:
     """Restore the reduced axes of a result if `keepdims` is true; copy the result into `out` if given."""
+    # The axes of the quantiles were moved to the front; NumPy's result has C order.
+    if not result.flags.c_contiguous:
+        result = result.copy("C")
     if keepdims:
         lengths = (1 if axis_index in axes else length for axis_index, length in enumerate(a.shape))
-        dense = result if result.flags.c_contiguous else result.copy("C")
-        result = dense.reshape([*leading_shape, *lengths])
+        result = result.reshape([*leading_shape, *lengths])
     if out is None:
         return result
     if not is_broadcast and out.shape != result.shape:
