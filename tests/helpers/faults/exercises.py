@@ -102,6 +102,8 @@ def streams() -> None:
         array.fill(0)
     other.wait_stream(stream)
     stream.query()
+    assert other.is_non_blocking
+    assert stream.priority == 0
     stream.synchronize()
     equal(copy.get(), HOST)
     equal(array.get(), 0 * HOST)
