@@ -333,8 +333,12 @@ fn dense_bytes(shape: impl ExactSizeIterator<Item = i64>, itemsize: i64) -> Resu
     }
 }
 
+/// Checks a number of dimensions.
+///
+/// # Errors
+/// `ValueError` if it exceeds [`MAX_RANK`].
 #[inline]
-fn check_rank(rank: usize) -> Result<()> {
+pub fn check_rank(rank: usize) -> Result<()> {
     if rank > MAX_RANK { Err(errors::rank(rank)) } else { Ok(()) }
 }
 

@@ -340,7 +340,7 @@ def test_creation_rejects_wrong_order_like_numpy(order: Any) -> None:
         ((), {}),
         ((), {"dtype": "f4"}),
         ((), {"gpudata": 16}),
-        ((3,), {"strides": (8,)}),
+        ((3,), {"strides": (16,)}),
         ((3,), {"gpudata": -1}),
         ((3,), {"gpudata": "text"}),
         ((3,), {"gpudata": "64"}),

@@ -365,6 +365,9 @@ impl Streams for Recording {
     unsafe fn query_stream(&self, _device: i32, _stream: StreamHandle) -> Result<bool> {
         Ok(true)
     }
+    unsafe fn stream_flags(&self, _device: i32, _stream: StreamHandle) -> Result<StreamFlags> {
+        Ok(StreamFlags::default())
+    }
     unsafe fn wait_event(&self, _device: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
         self.note(Call::Wait { stream: stream.0, event: event.0 });
         if let Some(first) = self.stream_of(event.0) {

@@ -59,7 +59,7 @@ pub(super) fn fill(target: &Array, task: &RandomFill<'_>, position: StreamPositi
             source.read_words(first, to, |word, _| a + b * ((word >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)));
         }),
         (Distribution::Normal, ScalarType::Float32) => {
-            let table = Table::scaled(&samplers::NORMAL, b as f32);
+            let table = Table::scaled(samplers::normal_rows(), b as f32);
             write(target, stream, 1, |first, to: &mut [f32]| {
                 let mut halves = vec![0_u32; to.len()];
                 source.whole().read_halves(first, &mut halves, |half, _| half);
@@ -76,7 +76,7 @@ pub(super) fn fill(target: &Array, task: &RandomFill<'_>, position: StreamPositi
             });
         }),
         (Distribution::Exponential, ScalarType::Float32) => {
-            let table = Table::scaled(&samplers::EXPONENTIAL, b as f32);
+            let table = Table::scaled(samplers::exponential_rows(), b as f32);
             write(target, stream, 1, |first, to: &mut [f32]| {
                 let mut halves = vec![0_u32; to.len()];
                 source.whole().read_halves(first, &mut halves, |half, _| half);

@@ -276,8 +276,8 @@ fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stre
 /// Returns the table from which kernels compute a distribution in single precision.
 fn table_of(distribution: Distribution) -> Option<&'static [samplers::Row]> {
     match distribution {
-        Distribution::Normal => Some(&samplers::NORMAL),
-        Distribution::Exponential => Some(&samplers::EXPONENTIAL),
+        Distribution::Normal => Some(samplers::normal_rows()),
+        Distribution::Exponential => Some(samplers::exponential_rows()),
         _ => None,
     }
 }

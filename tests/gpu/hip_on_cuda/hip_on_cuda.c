@@ -221,6 +221,8 @@ FORWARD(hipLaunchHostFunc, (void *stream, void (*function)(void *), void *data),
 FORWARD(hipStreamCreateWithFlags, (void **stream, unsigned flags), cudaStreamCreateWithFlags((cudaStream_t *)stream, flags))
 FORWARD(hipStreamDestroy, (void *stream), cudaStreamDestroy(stream))
 FORWARD(hipStreamSynchronize, (void *stream), cudaStreamSynchronize(stream))
+FORWARD(hipStreamGetFlags, (void *stream, unsigned *flags), cudaStreamGetFlags(stream, flags))
+FORWARD(hipStreamGetPriority, (void *stream, int *priority), cudaStreamGetPriority(stream, priority))
 FORWARD(hipStreamQuery, (void *stream), cudaStreamQuery(stream))
 FORWARD(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), cudaStreamWaitEvent(stream, event, flags))
 #if CUDART_VERSION >= 12080

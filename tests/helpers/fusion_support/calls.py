@@ -225,7 +225,7 @@ QUIET_ATTRIBUTES = listed(
     T __array_namespace__ __array_priority__ __class_getitem__ __dask_tokenize__ __dict__
     __dlpack_c_exchange_api__ __dlpack_device__ __getitem__ __iter__ __len__ __module__ __pygpu_c_api__
     __sizeof__ _block _grid allocate base conj conjugate device dtype flag_c_contiguous flags flat
-    host_array host_data itemsize last_status mem_size nbytes ndim shape size strides transpose
+    host_array host_data itemsize last_status mem_size nbytes ndim reduced_view shape size strides transpose
     """
 )
 

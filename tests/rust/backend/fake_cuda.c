@@ -197,6 +197,8 @@ Code cuStreamCreateWithPriority(void **s, unsigned f, int p) { CONTEXT; *s = (vo
 Code cuStreamDestroy_v2(void *s) { CONTEXT; return s ? 0 : 400; }
 Code cuStreamSynchronize(void *s) { CONTEXT; return (size_t)s == 0x700 ? 700 : 0; }
 Code cuStreamQuery(void *s) { CONTEXT; return (size_t)s == 0x600 ? 600 : (size_t)s == 0x700 ? 700 : 0; }
+Code cuStreamGetFlags(void *s, unsigned *f) { CONTEXT; *f = (unsigned)((size_t)s & 0xff); return 0; }
+Code cuStreamGetPriority(void *s, int *p) { CONTEXT; (void)s; *p = 0; return 0; }
 Code cuStreamWaitEvent(void *s, void *e, unsigned f) { CONTEXT; (void)s; return f || !e ? 400 : 0; }
 /* Reports that no stream captures. */
 Code cuStreamBeginCapture_v2(void *s, unsigned mode) { (void)s; (void)mode; return 801; }

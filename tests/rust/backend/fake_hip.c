@@ -202,6 +202,8 @@ Code hipStreamCreateWithPriority(void **s, unsigned f, int p) { *s = (void *)(Si
 Code hipStreamDestroy(void *s) { return say(s ? 0 : 400); }
 Code hipStreamSynchronize(void *s) { return say((Size)s == 0x700 ? 700 : 0); }
 Code hipStreamQuery(void *s) { return say((Size)s == 0x600 ? 600 : (Size)s == 0x700 ? 700 : 0); }
+Code hipStreamGetFlags(void *s, unsigned *f) { *f = (unsigned)((Size)s & 0xff); return say(0); }
+Code hipStreamGetPriority(void *s, int *p) { (void)s; *p = 0; return say(0); }
 Code hipStreamWaitEvent(void *s, void *e, unsigned f) { (void)s; return say(f || !e ? 400 : 0); }
 #ifndef OLD
 Code hipStreamGetDevice(void *s, int *d) { *d = (int)(((Size)s - 0x1000) >> 8); return 0; }

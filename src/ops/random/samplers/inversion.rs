@@ -6,7 +6,8 @@
 //! bits on every host.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+
+use pygpu_base::fork_safe::ForkSafeOnce;
 
 use super::mathematics::{ln, ln_1p};
 
@@ -24,18 +25,25 @@ const FIRST: usize = 127 * PARTS;
 /// Coefficients of 1, y, y^2 and y^3, where y is the distance from the begin of an interval.
 pub(in super::super::super) type Row = [f32; 4];
 
-/// Rows of the normal distribution: that of the word 0, and the quantiles above the median, by the size of a word.
-pub(in super::super::super) static NORMAL: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let value = |p: f64| -normal_quantile(p);
-    [vec![of_zero(value)], rows(value)].concat()
-});
+/// Returns the rows of the normal distribution: that of the word 0, and the quantiles above the median, by the size of
+/// a word.
+pub(in super::super::super) fn normal_rows() -> &'static [Row] {
+    static ROWS_OF_NORMAL: ForkSafeOnce<Vec<Row>> = ForkSafeOnce::new();
+    ROWS_OF_NORMAL.get_or_init(|| {
+        let value = |p: f64| -normal_quantile(p);
+        [vec![of_zero(value)], rows(value)].concat()
+    })
+}
 
-/// Rows of the exponential distribution: that of the word 0, the quantiles below the median, which belong to negative
-/// words, and those above it.
-pub(in super::super::super) static EXPONENTIAL: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let value = |p: f64| -ln(p);
-    [vec![of_zero(value)], rows(|p| -ln_1p(-p)), rows(value)].concat()
-});
+/// Returns the rows of the exponential distribution: that of the word 0, the quantiles below the median, which belong to
+/// negative words, and those above it.
+pub(in super::super::super) fn exponential_rows() -> &'static [Row] {
+    static ROWS_OF_EXPONENTIAL: ForkSafeOnce<Vec<Row>> = ForkSafeOnce::new();
+    ROWS_OF_EXPONENTIAL.get_or_init(|| {
+        let value = |p: f64| -ln(p);
+        [vec![of_zero(value)], rows(|p| -ln_1p(-p)), rows(value)].concat()
+    })
+}
 
 /// The rows of a distribution, multiplied by a scale.
 pub(in super::super::super) struct Table<'a>(Cow<'a, [Row]>);

@@ -8,7 +8,7 @@ mod machine;
 use super::stream_position::KEYS;
 pub(super) use machine::Words;
 use machine::{First, Shared};
-pub(super) use plain::inversion::{EXPONENTIAL, NORMAL, Row, Table};
+pub(super) use plain::inversion::{Row, Table, exponential_rows, normal_rows};
 
 /// The texts of the operations and functions for GPUs, in the order of their use.
 pub(super) const ELEMENTARY: [&str; 3] =

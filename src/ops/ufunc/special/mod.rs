@@ -14,9 +14,9 @@ mod integrals;
 mod xsf;
 
 /// Polynomials of floats.
-static POLYNOMIAL: header::Header =
-    header::Header::of(include_str!("../../include/special/polynomial.h"), &[&xsf::MULTIPLY_ADD]);
+static POLYNOMIAL: Header = Header::of(include_str!("../../include/special/polynomial.h"), &[&xsf::MULTIPLY_ADD]);
 
+use self::header::Header;
 use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::*;
 
