@@ -169,7 +169,7 @@ template <class T> __device__ inline T multiply_add(T x, T y, T z) {
 """The text of multiply_add.h."""
 
 CONTRACTED = (
-    (r"ans = ans \* x \+ \*p\+\+;", "ans = multiply_add(ans, x, *p++);"),
+    (r"(\w+) = \1 \* x \+ \*p\+\+;", r"\1 = multiply_add(\1, x, *p++);"),
     (r"b0 = x \* b1 - b2 \+ \*p\+\+;", "b0 = multiply_add(x, b1, *p++ - b2);"),
     (r"(\w+_ans) = \1 \* y \+ \*p;", r"\1 = multiply_add(\1, y, *p);"),
     (r"sum = sum \* t \+ (w_im_polynomials\[k\]\[place\]);", r"sum = multiply_add(sum, t, \1);"),

@@ -4,7 +4,8 @@ use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
-static DIGAMMA_PARTS: Header = Header::of(include_str!("../../include/special/digamma.h"), &[&POLYNOMIAL, &xsf::DIGAMMA]);
+static DIGAMMA_PARTS: Header =
+    Header::of(include_str!("../../include/special/digamma.h"), &[&POLYNOMIAL, &xsf::DIGAMMA]);
 static LOGGAMMA: Header = Header::of(include_str!("../../include/special/loggamma.h"), &[]);
 static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma.h"), &[]);
 pub(super) static BETAINC: Header =
