@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.kernels.arguments import ArrayForm, as_array, check_ranges, scalar_cast
 from PyGPU._cupy.kernels.c_text import depends_on_block
+from PyGPU._cupy.kernels.cached_sources import CachedSources
 from PyGPU._cupy.kernels.elementwise_source import (
     KernelText,
     compile_plain,
@@ -29,7 +29,7 @@ _Array = _core.GPUArray
 _ANY_FORM = ArrayForm(1, True, True)
 
 
-class ElementwiseKernel:
+class ElementwiseKernel(CachedSources):
     """Kernel that executes a C++ operation for each element of broadcast arrays.
 
     Parameters
@@ -115,7 +115,7 @@ class ElementwiseKernel:
         self._launches: dict[tuple[Any, ...], FastLaunch] = {}
         self._kernels: dict[tuple[Any, ...], Launch] = {}
         self._types: dict[tuple[Any, ...], TypeMap] = {}
-        self._cached_codes: dict[tuple[Any, ...], str] = {}
+        super().__init__()
 
     def __call__(self, *args: Any, size: int = -1, stream: Any = None, block_size: int = 128) -> Any:
         """Launch the kernel, and return its outputs."""
@@ -334,24 +334,6 @@ class ElementwiseKernel:
     def _record(self, types: TypeMap, forms: Sequence[ArrayForm | None], source: str) -> None:
         dtypes = (*types.inputs, *types.outputs)
         self._cached_codes[tuple(dtype for dtype, form in zip(dtypes, forms, strict=True) if form is not None)] = source
-
-    @property
-    def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """Sources of the compiled kernels by the dtypes of their arrays, for debugging."""
-        if not self._cached_codes:
-            warnings.warn(
-                "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
-            )
-        return dict(self._cached_codes)
-
-    @property
-    def cached_code(self) -> str:
-        """The first of `cached_codes`."""
-        if len(self._cached_codes) > 1:
-            warnings.warn(
-                "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2
-            )
-        return next(iter(self._cached_codes.values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         def declared(parameters: Sequence[Parameter]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.kernels.arguments import ArrayForm, as_array, extent, first_element, scalar_cast
 from PyGPU._cupy.kernels.c_text import tokens
+from PyGPU._cupy.kernels.cached_sources import CachedSources
 from PyGPU._cupy.kernels.parameters import TypeMap, check_kernel_name, parse_parameters, resolve
 from PyGPU._cupy.kernels.reduction_plan import Nest, combine_axes, kept_shape, plan_threads, reduced_axes
 from PyGPU._cupy.kernels.reduction_source import (
@@ -31,7 +31,7 @@ _MOST_BLOCKS = (1 << 31) - 1
 _THREADS = {"cuda": 512, "hip": 256, "cpu": 16}
 
 
-class ReductionKernel:
+class ReductionKernel(CachedSources):
     """Kernel that reduces arrays along axes by C++ expressions.
 
     Parameters
@@ -114,7 +114,7 @@ class ReductionKernel:
         self._has_raw = any(one.raw for one in (*self.in_params, *self.out_params))
         self._types: dict[tuple[Any, ...], TypeMap] = {}
         self._kernels: dict[tuple[Any, ...], Any] = {}
-        self._cached_codes: dict[tuple[Any, ...], str] = {}
+        super().__init__()
 
     def __call__(
         self,
@@ -318,24 +318,6 @@ class ReductionKernel:
         dtypes = (*types.inputs, *types.outputs)
         given = (*is_array, *([True] * (len(dtypes) - len(is_array))))
         self._cached_codes[tuple(dtype.char for dtype, array in zip(dtypes, given, strict=True) if array)] = source
-
-    @property
-    def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """Sources of the compiled kernels by the types of their arrays, for debugging."""
-        if not self._cached_codes:
-            warnings.warn(
-                "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
-            )
-        return dict(self._cached_codes)
-
-    @property
-    def cached_code(self) -> str:
-        """The first of `cached_codes`."""
-        if len(self._cached_codes) > 1:
-            warnings.warn(
-                "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2
-            )
-        return next(iter(self._cached_codes.values()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (*self._state, self.reduce_dims, self.preamble, self.options)

@@ -1,0 +1,33 @@
+"""Sources of compiled kernels, for debugging."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+__all__ = ["CachedSources"]
+
+
+class CachedSources:
+    """Base of kernel classes that keep the source of each compiled kernel."""
+
+    def __init__(self) -> None:
+        self._cached_codes: dict[tuple[Any, ...], str] = {}
+
+    @property
+    def cached_codes(self) -> dict[tuple[Any, ...], str]:
+        """Sources of the compiled kernels by the types of their arrays, for debugging."""
+        if not self._cached_codes:
+            warnings.warn(
+                "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
+            )
+        return dict(self._cached_codes)
+
+    @property
+    def cached_code(self) -> str:
+        """The first of `cached_codes`."""
+        if len(self._cached_codes) > 1:
+            warnings.warn(
+                "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2
+            )
+        return next(iter(self._cached_codes.values()))
