@@ -237,7 +237,7 @@ class NoBindings(Exception):
 
 
 def crate(name: str, file: str) -> list[Path]:
-    """Return the paths that match `file` in a crate, in the newest version of the crate in Cargo.lock."""
+    """Return the paths of a crate that match `file`; of several versions in Cargo.lock, the newest counts."""
     lock = tomllib.loads((ROOT / "Cargo.lock").read_text())
     versions = [one["version"] for one in lock["package"] if one["name"] == name]
     newest = max(versions, key=lambda text: [int(part) for part in re.findall(r"\d+", text)])

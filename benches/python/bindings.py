@@ -63,7 +63,7 @@ PyMODINIT_FUNC PyInit_in_c(void) { return PyModule_Create(&module); }
 
 
 def build(out: Path) -> list[str]:
-    """Build the available modules and return their names."""
+    """Build the modules whose build tools are installed, and return their names."""
     environment = {**os.environ, "PYTHON": sys.executable}
 
     def do(*command: object, cwd: Path = EXAMPLES) -> None:

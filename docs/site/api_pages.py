@@ -82,7 +82,7 @@ def inherited(value: type) -> str:
     """Return the option that shows the members of bases without a page."""
     bases = value.__mro__[1:]
     pageless = [base for base in bases if base.__module__.startswith("PyGPU.") and "._" in base.__module__]
-    # The option lists the bases that are excluded.
+    # The option names the base classes that the page omits.
     ends = ", ".join(sorted({base.__name__ for base in bases if base not in pageless}))
     return f"   :inherited-members: {ends}\n" if pageless else ""
 

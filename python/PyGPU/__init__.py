@@ -36,8 +36,8 @@ from PyGPU._core import *  # noqa: F403
 
 
 class _EinopsFinder:
-    # Finder of `sys.meta_path` that imports nothing itself, so that `import PyGPU` loads no further file. When einops
-    # is imported, this finder replaces itself by a finder that registers PyGPU's backend at the end of that import.
+    # Import finder that needs no other module, so that `import PyGPU` loads one file less. When einops is imported,
+    # this finder replaces itself by a finder that registers PyGPU's backend at the end of that import.
     @classmethod
     def find_spec(cls, fullname: str, path=None, target=None):
         if fullname != "einops._backends":

@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// Resolution of file times, with a margin: `STEP` for the kernel's clock (at most 10 ms), `SETTLED` for file systems
-/// (2 s on some disks).
+/// Upper bound of the resolution of file times by the operating system's clock, which advances by at most 10 ms.
 const STEP: Duration = Duration::from_millis(20);
+/// Upper bound of the resolution of file times in file systems; some disks store times in steps of 2 s.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// A path, and the state that its file must have so that a cached image is valid.
@@ -122,12 +122,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         std::fs::write(&path, "int a;").unwrap();
-        let witness = FileFingerprint::read(path.clone(), later()).unwrap();
-        assert!(witness.holds());
+        let fingerprint = FileFingerprint::read(path.clone(), later()).unwrap();
+        assert!(fingerprint.holds());
         let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
         std::fs::write(&path, "int b;").unwrap();
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
-        assert!(!witness.holds());
+        assert!(!fingerprint.holds());
         // A fingerprint taken long after the write relies on metadata alone. This suffices, because no program can set
         // ctime back.
         let settled = FileFingerprint::read(path.clone(), later() + SETTLED).unwrap();

@@ -162,7 +162,7 @@ pub struct IncludeSearch<'a> {
 impl IncludeSearch<'_> {
     /// Returns fingerprints of every file that the source may include, and of every path at which such a file may
     /// appear later; `None` if they cannot be determined.
-    pub fn witnesses(&self, source: &str, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
+    pub fn fingerprints(&self, source: &str, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
         let mut texts = names(source.as_bytes())?;
         texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
         let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
@@ -188,11 +188,11 @@ impl IncludeSearch<'_> {
                 self.look(&texts, &folders, &mut places, &mut open);
             }
         }
-        let witness = |path: PathBuf| match files.contains_key(&path) {
+        let fingerprint = |path: PathBuf| match files.contains_key(&path) {
             true => FileFingerprint::read(path, begun),
             false => Some(FileFingerprint::looked(path)),
         };
-        places.into_iter().map(witness).collect()
+        places.into_iter().map(fingerprint).collect()
     }
 
     /// Adds a fingerprint for each path at which one of the names may be found, and queues files that were not yet
@@ -221,7 +221,7 @@ impl IncludeSearch<'_> {
 
 /// Returns fingerprints of the files that a compiler reported, and of every path at which a new file of the same name
 /// would take precedence. `own` contains the texts of PyGPU's own headers, whose includes are watched, too.
-pub fn witnesses_of(
+pub fn fingerprints_of(
     source: &str,
     read: &[PathBuf],
     folders: &[PathBuf],
@@ -254,8 +254,8 @@ pub fn witnesses_of(
     for (beside, name) in wanted.into_keys() {
         for folder in beside.iter().chain(folders) {
             let path = folder.join(&name.text);
-            let witness = found.entry(path.clone()).or_insert_with(|| FileFingerprint::looked(path));
-            if !name.next && !matches!(witness.state, super::file_fingerprint::FileState::Absent) {
+            let fingerprint = found.entry(path.clone()).or_insert_with(|| FileFingerprint::looked(path));
+            if !name.next && !matches!(fingerprint.state, super::file_fingerprint::FileState::Absent) {
                 break;
             }
         }
@@ -263,8 +263,8 @@ pub fn witnesses_of(
     (found.len() <= MOST).then(|| found.into_values().collect())
 }
 
-/// Does the same as `witnesses_of` for the files in a `make` rule that a compiler wrote, except for files in the
-/// compiler's temporary folder.
+/// Returns the fingerprints of the included files, as `fingerprints_of` does, for a dependency rule in the syntax of
+/// `make`, which the compiler wrote. Files in the compiler's temporary folder are omitted.
 pub fn included_by_list(
     source: &str,
     list: &[u8],
@@ -277,7 +277,7 @@ pub fn included_by_list(
         return None; // every list contains at least the source itself
     }
     read.retain(|path| !path.starts_with(temporary));
-    witnesses_of(source, &read, folders, &[], begun)
+    fingerprints_of(source, &read, folders, &[], begun)
 }
 
 /// Returns whether none of the options, which PyGPU does not interpret, can name a file that the compiler reads.
@@ -382,23 +382,23 @@ mod tests {
         std::fs::write(at("second/c.h"), "").unwrap();
         let search = IncludeSearch { own: vec![at("first")], folders: vec![at("second")], before: Vec::new() };
         let begun = SystemTime::now() + Duration::from_secs(9);
-        let witnesses = search.witnesses("#include \"a.h\"", begun).unwrap();
-        assert!(witnesses.iter().all(FileFingerprint::holds));
+        let fingerprints = search.fingerprints("#include \"a.h\"", begun).unwrap();
+        assert!(fingerprints.iter().all(FileFingerprint::holds));
         for (name, text) in
             [("first/a.h", ""), ("second/deep/c.h", ""), ("second/c.h", "int c;"), ("second/deep/b.h", "")]
         {
             let before = std::fs::read(at(name)).ok();
             std::fs::write(at(name), text).unwrap();
-            assert!(!witnesses.iter().all(FileFingerprint::holds), "{name}");
+            assert!(!fingerprints.iter().all(FileFingerprint::holds), "{name}");
             match before {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
             // The file's modification time has changed, but its bytes have not.
-            assert!(witnesses.iter().all(FileFingerprint::holds), "{name}");
+            assert!(fingerprints.iter().all(FileFingerprint::holds), "{name}");
         }
-        assert_eq!(search.witnesses("#include H", begun), None);
-        assert_eq!(search.witnesses("int a;", begun), Some(Vec::new()));
+        assert_eq!(search.fingerprints("#include H", begun), None);
+        assert_eq!(search.fingerprints("int a;", begun), Some(Vec::new()));
     }
 
     #[test]
@@ -413,15 +413,15 @@ mod tests {
         let folders = [at("first"), at("second"), at("third")];
         let begun = SystemTime::now() + Duration::from_secs(9);
         let read = [at("second/a.h"), at("third/b.h")];
-        let witnesses = witnesses_of("#include \"a.h\"", &read, &folders, &[], begun).unwrap();
-        assert!(witnesses.iter().all(FileFingerprint::holds));
+        let fingerprints = fingerprints_of("#include \"a.h\"", &read, &folders, &[], begun).unwrap();
+        assert!(fingerprints.iter().all(FileFingerprint::holds));
         for name in ["first/a.h", "first/b.h", "second/b.h"] {
             std::fs::write(at(name), "").unwrap();
-            assert!(!witnesses.iter().all(FileFingerprint::holds), "{name}");
+            assert!(!fingerprints.iter().all(FileFingerprint::holds), "{name}");
             std::fs::remove_file(at(name)).unwrap();
         }
         std::fs::write(at("third/a.h"), "").unwrap();
-        assert!(witnesses.iter().all(FileFingerprint::holds), "behind the one that was taken");
+        assert!(fingerprints.iter().all(FileFingerprint::holds), "behind the one that was taken");
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl PendingMark {
         Self(AtomicU64::new(0))
     }
 
-    /// Returns the operations of this mark that are pending.
+    /// Returns those operations recorded in this mark that are still pending.
     #[inline]
     pub fn pending(&self) -> Option<Pending> {
         LANDING.pending(self)

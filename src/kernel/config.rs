@@ -35,7 +35,7 @@ pub trait Configuration: Sync {
     ///
     /// # Safety
     /// As for [`Programs::launch`](pygpu_backend::Programs::launch). Function and stream must belong to one device.
-    unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
+    unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
 }
 
 impl Configuration for LaunchShape {
@@ -50,11 +50,11 @@ impl Configuration for LaunchShape {
     }
 
     #[inline]
-    unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
+    unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
         let (programs, index) = (function.programs(), function.device().index());
         // SAFETY: the caller guarantees function, stream and arguments as `Programs::launch` requires.
-        let put = unsafe { programs.launch(index, function.handle(), self, stream.handle(), arguments) };
-        put.map_err(|error| explained(function, self, &LaunchAttributes::default(), error))
+        let launched = unsafe { programs.launch(index, function.handle(), self, stream.handle(), arguments) };
+        launched.map_err(|error| explained(function, self, &LaunchAttributes::default(), error))
     }
 }
 
@@ -90,13 +90,13 @@ impl Configuration for LaunchConfig {
         }
     }
 
-    unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
+    unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
         let (programs, index) = (function.programs(), function.device().index());
         let attributes = self.attributes_on(function);
         let (shape, handle) = (&self.shape, function.handle());
         // SAFETY: the caller guarantees function, stream and arguments as `Programs::launch` requires.
-        let put = unsafe { programs.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
-        put.map_err(|error| explained(function, &self.shape, &attributes, error))
+        let launched = unsafe { programs.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
+        launched.map_err(|error| explained(function, &self.shape, &attributes, error))
     }
 }
 

@@ -188,7 +188,7 @@ pub unsafe fn launch<C: Configuration>(
     ordered(uses, stream, || {
         // SAFETY: `function` keeps its module alive, and its device is that of the stream, as checked above; the caller
         // guarantees the arguments.
-        unsafe { config.put(function, stream, pointers.as_mut_ptr()) }?;
+        unsafe { config.launch(function, stream, pointers.as_mut_ptr()) }?;
         if let Some(capture) = capture::of(stream)? {
             capture.made_of(Arc::new(Launched {
                 function: function.clone(),

@@ -26,7 +26,7 @@ use pygpu_device::{Device, PerDevice, per_device};
 /// A resource that is kept alive as long as a graph. PyGPU does not access it through this value.
 pub type GraphResource = Box<dyn Any + Send>;
 
-/// A resource that is kept alive as long as one of the graphs that share it.
+/// A resource that several graphs share. It is kept alive until the last of them is destroyed.
 pub type SharedResource = Arc<dyn Any + Send + Sync>;
 
 /// A block that captured work uses, and the kind of access.

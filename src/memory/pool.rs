@@ -101,7 +101,8 @@ pub(super) enum BlockSource {
     Plain,
     /// The block is returned to the driver's pool, in the order of a stream.
     Pool,
-    /// The block is returned to the driver's pool or to the stream's block cache, which accepts blocks of this size.
+    /// The block is small enough for the stream's block cache. It is returned to this cache, or to the driver's pool if
+    /// the cache is full.
     Recyclable,
 }
 

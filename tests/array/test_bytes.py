@@ -59,7 +59,7 @@ def test_byteswap_rejects_structured_and_read_only_arrays():
         array.byteswap(inplace=True)
 
 
-def test_tofile_writes_file_of_numpy(tmp_path):
+def test_tofile_writes_same_file_as_numpy(tmp_path):
     host = values("float32")
     array = PyGPU.to_gpu(host)
     array[:, ::2].tofile(tmp_path / "binary")

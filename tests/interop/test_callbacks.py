@@ -110,7 +110,7 @@ def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
     )
 
 
-def test_twenty_nested_tensors_of_peer_are_released_without_error() -> None:
+def test_chain_of_twenty_foreign_tensors_is_released_without_error() -> None:
     # Each tensor wraps another tensor. The deleter of the outer tensor may release the GIL before it calls the deleter
     # of the wrapped tensor.
     run(

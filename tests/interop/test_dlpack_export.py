@@ -335,7 +335,9 @@ class TestDeleter:
         del a, capsule
         assert sys.getrefcount(owner) > before
         dlpack_forge.delete(pointer)
-        PyGPU.zeros(1, device="cpu")  # A reference that was released without the GIL is dropped at the next call.
+        PyGPU.zeros(
+            1, device="cpu"
+        )  # A reference that a thread releases without the GIL is decremented at the next call of PyGPU.
         assert sys.getrefcount(owner) == before
 
     def test_pending_exception_survives_dropped_capsule(self) -> None:

@@ -58,7 +58,7 @@ def test_pickle_keeps_every_kernel_argument() -> None:
     assert applied(again) == [1, 3, 5, 7]
 
 
-def test_equal_pickles_are_compiled_once_per_process() -> None:
+def test_kernels_of_equal_pickles_are_compiled_once_per_process() -> None:
     first, second = (pickle.loads(pickle.dumps(halve())) for _ in range(2))
     assert first is second
     other = ElementwiseKernel("const float *x, float *y", "y[i] = x[i] / 4", "halve")

@@ -109,7 +109,7 @@ LINKS = 4000
 
 
 def chains(links: dict[str, str], first: str) -> str:
-    """Return a script that creates each chain and drops it."""
+    """Return a script that creates a chain of owners of each kind and drops it."""
     text = PRELUDE + IN_A_SMALL_STACK
     for name, link in links.items():
         text += f"def work():\n    {first}\n    for _ in range({LINKS}):\n        {link}\n"

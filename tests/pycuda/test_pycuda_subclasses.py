@@ -92,7 +92,7 @@ def test_results_use_allocator_assigned_to_operand(before):
         x.allocator = 3
 
 
-def test_assigning_allocator_keeps_memory_and_lifetime():
+def test_assigned_allocator_changes_neither_memory_nor_lifetime():
     x = gpuarray.to_gpu(np.arange(4.0))
     address = x.ptr
     x.allocator = drv.mem_alloc

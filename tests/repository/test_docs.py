@@ -76,7 +76,8 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(ROOT / "docs"))  # as `python docs/SCRIPT` does; scripts import modules of their folder
+    # As `python docs/SCRIPT` does, because scripts import modules of their own folder.
+    sys.path.insert(0, str(ROOT / "docs"))
     try:
         spec.loader.exec_module(module)
     finally:

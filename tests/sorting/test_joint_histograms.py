@@ -24,7 +24,7 @@ def assert_same_histogram(got: Any, wanted: Any) -> None:
 
 
 def of_device(argument: Any) -> Any:
-    """Copy the host arrays of an argument to the device."""
+    """Return an argument with its host arrays copied to the device."""
     if isinstance(argument, list):
         return [of_device(one) for one in argument]
     return PyGPU.to_gpu(argument) if isinstance(argument, np.ndarray) else argument

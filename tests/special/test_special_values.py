@@ -18,7 +18,7 @@ from PyGPU._special import ufuncs
 REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
     (Path(__file__).parent / "reference.json").read_text(encoding="utf-8")
 )
-# Largest relative errors, where they exceed the default; of each function beside its first zeros. Iterations and
+# Permitted relative errors that exceed the default; for Bessel functions near their first zeros. Iterations and
 # differences of logarithms lose digits.
 TOLERANCE = 1e-13
 TOLERANCES = {

@@ -30,7 +30,7 @@ def host_copy(value: Any) -> Any:
 
 
 class Observer:
-    """Profile function that records the arrays in a function's variables when the function returns."""
+    """Callback of `sys.setprofile` that records the arrays in the variables of a function when it returns."""
 
     def __init__(self, program: str) -> None:
         self.program = program

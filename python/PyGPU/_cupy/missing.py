@@ -79,7 +79,7 @@ def missing_text(package: str, name: str) -> str | None:
 
 
 def missing_module(name: str) -> str | None:
-    """Return the replacement of a module of CuPy, or of the package that contains it, or None for another module."""
+    """Return the replacement of a missing module of CuPy or of its package; None for other modules."""
     parts = name.split(".")
     prefixes = (".".join(parts[: end + 1]) for end in range(1, len(parts)))
     return next((text for prefix in prefixes if (text := missing_text(*prefix.rsplit(".", 1)))), None)

@@ -103,7 +103,7 @@ def find(package: str, name: str) -> Any:
     Raises
     ------
     AttributeError
-        If there is no such name; the message has the replacement for a name of CuPy.
+        If there is no such name. If CuPy has the name, the message has its replacement.
     """
     if name in _MODULES[package]:
         return importlib.import_module(f"{package}.{name}")

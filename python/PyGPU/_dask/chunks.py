@@ -34,7 +34,7 @@ to_pygpu_dispatch.register((object, np.ndarray), _to_device)
 
 
 def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
-    """Count the reduced elements of `x`; return the count on the device of `x`, because `mean` divides there."""
+    """Count the elements of `x` that a reduction combines, on the device of `x`, because `mean` divides there."""
     axis, keepdims = kwargs.get("axis"), kwargs.get("keepdims", False)
     dtype = kwargs.get("dtype", np.float64)
     if axis is None and not keepdims:

@@ -41,7 +41,7 @@ class TypedAllocator:
 
 
 class TypedHostAllocator(TypedAllocator):
-    """Allocator of ordinary host memory; its ten public subclasses are `HostAllocator_<L>`.
+    """Allocator of ordinary host memory; its ten public subclasses are named `HostAllocator_<letter of the dtype>`.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class Source:
         self._draw(lambda there: self._position.draw(target, distribution, bounds, scale, there))
 
     def sample(self, target: _core.GPUArray, sampler: str, *parameters: Parameter) -> None:
-        """Fill an array with the elements of a sampler.
+        """Fill an array with numbers that a sampler draws.
 
         Parameters
         ----------

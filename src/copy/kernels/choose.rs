@@ -50,7 +50,7 @@ pub(super) enum CopyKernel {
         /// consecutively, so that this part is read from memory once.
         again: bool,
     },
-    /// For any layout: the address of each unit is computed from its index.
+    /// For any layout: the address of each unit of up to 16 bytes is computed from the index of the unit.
     Flat {
         /// Whether indices need 64 bits, because there are 2^31 units or more.
         wide: bool,
@@ -179,8 +179,8 @@ impl Units {
     }
 }
 
-/// Returns the tile size for a plane: at least 64 contiguous bytes along both axes, and more along one axis if the
-/// other is short.
+/// Returns the tile size for a transposed copy of a plane, whose two axes are contiguous in one array each: at least 64
+/// bytes along both axes, and more along one axis if the other is short.
 fn tiles(unit: i64, x: i64, y: i64) -> CopyKernel {
     let (side, area) = match unit {
         1 | 2 => (64, 64 * 64),

@@ -13,7 +13,8 @@ pub(super) enum ChunkPlan {
 
 /// A copy of contiguous bytes, divided at host addresses that are multiples of the chunk size.
 ///
-/// Each new huge page is then first accessed by one thread. Two threads that access the page first would both clear it.
+/// Each new huge page then belongs to one chunk, and one thread touches it first. If two threads touched it at the same
+/// time, both would clear it.
 pub(super) struct ContiguousRun {
     pub(super) device: i64,
     pub(super) host: i64,

@@ -40,10 +40,10 @@ pub const SCHEDULER: &str = "runtime.o";
 /// Compiler arguments for compiling the scheduler.
 pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER];
 
-/// Name of the folder of the short libraries.
-pub const SHORT_LIBRARIES: &str = "short";
-/// Path of the file with the linker's arguments that name the short libraries.
-pub const SHORT_LIBRARY_ARGUMENTS: &str = "short/arguments";
+/// Name of the folder of the stub libraries.
+pub const STUB_LIBRARIES: &str = "stubs";
+/// Path of the file with the linker's arguments that name the stub libraries.
+pub const STUB_LIBRARY_ARGUMENTS: &str = "stubs/arguments";
 
 /// Name of the file to which the compiler writes the list of files that it read.
 pub const LIST: &str = "unit.d";
@@ -88,7 +88,7 @@ impl CompilerRun<'_> {
     }
 
     /// Links the library `kernel.so`. Returns the linker's output; the inner error is the output of a failed link.
-    /// If the folder `ready` contains short libraries, a faster link with them is tried first. That link fails if a
+    /// If the folder `ready` contains stub libraries, a faster link with them is tried first. That link fails if a
     /// source uses other symbols of the system's libraries.
     pub fn link(&self, scheduler: &Path, ready: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
@@ -96,9 +96,9 @@ impl CompilerRun<'_> {
         let options: Vec<String> =
             self.options.iter().filter(|option| !SETS_THE_THREAD.contains(&&***option)).cloned().collect();
         let this = CompilerRun { compiler: self.compiler, place: self.place, options: &options };
-        if let Some(ready) = ready.filter(|ready| ready.join(SHORT_LIBRARY_ARGUMENTS).exists()) {
-            let folder = format!("-L{}", ready.join(SHORT_LIBRARIES).display());
-            let listed = format!("@{}", ready.join(SHORT_LIBRARY_ARGUMENTS).display());
+        if let Some(ready) = ready.filter(|ready| ready.join(STUB_LIBRARY_ARGUMENTS).exists()) {
+            let folder = format!("-L{}", ready.join(STUB_LIBRARIES).display());
+            let listed = format!("@{}", ready.join(STUB_LIBRARY_ARGUMENTS).display());
             let output = this.run(&[&usual[..], &[&folder, &listed]].concat())?;
             if output.status.success() {
                 return Ok(Ok(text(&output)));

@@ -6,7 +6,7 @@ mod dependencies;
 pub mod headers;
 mod plain_source;
 mod precompiled;
-mod short_libraries;
+mod stub_libraries;
 
 use std::fs;
 use std::path::Path;

@@ -14,9 +14,9 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER, SHORT_LIBRARIES};
+use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER, STUB_LIBRARIES};
 use super::dependencies::dependencies;
-use super::{headers, plain_source, short_libraries};
+use super::{headers, plain_source, stub_libraries};
 use crate::find_compiler::CxxCompiler;
 
 /// Name of the folder for the precompiled parts inside the cache folder.
@@ -182,7 +182,7 @@ fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> 
     let start = |arguments: &[&str]| run.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok();
     let header = start(&["-x", "c++-header", "-MD", "-MF", LIST, "include/pygpu_cpu.h", "-o", PRECOMPILED])?;
     let children = [header, start(&OF_SCHEDULER)?];
-    fs::create_dir(folder.path().join(SHORT_LIBRARIES)).ok()?;
+    fs::create_dir(folder.path().join(STUB_LIBRARIES)).ok()?;
     Some(PreparedBuild { compiler, options, folder, wanted, children, begun })
 }
 
@@ -207,7 +207,7 @@ impl PreparedBuild<'_> {
         }
         // Without these files, kernels are linked with the system's libraries, and the compiler preprocesses all sources.
         let run = CompilerRun { compiler: self.compiler, place, options: &self.options };
-        let _ = (short_libraries::build(&run), plain_source::prepare(&run));
+        let _ = (stub_libraries::build(&run), plain_source::prepare(&run));
         let mut marks = String::new();
         let sources = dependencies(&list).into_iter().filter(|path| path.is_absolute());
         for path in MADE.map(PathBuf::from).into_iter().chain(sources) {

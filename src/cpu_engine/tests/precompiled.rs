@@ -100,9 +100,9 @@ fn user_folder_with_header_of_same_name_takes_precedence() {
 }
 
 #[test]
-fn kernels_are_linked_with_short_libraries_unless_they_use_other_symbols() {
+fn kernels_are_linked_with_stub_libraries_unless_they_use_other_symbols() {
     let Some((kept, own)) = filled() else { return };
-    if !own.join("short/arguments").exists() {
+    if !own.join("stubs/arguments").exists() {
         return; // the system's libraries have no symbol versions
     }
     // A link with the real libraries also adds GCC's code for the start and the end of a library, which has this symbol.

@@ -69,9 +69,9 @@ pub fn encode(key: &ImageKey, compiled: &Compiled) -> Option<Vec<u8>> {
     payload.count(compiled.lowered.len());
     compiled.lowered.iter().for_each(|name| payload.push(name.as_bytes()));
     payload.count(read.len());
-    for witness in read {
-        payload.push(witness.path.as_os_str().as_encoded_bytes());
-        match &witness.state {
+    for fingerprint in read {
+        payload.push(fingerprint.path.as_os_str().as_encoded_bytes());
+        match &fingerprint.state {
             WitnessState::Absent => payload.push(b"-"),
             WitnessState::Present => payload.push(b"+"),
             WitnessState::Read { mark, hash } => {
@@ -100,11 +100,11 @@ pub fn decode(key: &ImageKey, bytes: &[u8]) -> Option<Compiled> {
     }
     let (image, log) = (payload.next()?.to_vec(), payload.text()?);
     let lowered = (0..payload.count()?).map(|_| payload.text()).collect::<Option<_>>()?;
-    let read = (0..payload.count()?).map(|_| witness(&mut payload)).collect::<Option<_>>()?;
+    let read = (0..payload.count()?).map(|_| fingerprint(&mut payload)).collect::<Option<_>>()?;
     Some(Compiled { image, log, lowered, read: Some(read) })
 }
 
-fn witness(payload: &mut ByteReader<'_>) -> Option<FileFingerprint> {
+fn fingerprint(payload: &mut ByteReader<'_>) -> Option<FileFingerprint> {
     let path = path_of(payload.next()?)?;
     let state = match payload.next()? {
         b"-" => WitnessState::Absent,

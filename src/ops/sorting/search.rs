@@ -32,7 +32,7 @@ const HELD: i64 = 8192;
 const FEW: i64 = 4096;
 /// Blocks per multiprocessor for kernels whose blocks first load shared memory.
 const BLOCKS: u64 = 8;
-/// Average number of weights per run from which on `THREADS` threads sum a run instead of 32.
+/// Average length of a run of weights from which `THREADS` threads sum each run; 32 threads sum shorter runs.
 const LONG: i64 = 128;
 /// Maximum number of blocks that sum one run of weights; `ENOUGH` is the total number of blocks that suffices to occupy
 /// the device.

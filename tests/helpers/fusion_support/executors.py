@@ -84,7 +84,7 @@ class World:
         """Compute unreferenced results with almost no free memory."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Allocate memory that pending operations must release first."""
+        """Make an allocation that succeeds only after pending operations have released their memory."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:

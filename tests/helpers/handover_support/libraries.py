@@ -245,7 +245,7 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """Represent cuda.core; each holder is used on one of cuda.core's streams."""
+    """Represent cuda.core; each object that holds an array is used on a stream of cuda.core."""
 
     name = "cuda.core"
 

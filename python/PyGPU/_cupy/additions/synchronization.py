@@ -15,7 +15,7 @@ class DeviceSynchronized(RuntimeError):
 
 @contextlib.contextmanager
 def allow_synchronize(allow: bool) -> Iterator[None]:
-    """Run a block; CuPy deprecated the function, and PyGPU does not detect synchronizations.
+    """Return a context manager without effect: PyGPU does not detect synchronizations; CuPy deprecated it.
 
     Parameters
     ----------

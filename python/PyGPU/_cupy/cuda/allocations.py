@@ -107,7 +107,7 @@ class ManagedMemory(BaseMemory):
             self.ptr = self._block.ptr
 
     def prefetch(self, stream: StreamLike, *, device_id: int | None = None) -> None:
-        """Migrate the memory in the order of a stream.
+        """Enqueue the migration of the memory on a stream.
 
         Parameters
         ----------

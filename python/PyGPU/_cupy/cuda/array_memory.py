@@ -23,7 +23,7 @@ class ArrayMemory(BaseMemory):
 
 
 def _block_of(array: _core.GPUArray) -> tuple[int, int]:
-    """Return address and size of the block around an array; of unknown memory the bytes of the array itself."""
+    """Return address and size of the memory block of an array, or of the array itself if PyGPU did not allocate it."""
     try:
         return _core.address_range(array.ptr)
     except (_core.LogicError, _core.NotSupportedError):

@@ -27,15 +27,15 @@ _thread = _Thread()
 
 
 class MemoryHook:
-    """Base class of hooks, which are active inside ``with hook:`` in the thread.
+    """Base class of memory hooks. A hook is active inside ``with hook:``, in the current thread.
 
-    A derived class has a name of its own and overrides some of the methods. All receive keyword arguments.
+    A subclass sets the attribute `name` and overrides some of the methods, which receive keyword arguments.
 
     Notes
     -----
     Memory of PyGPU's own pool calls ``malloc_*`` and ``free_*``. It does not call ``alloc_*``, because the driver
-    enlarges that pool. A `MemoryPool` calls all. The free of an array that was created outside of the block calls
-    nothing, except for memory of a `MemoryPool`.
+    enlarges that pool. A `MemoryPool` calls all methods. An array that was created before the ``with`` block calls
+    no hook when it is freed, unless its memory is from a `MemoryPool`.
 
     Examples
     --------

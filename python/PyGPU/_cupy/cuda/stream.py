@@ -1,7 +1,7 @@
 """CuPy's streams: subclasses of PyGPU's class with CuPy's constructor and names.
 
 `Stream` is a subclass and not PyGPU's class itself, because the first parameter of CuPy's constructor is `null`, and
-because `is_capturing` is a method there and an attribute here. Its objects are streams of PyGPU everywhere.
+because `is_capturing` is a method in PyGPU and an attribute in CuPy. Every function of PyGPU accepts its objects.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _leave_used(device: _core.Device) -> None:
 
 
 class BaseStream(_core.Stream):
-    """Base class of CuPy's streams; `Stream` and `ExternalStream` are created."""
+    """Base class of CuPy's streams; create a `Stream` or an `ExternalStream`."""
 
     device_id: int
     """Number of the stream's device; -1 for default streams and for streams of other libraries."""

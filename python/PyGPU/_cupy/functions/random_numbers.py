@@ -162,7 +162,7 @@ class BitGenerator(np.random.Philox):
 
     @state.setter
     def state(self, value: Any) -> None:
-        # `super()` has no setters. NumPy requires the name of the class itself.
+        # A property cannot be set through `super()`. The setter requires the name of the class in the state.
         np.random.Philox.state.__set__(self, {**value, "bit_generator": type(self).__name__})  # type: ignore[attr-defined]
 
 

@@ -41,7 +41,7 @@ class ArrayForm:
 
     @classmethod
     def of(cls, array: Any) -> ArrayForm:
-        """Return the form of an array."""
+        """Return the `ArrayForm` of an array: its properties that the source of a kernel depends on."""
         is_short = array.nbytes < LIMIT_32_BITS
         if not array.flags.c_contiguous:
             spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))
@@ -135,7 +135,7 @@ def scalar_cast(kind: type, dtype: np.dtype[Any]) -> ScalarCast | None:
 
 
 def extent(shape: Sequence[int], strides: Sequence[int]) -> np.void:
-    """Return the parameter `pygpu_cupy::extent` for a shape and strides in bytes.
+    """Return the kernel argument of type `pygpu_cupy::extent`, a shape with strides in bytes.
 
     Parameters
     ----------

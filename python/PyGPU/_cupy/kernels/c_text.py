@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 _JUMPS = frozenset({"return", "goto", "continue", "asm"})
 _MARKED_TYPE = re.compile(r"\b__device__(?=\s+(?:struct|class|union|enum)\b[^;{}()]*\{)")
 _OWN_INTEGER = re.compile(r"\btypedef\b[\w\s]+?\b(u?int(?:8|16|32|64)_t)\s*;")
-# Names by which a kernel depends on the number of threads of a block.
+# Identifiers in a source that make the result of a kernel depend on the block size.
 _BLOCK = frozenset({"blockDim", "threadIdx", "blockIdx", "gridDim", "__shared__", "CUPY_FOR", "warpSize"})
 
 
@@ -90,10 +90,10 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def own_integers(text: str) -> dict[str, str]:
-    """Return other names for the types of <stdint.h> that a text defines itself.
+    """Return replacement names for the types of <stdint.h> that a source defines itself.
 
-    CuPy's compiler does not include that header, so programs define its types. The headers of other compilers define
-    them too, for example `uint64_t` as another type of the same size.
+    CuPy's compiler does not include that header, so programs define its types. With other compilers these definitions
+    conflict with those of the header, for example if `uint64_t` is another type of the same size there.
 
     Parameters
     ----------

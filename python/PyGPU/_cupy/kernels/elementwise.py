@@ -231,7 +231,7 @@ class ElementwiseKernel(CachedSources):
         return [_core.empty(shape, dtype) for dtype in types.outputs]
 
     def check_outputs(self, args: Sequence[Any], shape: tuple[int, ...]) -> None:
-        """Raise an error if an output has another shape than the loop.
+        """Raise an error if the shape of an output differs from the broadcast shape.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from PyGPU import _core
 
 __all__ = ["Function"]
 
-# Blocks of a cooperative grid on the CPU backend.
+# Maximum number of blocks of a cooperative launch on the CPU backend.
 _MOST_ON_CPU = 512
 _Number = bool | int | float | complex | np.number | np.bool_
 

@@ -62,7 +62,7 @@ class Launch:
 
 
 class LoopLaunch(Launch):
-    """`ElementwiseKernel` of PyGPU, which broadcasts and traverses the arrays."""
+    """Launch by PyGPU's own `ElementwiseKernel`, which broadcasts the arrays and loops over them."""
 
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
         """Launch the kernel; PyGPU chooses the blocks."""
@@ -151,7 +151,7 @@ def _simple(
     types: TypeMap,
     is_fresh: bool,
 ) -> FastLaunch:
-    """Return the launch of a kernel without raw arrays, which PyGPU's kernel checks and broadcasts."""
+    """Return a function that launches a kernel without raw arrays; PyGPU's kernel broadcasts the arguments."""
     first, *others = arrays
     result, nin, empty = kernel.result, kernel.nin, _core.empty
     inputs, dtypes = types.inputs, types.outputs

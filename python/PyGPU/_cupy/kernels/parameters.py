@@ -190,7 +190,7 @@ def resolve(
     input_dtypes: Sequence[DType | None],
     output_dtypes: Sequence[DType],
 ) -> TypeMap:
-    """Return the types of a call from the dtypes of its arrays.
+    """Return the parameter types of a call, which follow from the dtypes of its arrays.
 
     Parameters
     ----------

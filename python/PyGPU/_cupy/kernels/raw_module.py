@@ -1,4 +1,4 @@
-"""`RawModule`: several kernels and variables of one source or image, in CuPy's spelling."""
+"""`RawModule`, with CuPy's interface: the kernels and global variables of one source text or compiled image."""
 
 from __future__ import annotations
 

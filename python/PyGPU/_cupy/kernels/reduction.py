@@ -1,4 +1,4 @@
-"""`ReductionKernel`: a reduction along axes by C++ expressions, in CuPy's spelling."""
+"""`ReductionKernel`, with CuPy's interface: a reduction along axes, defined by C++ expressions."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class ReductionKernel(CachedSources):
         )
 
     def _nests(self, args: Sequence[Any], shape: tuple[int, ...], reduced: tuple[int, ...]) -> tuple[Nest, Nest]:
-        """Return the nests of kept and of reduced axes; strides of outputs are 0 along reduced axes."""
+        """Return two loop nests, over the kept and over the reduced axes; outputs have stride 0 along reduced axes."""
         kept = [axis for axis in range(len(shape)) if axis not in reduced]
         along_kept, along_reduced = [], []
         for position, array in enumerate(args):

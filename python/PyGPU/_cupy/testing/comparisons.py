@@ -393,7 +393,7 @@ def numpy_cupy_array_equal(
 def numpy_cupy_array_list_equal(
     err_msg: str = "", verbose: bool = True, name: str = "xp", sp_name: str | None = None, scipy_name: str | None = None
 ) -> _Decorator:
-    """Return a decorator that requires equal lists of `numpy` and `cupy`; CuPy deprecated it.
+    """Return a decorator that requires equal lists of arrays from a test with `numpy` and `cupy`; deprecated by CuPy.
 
     Parameters
     ----------
@@ -434,7 +434,7 @@ def numpy_cupy_array_less(
 
 
 def numpy_cupy_equal(name: str = "xp", sp_name: str | None = None, scipy_name: str | None = None) -> _Decorator:
-    """Return a decorator that requires equal objects of `numpy` and `cupy`.
+    """Return a decorator that runs a test with `numpy` and with `cupy` and requires equal results.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _MOST_BINS_OF_STONE = 100
 
 
 def _on_host(value: _core.GPUArray) -> Any:
-    """Copy the number in a device array without axes to the host, as a NumPy number of the same dtype."""
+    """Copy the value of a zero-dimensional device array to the host, as a NumPy scalar of the same dtype."""
     return value.get()[()]
 
 

@@ -109,7 +109,7 @@ def _is_single_condition(conditions: Any, ndim: int) -> bool:
 
 @public("Functions called for parts")
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> _core.GPUArray:
-    """Evaluate, for each element, the function whose condition is true; the host waits for the numbers of elements.
+    """Evaluate, for each element, the function whose condition is true; the host waits for the device.
 
     Parameters
     ----------

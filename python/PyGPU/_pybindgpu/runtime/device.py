@@ -30,7 +30,7 @@ __all__ = [
 
 
 def checked_device(device: SupportsIndex) -> int:
-    """Return the ordinal of an existing device; a missing device gives a device error (a status), not an exception."""
+    """Return the ordinal of a device, or the status of an invalid device instead of an exception."""
     ordinal = operator.index(device)
     if not 0 <= ordinal < _device_count():
         raise StatusError(INVALID_DEVICE)

@@ -78,7 +78,7 @@ fn read(request: &CompileRequest<'_>, included: &IncludedFile, begun: SystemTime
         }
     }
     let files = included.files.as_deref().filter(|_| includes::name_no_file(unknown))?;
-    includes::witnesses_of(request.source, files, &included.folders, &engine::headers(), begun)
+    includes::fingerprints_of(request.source, files, &included.folders, &engine::headers(), begun)
 }
 
 const NO_PTX: &str = "\n(the cpu backend has no PTX: put inline assembly of a GPU behind #ifndef __PYGPU_CPU__)";

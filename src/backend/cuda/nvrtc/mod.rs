@@ -183,7 +183,7 @@ impl Compiler for Nvrtc {
             program.bytes(api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN, "nvrtcGetCUBIN")?
         };
         let own = rtc::places(request, &search::header_folders(&self.path, settings::get()));
-        let read = own.and_then(|own| own.witnesses(request.source, begun));
+        let read = own.and_then(|own| own.fingerprints(request.source, begun));
         Ok(Compiled { image, log, lowered, read })
     }
 }

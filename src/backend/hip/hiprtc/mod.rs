@@ -176,7 +176,7 @@ impl Compiler for Hiprtc {
         let image = program.bytes(self.api.hiprtcGetCodeSize, self.api.hiprtcGetCode, "hiprtcGetCode")?;
         // clang, on which hiprtc is based, also searches the header folders of the machine's compilers.
         let folders: Vec<PathBuf> = settings::get().header_folders();
-        let read = rtc::places(request, &folders).and_then(|places| places.witnesses(request.source, begun));
+        let read = rtc::places(request, &folders).and_then(|places| places.fingerprints(request.source, begun));
         Ok(Compiled { image, log, lowered, read })
     }
 }

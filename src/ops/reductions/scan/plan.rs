@@ -241,7 +241,7 @@ impl ScanPlan {
         self.steps[side]
     }
 
-    /// Appends the loop nest over the other axes to the arguments of a launch.
+    /// Appends the lengths and strides of all axes but the scanned one to the arguments of a launch.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.kept.rank() > 0 {
             let mut record = ParameterBlock::new();

@@ -1,4 +1,4 @@
-"""Print the centres that CuPy's example kmeans.py finds, by its arrays and by its kernels."""
+"""Print the centres that CuPy's example kmeans.py finds, once with array operations and once with custom kernels."""
 
 import sys
 from types import ModuleType

@@ -1,4 +1,4 @@
-//! Contains the numbers of HIP's device attributes and their values, similar to those of an MI300X.
+//! Contains the enumeration constants of HIP's device attributes, each with a value that resembles that of an MI300X.
 
 /// Maximum pitch of a copy or a fill in bytes.
 pub const MAX_PITCH: u64 = 0x7fff_ffff;

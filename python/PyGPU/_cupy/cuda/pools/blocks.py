@@ -31,7 +31,7 @@ class Chunk:
         self.next: Chunk | None = None
 
     def ptr(self) -> int:
-        """Return the address of the part."""
+        """Return the address at which this part of a memory block begins."""
         return self.mem.ptr + self.offset
 
     def split(self, size: int) -> Chunk | None:

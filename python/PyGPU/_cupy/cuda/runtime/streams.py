@@ -1,7 +1,7 @@
-"""Functions of `cupy.cuda.runtime` about streams and events, which they pass by their handles.
+"""Functions of `cupy.cuda.runtime` for streams and events, which are passed as numbers, their handles.
 
-The driver destroys a stream with its last object. The tables of this module therefore own the streams and events that
-`streamCreate` and `eventCreate` return as numbers, until `streamDestroy` and `eventDestroy`.
+PyGPU destroys a stream with its last Python object. The tables of this module therefore keep the objects of
+`streamCreate` and `eventCreate` until `streamDestroy` and `eventDestroy`.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ def eventSynchronize(event: int) -> None:
 
 
 def eventQuery(event: int) -> int:
-    """Return whether the marked point of an event is reached, as a status.
+    """Return a status: whether the work that an event recorded has completed.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ pub struct Items {
 }
 
 impl Items {
-    /// Creates contiguous elements.
+    /// Describes contiguous elements at an address in the memory of the caller.
     pub fn dense(address: u64, count: i64) -> Self {
         Self { address, stride: ITEM as i64, count }
     }

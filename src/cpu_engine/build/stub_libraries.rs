@@ -1,4 +1,4 @@
-//! Builds short replacements of the system's libraries for the linker: libraries with the name and the symbol versions of
+//! Builds stub libraries in place of the system's libraries for the linker: libraries with the name and the symbol versions of
 //! the real ones, and only the symbols that kernels usually need.
 //!
 //! The linker otherwise spends most of its time on the thousands of symbols of the C and C++ libraries. A kernel that
@@ -9,11 +9,11 @@ use std::ffi::CStr;
 use std::fs;
 use std::process::{Child, Stdio};
 
-use super::compiler_process::{CompilerRun, SCHEDULER, SHORT_LIBRARIES, SHORT_LIBRARY_ARGUMENTS};
+use super::compiler_process::{CompilerRun, SCHEDULER, STUB_LIBRARIES, STUB_LIBRARY_ARGUMENTS};
 use crate::elf_check::{half, number, word};
 
-const PROBE: &str = "short/probe.c";
-const PROBE_LIBRARY: &str = "short/probe.so";
+const PROBE: &str = "stubs/probe.c";
+const PROBE_LIBRARY: &str = "stubs/probe.so";
 
 /// Functions and data that kernels refer to in addition to those of the scheduler.
 const OTHERS: &str = "memcpy memmove memset memcmp strlen strcmp malloc calloc realloc free abort printf fputs puts putchar \
@@ -29,7 +29,7 @@ const MATHEMATICS: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copy
 /// The symbols of one library: by version, their names and whether each is data.
 type Versions = BTreeMap<String, Vec<(String, bool)>>;
 
-/// Builds the short libraries in the folder of `run`, which contains the scheduler's object file. Returns `None`
+/// Builds the stub libraries in the folder of `run`, which contains the scheduler's object file. Returns `None`
 /// if one of them cannot be built, for example because the system's libraries have no symbol versions.
 pub fn build(run: &CompilerRun<'_>) -> Option<()> {
     fs::write(run.place.join(PROBE), probe()).ok()?;
@@ -44,7 +44,7 @@ pub fn build(run: &CompilerRun<'_>) -> Option<()> {
     }
     let names: String = found.keys().map(|library| format!(" -l:{library}")).collect();
     // The compiler's own functions, for example the division of complex numbers, are in the static library `gcc`.
-    fs::write(run.place.join(SHORT_LIBRARY_ARGUMENTS), format!("-nostdlib -Wl,-z,defs -Wl,--as-needed{names} -lgcc\n"))
+    fs::write(run.place.join(STUB_LIBRARY_ARGUMENTS), format!("-nostdlib -Wl,-z,defs -Wl,--as-needed{names} -lgcc\n"))
         .ok()
 }
 
@@ -58,9 +58,9 @@ fn succeeds(mut child: Child) -> bool {
     child.wait().is_ok_and(|status| status.success())
 }
 
-/// Starts to build the short replacement of a library.
+/// Starts to build the stub library for a library.
 fn start_library(run: &CompilerRun<'_>, library: &str, versions: &Versions) -> Option<Child> {
-    let path = format!("{SHORT_LIBRARIES}/{library}");
+    let path = format!("{STUB_LIBRARIES}/{library}");
     let (source, map) = (format!("{path}.c"), format!("{path}.map"));
     fs::write(run.place.join(&source), definitions(versions)).ok()?;
     fs::write(run.place.join(&map), version_script(versions)).ok()?;
