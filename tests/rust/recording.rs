@@ -349,7 +349,6 @@ impl Streams for Recording {
         function(data);
         Ok(())
     }
-
     fn create_stream(&self, _device: i32, _flags: StreamFlags) -> Result<StreamHandle> {
         Ok(StreamHandle(self.handle()))
     }

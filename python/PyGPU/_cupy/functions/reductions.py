@@ -13,27 +13,25 @@ from PyGPU._cupy.package import own
 __all__ = ["amax", "amin", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
-def _with_host_arrays(name: str, method: str) -> Callable[..., Any]:
+def _with_host_arrays(name: str) -> Callable[..., Any]:
     """Return a function of `PyGPU` that calls the method of an ndarray, and thus stays on the host."""
     function = own(name)
 
     @functools.wraps(function)
     def call(a: Any, *args: Any, **keywords: Any) -> Any:
         if isinstance(a, (np.ndarray, np.generic)):
-            return getattr(a, method)(*args, **keywords)
+            return getattr(a, name)(*args, **keywords)
         return function(a, *args, **keywords)
 
     return call
 
 
-amax = _with_host_arrays("amax", "max")
-amin = _with_host_arrays("amin", "min")
-cumprod = _with_host_arrays("cumprod", "cumprod")
-cumsum = _with_host_arrays("cumsum", "cumsum")
-max = _with_host_arrays("max", "max")
-mean = _with_host_arrays("mean", "mean")
-min = _with_host_arrays("min", "min")
-prod = _with_host_arrays("prod", "prod")
-std = _with_host_arrays("std", "std")
-sum = _with_host_arrays("sum", "sum")
-var = _with_host_arrays("var", "var")
+cumprod = _with_host_arrays("cumprod")
+cumsum = _with_host_arrays("cumsum")
+amax = max = _with_host_arrays("max")
+mean = _with_host_arrays("mean")
+amin = min = _with_host_arrays("min")
+prod = _with_host_arrays("prod")
+std = _with_host_arrays("std")
+sum = _with_host_arrays("sum")
+var = _with_host_arrays("var")
