@@ -115,7 +115,7 @@ def issctype(rep: Any) -> bool:
 
 
 def issubsctype(arg1: Any, arg2: Any) -> bool:
-    """Test whether a scalar type is a subclass of another one; arrays and other objects stand for their dtype."""
+    """Test whether a scalar type is a subclass of another one, as `cupy.issubdtype`; arrays stand for their dtype."""
     return issubclass(obj2sctype(arg1), obj2sctype(arg2))
 
 
