@@ -35,7 +35,8 @@ SOURCES = {
         "cephes/scipy_iv.h cephes/airy.h cephes/yn.h cephes/yv.h cephes/kn.h"
     ),
     "integrals": (
-        "cephes/ellpk.h cephes/ellpe.h agm.h expint.h cephes/expn.h cephes/sici.h cephes/shichi.h cephes/spence.h"
+        "cephes/ellpk.h cephes/ellpe.h agm.h expint.h cephes/expn.h cephes/sici.h cephes/shichi.h cephes/spence.h "
+        "specfun/specfun.h"
     ),
     "distributions": (
         "cephes/chdtr.h cephes/fdtr.h cephes/gdtr.h cephes/pdtr.h cephes/bdtr.h cephes/nbdtr.h cephes/kolmogorov.h"
@@ -48,7 +49,7 @@ ROOTS = (
     "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p "
     "i0e i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
     "sici shichi spence chdtr chdtrc chdtri fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv "
-    "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac"
+    "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac lpmv"
 )
 """Functions that entries of the table call."""
 

@@ -54,6 +54,8 @@ def test_missing_names_are_cupys_and_are_missing() -> None:
     assert [name for name in names if name not in known] == []
     assert [name for name in names if hasattr(importlib.import_module("PyGPU"), name.rpartition(".")[2]) and
             name.startswith("cupy.") and name.count(".") == 1] == []  # fmt: skip
+    special = [name.rpartition(".")[2] for name in names if name.startswith("cupyx.scipy.special.")]
+    assert set(special) & set(PyGPU.special.__all__) == set()
 
 
 def test_dir_lists_names_that_exist() -> None:

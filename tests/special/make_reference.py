@@ -205,6 +205,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
     "ellipe": (mpmath.ellipe, (("line", -20, 1),)),
     "exp1": (mpmath.e1, (("log", 1e-8, 600),)),
     "expi": (mpmath.ei, (("both", 1e-3, 600),)),
+    "lpmv": (
+        lambda m, v, x: mpmath.legenp(v, m, x, type=2),
+        (("whole", 0, 5), ("line", 0.3, 20), ("line", -0.9, 0.95)),
+    ),
     "expn": (mpmath.expint, (("whole", 0, 60), ("log", 1e-2, 100))),
     "sici": (lambda x: (mpmath.si(x), mpmath.ci(x)), (("log", 1e-3, 50),)),
     "shichi": (lambda x: (mpmath.shi(x), mpmath.chi(x)), (("log", 1e-3, 500),)),

@@ -32,7 +32,7 @@ TOLERANCES = {
     "kv": 1e-12,
 }
 # Functions whose limits differ at infinities from those of SciPy, or of its libraries AMOS and Boost.
-OTHER_AT_INFINITY = ("i0", "i1", "jv", "yn", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri", "nbdtri")
+OTHER_AT_INFINITY = ("i0", "i1", "jv", "lpmv", "yn", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri", "nbdtri")
 # The CPU engine's normal quantile of subnormal numbers has a relative error of 2e-9.
 # SciPy 1.17 returns infinity for the logarithm of gamma of subnormal numbers, and the wrong infinity for two others.
 OTHER_LIMITS = {

@@ -226,5 +226,7 @@ shichi: Ufunc[tuple[GPUArray, GPUArray]]
 """Compute the hyperbolic sine and cosine integral."""
 spence: Ufunc
 """Compute Spence's function, the dilogarithm of 1 - z."""
+lpmv: Ufunc
+"""Compute the associated Legendre function of an integer order and a real degree."""
 _lambertw: Ufunc
 """Compute a branch of Lambert's function."""

@@ -10,6 +10,8 @@ static LAMBERTW: Header = Header::of(include_str!("../../include/special/lambert
 static SICI_PARTS: Header = Header::of(include_str!("../../include/special/sici.h"), &[&xsf::SICI]);
 static SHICHI_PARTS: Header = Header::of(include_str!("../../include/special/shichi.h"), &[&xsf::SHICHI]);
 
+static LPMV: Header = Header::of(include_str!("../../include/special/lpmv.h"), &[&xsf::SPECFUN]);
+
 /// The functions of this file.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("agm" (a, b) "Compute the arithmetic-geometric mean."
@@ -52,6 +54,10 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "the integral of ``log(t) / (1 - t)`` from 1 to z"
         [&xsf::SPENCE] &[small(None), integers(None), real("pygpu_xsf::spence({a})", None, 6)];
         "[1.0, 2.0]" => "[0.0, -0.822467]"),
+    special!("lpmv" (m, v, x) "Compute the associated Legendre function of an integer order and a real degree."
+        "a solution of ``(1 - x**2) * f'' - 2 * x * f' + (v * (v + 1) - m**2 / (1 - x**2)) * f = 0``, with Condon and Shortley's sign"
+        [&LPMV] &[small(None), integers(None), real("pygpu_special::lpmv({a}, {b}, {c})", None, 60)];
+        "1.0, 2.0, [0.0, 0.5]" => "[0.0, -1.299038]"),
     special!("_lambertw" (z, k, tol) "Compute a branch of Lambert's function."
         "``w * exp(w) == z``"
         [&LAMBERTW] &[as_complex(), complex("pygpu_special::lambertw({a}, {b})", 120)];

@@ -63,6 +63,7 @@ pub static SHICHI: Header =
 pub static SICI: Header =
     Header::of(include_str!("../../include/xsf/integrals/sici.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
 pub static SINDG: Header = Header::of(include_str!("../../include/xsf/basic/sindg.h"), &[&CONST, &POLEVL]);
+pub static SPECFUN: Header = Header::of(include_str!("../../include/xsf/integrals/specfun.h"), &[]);
 pub static SPENCE: Header = Header::of(include_str!("../../include/xsf/integrals/spence.h"), &[&POLEVL, &MATHEMATICS]);
 pub static TANDG: Header = Header::of(include_str!("../../include/xsf/basic/tandg.h"), &[&CONST]);
 pub static UNITY: Header =
