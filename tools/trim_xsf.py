@@ -507,8 +507,6 @@ def write_list(rust: list[tuple[str, str, list[str]]]) -> None:
     for name, path, used in sorted(rust):
         lines.append(f"pub static {name}: Header =")
         text = f'Header::of(include_str!("../../include/xsf/{path}"), &[{", ".join("&" + one for one in used)}]);'
-        if len(text) > 90:
-            pass
         lines.append("    " + text)
     LIST.parent.mkdir(parents=True, exist_ok=True)
     LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -76,7 +76,7 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # As `python docs/SCRIPT` does, because scripts import modules of their own folder.
+    # As `python docs/SCRIPT` does, because scripts import modules of their folder.
     sys.path.insert(0, str(ROOT / "docs"))
     try:
         spec.loader.exec_module(module)

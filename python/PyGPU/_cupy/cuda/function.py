@@ -103,7 +103,7 @@ def compile_with_cache(
     arch : str, optional
         Accepted as in CuPy; the code is compiled for the current device.
     *args, **kwargs
-        Accepted as in CuPy, for example `cache_dir`; PyGPU has a cache of its own.
+        Accepted as in CuPy, for example `cache_dir`, and ignored; PyGPU has one cache.
 
     Returns
     -------

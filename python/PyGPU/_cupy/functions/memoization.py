@@ -19,7 +19,7 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
     Parameters
     ----------
     for_each_device : bool, optional
-        Whether each device has results of its own.
+        Whether results are stored separately for each device.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """C++ texts of CuPy's elementwise kernels for PyGPU's kernels.
 
 A kernel has one of two forms. `loop_kernel` is an `ElementwiseKernel` of PyGPU, which traverses arrays of any layout in
-packs. `plain_kernel` is a kernel with a loop of its own: for kernels of raw arrays alone, and for texts that depend on
+packs. `plain_kernel` is a kernel that contains its loop: for kernels of raw arrays alone, and for texts that depend on
 the number of threads.
 """
 

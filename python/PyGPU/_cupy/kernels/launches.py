@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ FastLaunch = Callable[[Any, int, Any, int], Any]
 
 
 @dataclass(frozen=True)
-class Launch:
+class Launch(ABC):
     """Compiled kernel with the extra arguments that it needs.
 
     Parameters
@@ -56,9 +57,9 @@ class Launch:
             extents.append(extent(shape, (0,) * len(shape)))
         return extents
 
+    @abstractmethod
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
         """Launch the kernel for all arguments, among them the outputs."""
-        raise NotImplementedError
 
 
 class LoopLaunch(Launch):
@@ -76,7 +77,7 @@ class LoopLaunch(Launch):
 
 
 class PlainLaunch(Launch):
-    """Kernel with a loop of its own, for arrays of the loop's shape."""
+    """Launch of a kernel that contains its loop, for arrays of the broadcast shape."""
 
     is_plain = True
 

@@ -17,7 +17,7 @@ pub(in super::super) struct Words<'a> {
 /// The first words of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum First {
-    /// Words of a block of its own.
+    /// Words of a block that only this element uses.
     Own,
     /// A half of the block that two elements share.
     Half,

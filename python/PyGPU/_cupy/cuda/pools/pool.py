@@ -198,7 +198,7 @@ class MemoryPool:
     """Pool of memory that a program creates itself, one for each device.
 
     The pool that `get_default_memory_pool` returns is PyGPU's own, which the driver manages. A `MemoryPool` gets its
-    memory from an allocator, and reuses freed blocks of its own.
+    memory from an allocator, and reuses the blocks that its arrays free.
 
     Parameters
     ----------
