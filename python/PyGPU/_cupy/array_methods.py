@@ -9,6 +9,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._cupy.package import own
 from PyGPU._functions.accumulation import at
+from PyGPU._native.public.docstrings import documented_like
 
 __all__ = ["ptp", "scatter_add", "scatter_max", "scatter_min"]
 
@@ -47,17 +48,9 @@ def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:
     at("add", a, slices, _of_dtype("scatter_add", a, value))
 
 
+@documented_like(scatter_add)
 def scatter_max(a: _core.GPUArray, slices: Any, value: Any) -> None:
     """Store the maxima of elements and values at positions of an array.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array that is changed.
-    slices : index
-        Positions as in ``a[slices]``.
-    value : array_like
-        Values, which broadcast to the positions and are converted to the array's dtype.
 
     Examples
     --------
@@ -71,17 +64,9 @@ def scatter_max(a: _core.GPUArray, slices: Any, value: Any) -> None:
     at("maximum", a, slices, _of_dtype("scatter_max", a, value))
 
 
+@documented_like(scatter_add)
 def scatter_min(a: _core.GPUArray, slices: Any, value: Any) -> None:
     """Store the minima of elements and values at positions of an array.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array that is changed.
-    slices : index
-        Positions as in ``a[slices]``.
-    value : array_like
-        Values, which broadcast to the positions and are converted to the array's dtype.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU._cupy.package import public_module
+from PyGPU._native.public.docstrings import documented_like
 
 __all__ = ["empty_like_pinned", "empty_pinned", "zeros_like_pinned", "zeros_pinned"]
 
@@ -46,21 +47,9 @@ def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
     return np.ndarray(shape, dtype, buffer=_memory(shape, dtype), order=order or "C")
 
 
+@documented_like(empty_pinned)
 def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
     """Create an ndarray of zeros over pinned memory.
-
-    Parameters
-    ----------
-    shape : int or tuple of ints
-        Lengths of the axes.
-    dtype : dtype, optional
-        Data type.
-    order : {'C', 'F'}, optional
-        Memory order.
-
-    Returns
-    -------
-    numpy.ndarray
 
     Examples
     --------
@@ -108,25 +97,9 @@ def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = 
     return np.ndarray(layout.shape, dtype, buffer=_memory(layout.shape, dtype), strides=layout.strides)
 
 
+@documented_like(empty_like_pinned)
 def zeros_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
     """Create an ndarray of zeros over pinned memory, with the shape and the dtype of an array.
-
-    Parameters
-    ----------
-    a : GPUArray or numpy.ndarray
-        Array whose shape, dtype and memory order are used.
-    dtype : dtype, optional
-        Data type, by default that of `a`.
-    order : {'C', 'F', 'A', 'K'}, optional
-        Memory order; 'K' keeps the order of the axes in memory.
-    subok : None
-        Subclasses are not created.
-    shape : int or tuple of ints, optional
-        Lengths of the axes, by default those of `a`.
-
-    Returns
-    -------
-    numpy.ndarray
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._cupy.package import own
+from PyGPU._native.public.docstrings import documented_like
 
 __all__ = [
     "array",
@@ -175,21 +176,9 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _
     return _waited(own("ascontiguousarray")(_device_values(a), dtype), blocking)
 
 
+@documented_like(ascontiguousarray)
 def asfortranarray(a: Any, dtype: Any = None, *, blocking: bool = False) -> _core.GPUArray:
     """Convert values to an array in F order.
-
-    Parameters
-    ----------
-    a : array_like
-        Values.
-    dtype : dtype, optional
-        Data type, by default that of the values.
-    blocking : bool, optional
-        Whether to wait for the copy from the host.
-
-    Returns
-    -------
-    GPUArray
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import Any
 
 from PyGPU import _core
 from PyGPU._cupy.package import own
+from PyGPU._native.public.docstrings import documented_like
 
 __all__ = ["argmax", "argmin"]
 
@@ -41,27 +42,11 @@ def argmax(
     return _of_dtype(own("argmax")(a, axis, keepdims=keepdims), dtype, out)
 
 
+@documented_like(argmax)
 def argmin(
     a: _core.GPUArray, axis: int | None = None, dtype: Any = None, out: Any = None, *, keepdims: bool = False
 ) -> _core.GPUArray:
     """Return the index of the minimum along an axis.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array.
-    axis : int, optional
-        The axis; by default the flattened array is used.
-    dtype : dtype, optional
-        Data type of the result; int64 by default.
-    out : GPUArray, optional
-        Array for the result.
-    keepdims : bool, optional
-        Whether the axis stays with length 1.
-
-    Returns
-    -------
-    GPUArray
 
     Examples
     --------

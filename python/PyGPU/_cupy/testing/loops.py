@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from PyGPU._native.public.docstrings import documented_like
+
 __all__ = [
     "for_CF_orders", "for_all_dtypes", "for_all_dtypes_combination", "for_complex_dtypes", "for_contiguous_axes",
     "for_dtypes", "for_dtypes_combination", "for_float_dtypes", "for_int_dtypes", "for_int_dtypes_combination",
@@ -286,20 +288,9 @@ def for_signed_dtypes_combination(names: Sequence[str] = ("dtype",), full: bool 
     return for_dtypes_combination(SIGNED, names, full)
 
 
+@documented_like(for_signed_dtypes_combination)
 def for_unsigned_dtypes_combination(names: Sequence[str] = ("dtype",), full: bool | None = None) -> _Decorator:
-    """Return a decorator that runs a test for combinations of unsigned integer dtypes.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Parameters of the test that receive the dtypes' classes.
-    full : bool, optional
-        As for `for_dtypes_combination`.
-
-    Returns
-    -------
-    function
-    """
+    """Return a decorator that runs a test for combinations of unsigned integer dtypes."""
     return for_dtypes_combination(UNSIGNED, names, full)
 
 
