@@ -150,12 +150,13 @@ def measure(
     small: Callable[[Library], dict[str, float]],
     unit: str = "GB/s",
     more: Callable[[int], Sequence[Column]] = lambda count: (),
+    names: Sequence[str] = ("PyGPU", "torch", "cupy"),
 ) -> None:
     """Time the calls of all libraries alternately, print a table, and write the JSON file if requested.
 
     `large` returns functions on the given number of four-byte elements, with the number of units of work of each;
     `unit` is the name of a billion such units per second. `small` returns the seconds until calls on small arrays
-    return. The columns `more` follow those of the libraries.
+    return. `names` are the compared libraries; the columns `more` follow theirs.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)
@@ -164,7 +165,8 @@ def measure(
     arguments = parser.parse_args()
     count = arguments.bytes // 4
     columns = [
-        Column(library.name, library, large(library, count), functools.partial(small, library)) for library in found()
+        Column(library.name, library, large(library, count), functools.partial(small, library))
+        for library in found(names)
     ]
     columns += more(count)
     rows: dict[str, dict[str, list[float]]] = {}

@@ -4,8 +4,8 @@
     python tests/cupy/run_upstream.py cupy cupy_tests/math_tests cupy_tests/linalg_tests
 
 Paths are relative to the folder `tests` of the checkout; by default the modules of `COUNTED` run. Options after ``--``
-are passed to pytest. Tests of huge arrays are omitted unless ``--huge`` is given. A test that uses a private module or
-name of CuPy is counted apart: it cannot pass.
+are passed to pytest, which runs once for each module. Tests of huge arrays are omitted unless ``--huge`` is given. A
+test that uses a private module or name of CuPy is counted apart: it cannot pass.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PRIVATE = re.compile(r"private in CuPy:|has no attribute '_[a-z]")
@@ -86,45 +87,59 @@ def report(outcomes: list[tuple[str, str, str]], causes: int) -> None:
         print(f"{count:6} {cause}")
 
 
+def modules(tests: Path, paths: tuple[str, ...]) -> list[str]:
+    """Return the test modules of files and folders, largest first."""
+    found = [file for path in paths for file in (sorted((tests / path).rglob("test_*.py")) or [tests / path])]
+    return [str(file.relative_to(tests)) for file in sorted(found, key=lambda file: -file.stat().st_size)]
+
+
+def run(tests: Path, module: str, options: list[str], outcomes: Path, seconds: float) -> str:
+    """Run pytest on a module for a limited time, write the outcomes to a file, and return pytest's summary."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "upstream_plugin", "-p", "no:cacheprovider"]
+    command += ["-c", os.devnull, "--rootdir", ".", "-W", "ignore", "--tb=line", "-rN"]
+    command += ["--continue-on-collection-errors", *options, module]
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+    settings = {"CUPY_CHECKOUT": str(tests.parent), "CUPY_OUTCOMES": str(outcomes), "PYTHONPATH": path}
+    environment = {"CUPY_TEST_GPU_LIMIT": "1", **os.environ, **settings}
+    try:
+        done = subprocess.run(
+            command, cwd=tests, env=environment, stdout=subprocess.PIPE, text=True, check=False, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        return f"ended after {seconds} s"
+    lines = done.stdout.splitlines()
+    return lines[-1] if lines and done.returncode in (0, 1) else f"pytest returned {done.returncode}: {lines[-1:]}"
+
+
 def main() -> int:
-    """Run the tests, print the report, and return pytest's exit status."""
+    """Run the tests, print the report, and return 1 if a test failed."""
     parser = argparse.ArgumentParser(description="Run CuPy's own tests over PyGPU.")
     parser.add_argument("checkout", type=Path, help="folder of a checkout of CuPy")
     parser.add_argument("paths", nargs="*", help="files and folders of tests, relative to the checkout's `tests`")
     parser.add_argument("--huge", action="store_true", help="also run tests of huge arrays")
     parser.add_argument("--causes", type=int, default=40, help="number of causes of failures to print")
+    parser.add_argument("--processes", type=int, default=1, help="number of test modules that run at the same time")
+    parser.add_argument("--seconds", type=float, default=1800, help="time limit of a module")
+    parser.add_argument("--outcomes", type=Path, help="file for the outcome of each test, a line of JSON each")
     own = sys.argv[1:]
     options = own[own.index("--") + 1 :] if "--" in own else []
     arguments = parser.parse_args(own[: own.index("--")] if "--" in own else own)
-    checkout = arguments.checkout.resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        outcomes = Path(folder) / "outcomes.jsonl"
-        outcomes.touch()
-        path = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
-        settings = {"CUPY_CHECKOUT": str(checkout), "CUPY_OUTCOMES": str(outcomes), "PYTHONPATH": path}
-        command = [
-            *(
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-p",
-                "upstream_plugin",
-                "-p",
-                "no:cacheprovider",
-                "-c",
-                os.devnull,
-            ),
-            *("--rootdir", ".", "-W", "ignore", "--tb=line", "-rN", "--continue-on-collection-errors"),
-            *([] if arguments.huge else NOT_HUGE),
-            *options,
-            *(arguments.paths or COUNTED),
-        ]
-        environment = {"CUPY_TEST_GPU_LIMIT": "1", **os.environ, **settings}
-        done = subprocess.run(command, cwd=checkout / "tests", env=environment, stdout=subprocess.PIPE, text=True)
-        print("\n".join(done.stdout.splitlines()[-3:]))
-        report([tuple(json.loads(line)) for line in outcomes.read_text().splitlines()], arguments.causes)
-    return done.returncode
+    tests = arguments.checkout.resolve() / "tests"
+    options = [*([] if arguments.huge else NOT_HUGE), *options]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.processes) as pool:
+        files = {
+            Path(folder) / f"{number}.jsonl": module
+            for number, module in enumerate(modules(tests, arguments.paths or COUNTED))
+        }
+        ends = pool.map(lambda file: run(tests, files[file], options, file, arguments.seconds), files)
+        for module, end in zip(files.values(), ends, strict=True):
+            print(f"{module}: {end}", flush=True)
+        lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
+    if arguments.outcomes:
+        arguments.outcomes.write_text("".join(line + "\n" for line in lines))
+    outcomes = [tuple(json.loads(line)) for line in lines]
+    report(outcomes, arguments.causes)
+    return int(any(outcome == "failed" for _, outcome, _ in outcomes))
 
 
 if __name__ == "__main__":
