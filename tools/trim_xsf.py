@@ -226,6 +226,8 @@ def plain(text: str) -> str:
     text = re.sub(r"\bNULL\b", "nullptr", text)
     text = re.sub(r"XSF_ASSERT\([^;]*;", "", text)
     text = re.sub(r"std::pow\(k \+ 1\.0, 2\)", "((k + 1.0) * (k + 1.0))", text)
+    # NVRTC has no `pow` of two integers.
+    text = re.sub(r"\bpow\(-1, (\w+)\)", r"(\1 % 2 == 0 ? 1.0 : -1.0)", text)
     text = text.replace("m = 20 + (int)(80.0 / x);", "if (x > 800.0) return 0.0;\n    m = 20 + (int)(80.0 / x);")
     text = text.replace("t0 = k / (1.0 + k / (x + t0));", "t0 = k * (x + t0) / (k + x + t0);")
     for step, contracted in CONTRACTED:

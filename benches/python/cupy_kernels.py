@@ -32,7 +32,7 @@ class Kernels:
         self.axpy = cupy.RawKernel(AXPY, "axpy")
         self.difference = cupy.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "difference")
         self.shift = cupy.ElementwiseKernel("raw T x", "T z", "z = x[i + 1 < _ind.size() ? i + 1 : 0] - x[i]", "shift")
-        self.norm = cupy.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+        self.norm = cupy.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "root_of_squares")
 
         def polynomial(x: Any, y: Any) -> Any:
             return ((x * y + x) * y + x) * y + x

@@ -13,7 +13,7 @@ brightest = cp.ReductionKernel(
     "T value, int64 place",
     "candidate<T>(x * weight[_J % 2], _J)",
     "a.value >= b.value ? a : b",
-    "value = a.value; place = a.place",
+    "value = a.value, place = a.place",
     "candidate<T>()",
     "brightest",
     reduce_type="candidate<T>",

@@ -4,6 +4,15 @@ import sys
 
 sys.path.insert(0, f"{sys.argv[1]}/elevation_mapping_cupy/script/elevation_mapping_cupy/kernels")
 import cupy as cp
+
+if cp.__name__ == "cupy":  # CuPy 14 defines float16 only for kernels with parameters of it; CuPy 13 always defined it
+    own_kernel = cp.ElementwiseKernel
+
+    def kernel_with_float16(*args, preamble="", **options):
+        """Return an elementwise kernel whose source includes the definition of float16."""
+        return own_kernel(*args, preamble=f"#include <cupy/float16.cuh>\n{preamble}", **options)
+
+    cp.ElementwiseKernel = kernel_with_float16
 import custom_kernels as kernels
 import numpy as np
 

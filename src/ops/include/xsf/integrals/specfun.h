@@ -136,7 +136,7 @@ static __device__ __noinline__ double lpmv0(double v, int m, double x) {
                 r = 0.5 * r * (-nv + m + k - 1.0) * (nv + m + k) / (k * (k + m)) * (1.0 + x);
                 pmv += r;
             }
-            return pow(-1, nv) * c0 * pmv;
+            return (nv % 2 == 0 ? 1.0 : -1.0) * c0 * pmv;
         } else {
             if (x >= -0.35) {
                 pmv = 1.0;
@@ -149,7 +149,7 @@ static __device__ __noinline__ double lpmv0(double v, int m, double x) {
                         break;
                     }
                 }
-                return pow(-1, m) * c0 * pmv;
+                return (m % 2 == 0 ? 1.0 : -1.0) * c0 * pmv;
             } else {
                 vs = sin(v * pi) / pi;
                 pv0 = 0.0;
@@ -243,7 +243,7 @@ static __device__ __noinline__ double lpmv(double x, int m, double v) {
         if ((neg_m != 0) && (fabs(pmv) < 1.e300)) {
             g1 = gamma2(vx - mx + 1);
             g2 = gamma2(vx + mx + 1);
-            pmv = pmv * g1 / g2 * pow(-1, mx);
+            pmv = pmv * g1 / g2 * (mx % 2 == 0 ? 1.0 : -1.0);
         }
         return pmv;
     }
