@@ -18,7 +18,7 @@ use pygpu_kernel::Arguments;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{self as layout, Dims, Layout, LoopNest, LoopNestRules, broadcast_shapes};
 
-pub use vectorize::PackLayout;
+pub use vectorize::{PackLayout, UNROLLED};
 
 /// How the kernel addresses the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,6 +70,8 @@ pub struct ElementPlan {
     pub operands: SmallVec<[ElementOperand; 4]>,
     /// Number of elements in a pack; 1 if elements are processed individually.
     pub pack: u8,
+    /// Number of packs that a thread loads before it processes them: 1 or 2.
+    pub packs: u8,
     /// How the elements of a pack are arranged in memory.
     pub way: PackLayout,
     /// Index width required by the non-contiguous arrays.
@@ -117,6 +119,7 @@ impl ElementPlan {
             // barrier costs more there than strided memory access.
             let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
             plan.choose_pack(&used, may_turn);
+            plan.choose_packs(analysis, arrays[0].device());
         }
         plan.share_steps();
         Ok(plan)
@@ -128,6 +131,7 @@ impl ElementPlan {
             apart: Vec::new(),
             operands: SmallVec::new(),
             pack: 1,
+            packs: 1,
             way: PackLayout::Contiguous,
             span: IndexWidth::Short,
         }

@@ -50,6 +50,8 @@ static WAS_RUN: AtomicBool = AtomicBool::new(false);
 /// Threads per block on GPUs; the CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
+/// Threads per block whose threads process two packs each.
+const THREADS_OF_TWO_PACKS: u32 = 128;
 const THREADS_ON_CPU: u32 = 64;
 /// Number of blocks per multiprocessor for a kernel with a long-running expression. A multiprocessor runs 8 of these
 /// blocks concurrently.
@@ -187,12 +189,16 @@ impl Elementwise {
         check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
-    /// Returns the launch shape. By default each thread processes one pack. A thread processes several packs if the
+    /// Returns the launch shape. By default each thread processes the plan's packs once. A thread processes several packs if the
     /// expression is long-running. On the CPU, and if the source depends on the number of threads, the grid has only as
     /// many blocks as run concurrently.
     fn shape(&self, device: Device, plan: &ElementPlan, count: i64) -> LaunchShape {
-        let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
-        let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
+        let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack) * u64::from(plan.packs));
+        let threads = match plan.packs {
+            _ if device.is_cpu() => THREADS_ON_CPU,
+            1 => THREADS,
+            _ => THREADS_OF_TWO_PACKS,
+        };
         let most = match device.is_cpu() || self.analysis.counts_threads {
             true => u64::from(at_once(device)) * 8,
             false if self.texts.is_long => u64::from(at_once(device)) * BLOCKS_OF_LONG,

@@ -61,6 +61,8 @@ pub struct Analysis {
     pub counts_threads: bool,
     /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,
+    /// The compile-time weight of the source.
+    pub weight: u8,
     /// Whether three conditions hold: `in_packs` is set, the source accesses only element `i` of each array, and no
     /// array has a user-defined element type.
     pub is_plain: bool,
@@ -236,6 +238,7 @@ impl Analysis {
             any_order: is_by_element && !uses_index && is_index_inside,
             in_packs,
             counts_threads,
+            weight: texts.weight,
             is_plain: in_packs
                 && usages.iter().flatten().all(|usage| usage.is_pointwise())
                 && vectors.iter().all(|vector| vector.kind != ScalarType::Opaque),

@@ -213,3 +213,18 @@ def test_gcd_and_lcm_of_minimum_integers_match_numpy(kind: str) -> None:
     for name in ("gcd", "lcm"):
         ours = getattr(PyGPU, name)(PyGPU.to_gpu(first), PyGPU.to_gpu(second))
         np.testing.assert_array_equal(ours.get(), getattr(np, name)(first, second), err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_functions_of_lengths_around_packs_and_blocks_match_numpy(kind: str) -> None:
+    host = (np.arange(2100) % 97 / 64 + 0.25).astype(kind)
+    array = PyGPU.to_gpu(host)
+    edges = {edge + step for edge in (2, 4, 8, 16, 256, 512, 1024, 2048) for step in (-1, 0, 1)}
+    with PyGPU.fusion("off"):
+        for length in sorted(edges):
+            target = PyGPU.zeros(2100, kind)
+            PyGPU.hypot(array[:length], array[:length], out=target[:length])
+            expected = np.zeros(2100, kind)
+            np.hypot(host[:length], host[:length], out=expected[:length])
+            assert_alike(target, expected)
+            assert_alike(PyGPU.exp(array[1 : length + 1]), np.exp(host[1 : length + 1]))

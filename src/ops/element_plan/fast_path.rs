@@ -52,6 +52,7 @@ pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<ElementPlan
         true => (1, PackLayout::Contiguous),
         false => (pack, if largest < BYTES { PackLayout::Contiguous } else { PackLayout::BlockStrided }),
     };
+    plan.choose_packs(analysis, arrays[0].device());
     Some(plan)
 }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::super::text_analysis::{Usage, WrittenNames};
+use super::super::text_analysis::{Analysis, Usage, WrittenNames};
 use super::super::tiles::{TileTraversal, Tiles};
 use super::{AccessPattern, ElementOperand, ElementPlan, Used};
 use pygpu_array::Array;
 use pygpu_base::dtype::ScalarType;
 use pygpu_base::small_sort;
+use pygpu_device::Device;
 
 /// Size of a vector load or store in bytes.
 pub(super) const BYTES: usize = 16;
@@ -18,6 +19,10 @@ pub(super) const APART: u8 = 4;
 /// Number of elements per thread if they have at most 4 bytes and are one row apart. Each block of threads also reads
 /// the rows directly above and below its own rows. More rows per block therefore save reads.
 const ROWS: u8 = 8;
+
+/// Compile time in milliseconds, summed over the copies of an expression for a pack, up to which the expression is fully
+/// unrolled.
+pub const UNROLLED: usize = 16;
 
 /// How the elements that a thread processes together are arranged in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +48,13 @@ pub enum PackLayout {
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
+}
+
+/// Returns the number of contiguous packs that a thread loads at once for an expression of a compile-time weight.
+fn packs_per_thread(pack: u8, weight: u8) -> u8 {
+    const LEAST: u8 = 2;
+    let is_unrolled = usize::from(weight) * usize::from(pack) <= UNROLLED;
+    if pack > 1 && weight >= LEAST && is_unrolled { 2 } else { 1 }
 }
 
 impl ElementPlan {
@@ -90,6 +102,18 @@ impl ElementPlan {
                     _ => AccessPattern::SameAs(first as u8),
                 };
             }
+        }
+    }
+
+    /// Lets a thread process two packs, a block's width apart, if the expression takes some time but is fully unrolled.
+    /// The loads of both packs and their computations overlap then. More than three arrays would need too many
+    /// registers.
+    #[inline]
+    pub(super) fn choose_packs(&mut self, analysis: &Analysis, device: Device) {
+        const MOST_ARRAYS: usize = 3;
+        let is_fit = self.way == PackLayout::Contiguous && self.operands.len() <= MOST_ARRAYS;
+        if is_fit && !device.is_cpu() && !analysis.counts_threads {
+            self.packs = packs_per_thread(self.pack, analysis.weight);
         }
     }
 
@@ -262,5 +286,19 @@ impl ElementPlan {
             }
             None => (0, 0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packs_per_thread;
+
+    #[test]
+    fn thread_loads_two_packs_for_unrolled_expressions_of_some_weight() {
+        let of = |pack| [0, 1, 2, 4, 8, 9].map(|weight| packs_per_thread(pack, weight));
+        assert_eq!(of(1), [1, 1, 1, 1, 1, 1]);
+        assert_eq!(of(2), [1, 1, 2, 2, 2, 1]);
+        assert_eq!(of(4), [1, 1, 2, 2, 1, 1]);
+        assert_eq!(of(8), [1, 1, 2, 1, 1, 1]);
     }
 }

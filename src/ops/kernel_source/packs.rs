@@ -5,19 +5,17 @@
 //! of a loop processes some elements of the pack and then rotates the pack. The remaining elements at the end are then
 //! processed as a pack too.
 
-use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
+use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout, UNROLLED};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
-/// Compile time in milliseconds, summed over the copies of the expression for a pack, up to which the expression is
-/// fully unrolled. `MOST` limits this sum for an expression that is not fully unrolled.
-const LIGHT: usize = 16;
+/// Limit of the compile time in milliseconds, summed over the copies of an expression that is not fully unrolled.
 const MOST: usize = 24;
 
 /// Returns for how many elements of a pack the expression is unrolled. Returns `None` if the expression is unrolled for
 /// the whole pack, and again for the remaining elements at the end.
 pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     let weight = usize::from(weight);
-    if weight * pack <= LIGHT {
+    if weight * pack <= UNROLLED {
         return None;
     }
     let most = (MOST / weight).clamp(1, pack);
@@ -32,6 +30,9 @@ pub(super) fn body(
     usages: &[Option<Usage>],
     texts: &Texts,
 ) -> String {
+    if plan.packs > 1 {
+        return two_packs(pack, plan, arguments, usages, texts);
+    }
     let parts = PackLoop::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
@@ -61,6 +62,55 @@ pub(super) fn body(
         }
     };
     format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
+}
+
+/// Generates the body of a kernel whose threads load two packs, process their elements, and store the packs.
+fn two_packs(
+    pack: usize,
+    plan: &ElementPlan,
+    arguments: &[Argument],
+    usages: &[Option<Usage>],
+    texts: &Texts,
+) -> String {
+    let operation = source_locations("operation", &texts.operation);
+    let at = format!("pygpu_at + pygpu_turn / {pack} * pygpu_apart + pygpu_turn % {pack}");
+    let [mut load, mut store, mut names] = [const { String::new() }; 3];
+    for one in &held(plan, arguments, usages) {
+        let (name, c_type) = (&one.argument.name, &one.argument.c_type);
+        let element = element_type(one.argument, one.usage);
+        if !one.usage.at_index || one.operand.form == AccessPattern::Broadcast {
+            names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
+            continue;
+        }
+        let packs = format!("pygpu_packs_{}", one.first);
+        let item = format!("&{packs}[pygpu_turn / {pack}].item[pygpu_turn % {pack}]");
+        names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
+        if one.first != name {
+            continue;
+        }
+        let kind = format!("pygpu::pack<{c_type}, {pack}>");
+        load.push_str(&format!("    {kind} {packs}[2];\n"));
+        let places = ["pygpu_at", "pygpu_at + pygpu_apart"].map(|at| format!("*({kind} *)(pygpu_array_{name} + {at})"));
+        for (number, place) in places.iter().enumerate() {
+            if one.is_read {
+                load.push_str(&format!("    {packs}[{number}] = {place};\n"));
+            }
+            if one.is_written {
+                store.push_str(&format!("    {place} = {packs}[{number}];\n"));
+            }
+        }
+    }
+    format!(
+        "    const long long pygpu_apart = (long long)blockDim.x * {pack};\n    for (long long pygpu_at = ((size_t)cta_start * 2 + \
+         tid) * {pack}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {both}) {{\n    if (pygpu_at + pygpu_apart \
+         + {last} < (long long)n) {{\n{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {both}; pygpu_turn++) \
+         {{\n    size_t i = {at};\n{names}{operation}    }}\n{store}    }} else {{\n{bindings}#pragma unroll 1\n    for (int \
+         pygpu_turn = 0; pygpu_turn < {both}; pygpu_turn++) {{\n    size_t i = {at};\n    if (i >= n) continue;\n{operation}    \
+         }}\n    }}\n    }}\n",
+        both = 2 * pack,
+        last = pack - 1,
+        bindings = bindings(plan, arguments, usages),
+    )
 }
 
 /// Returns the C expression for the distance between consecutive elements of a pack, in elements in C order.

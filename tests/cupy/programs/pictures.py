@@ -74,9 +74,12 @@ def main():
     print("rows", *(f"{value:.6f}" for value in spread(soft, 0.1, axis=1)[:: size // 4].tolist()))
 
     weight = cp.ones(2)
-    value, place = brightest(soft, weight)
+    value, place = cp.empty(()), cp.empty((), cp.int64)
+    brightest(soft, weight, value, place)
     print("brightest", f"{float(value):.6f}", *(int(part) for part in cp.unravel_index(place, soft.shape)))
-    print("in rows", *brightest(soft, weight, axis=1)[1][size // 3 : size // 2 : 5].tolist())
+    values, places = cp.empty(size), cp.empty(size, cp.int64)
+    assert brightest(soft, weight, values, places, axis=1) is values
+    print("in rows", *places[size // 3 : size // 2 : 5].tolist())
     profile = radial_profile(soft, *centres[1][:2], 12)
     print("profile", *(f"{level:.5f}" for level in profile.tolist()))
 

@@ -43,7 +43,7 @@ class ReductionKernel(CachedSources):
     reduce_expr : str
         Combines the values ``a`` and ``b``: ``'a + b'``. The expression must be associative and commutative.
     post_map_expr : str
-        Assigns the reduced value ``a`` to the outputs: ``'y = sqrt(a)'``.
+        Assigns the reduced value ``a`` to the outputs: ``'y = sqrt(a)'``, or ``'y = a.sum, z = a.count'``.
     identity : str or number or None
         The value of no elements; None if there is none.
     name : str, optional
@@ -65,7 +65,7 @@ class ReductionKernel(CachedSources):
     Notes
     -----
     ``kernel(*inputs, *outputs, out=None, axis=None, keepdims=False, stream=None, block_size=None)`` launches and
-    returns the outputs, which are allocated if they are not given. ``_in_ind.size()`` and ``_out_ind.size()`` are the
+    returns the first output, as in CuPy. Outputs are allocated if they are not given. ``_in_ind.size()`` and ``_out_ind.size()`` are the
     numbers of elements and of results.
 
     Examples
@@ -125,7 +125,7 @@ class ReductionKernel(CachedSources):
         stream: Any = None,
         block_size: int | None = None,
     ) -> Any:
-        """Launch the kernel, and return its outputs."""
+        """Launch the kernel, and return its first output."""
         inputs, outputs = self._arguments(args, out)
         if block_size is not None and block_size <= 0:
             raise ValueError(f"block_size must be greater than zero, and is {block_size}")
@@ -149,7 +149,7 @@ class ReductionKernel(CachedSources):
                 raise ValueError(
                     f"Out shape is mismatched: {parameter.name} has the shape {array.shape}, and the result {out_shape}"
                 )
-        result = outputs[0] if self.nout == 1 else tuple(outputs)
+        result = outputs[0]
         if 0 in out_shape:
             return result
         if not self.identity and 0 in shape:

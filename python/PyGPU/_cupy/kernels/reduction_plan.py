@@ -13,6 +13,9 @@ __all__ = ["Nest", "Threads", "combine_axes", "kept_shape", "plan_threads", "red
 
 # Adjacent threads that read adjacent elements of different results.
 _COLUMNS = 32
+# Least number of elements for each thread, and of threads of all blocks, where there are enough results.
+_ELEMENTS = 16
+_BUSY = 1 << 18
 
 
 def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -143,6 +146,8 @@ def plan_threads(kept: Nest, reduced: Nest, threads: int) -> Threads:
     most_lanes = min(threads, _power_of_two(reduced.size))
     along = kept.size == 1 or (reduced.size > 1 and abs(reduced.strides[0][-1]) <= abs(kept.strides[0][-1]))
     if along:
+        while most_lanes > _COLUMNS and most_lanes * _ELEMENTS > reduced.size and kept.size * most_lanes > _BUSY:
+            most_lanes //= 2
         return Threads(max(1, min(threads // most_lanes, _power_of_two(kept.size))), most_lanes, True)
     places = min(threads, _power_of_two(kept.size))
     if reduced.size >= 2 * _COLUMNS:

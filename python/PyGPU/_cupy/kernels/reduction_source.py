@@ -135,7 +135,7 @@ def finish_source(
     listed = ", ".join(["const _type_reduce *_state", *scalars, *outputs, "const ptrdiff_t _in_size"])
     return (
         f'{_head(text, types)}extern "C" __global__ void {text.symbol}({listed}) {{\n'
-        f"const pygpu_cupy::count _in_ind = {{_in_size}}, _out_ind = {{1}};\n{names}"
+        f"const pygpu_cupy::count _in_ind = {{_in_size}}, _out_ind = {{1}};\n(void)_in_ind, (void)_out_ind;\n{names}"
         f"{{ _type_reduce a = *_state;\n{text.post_map_expr}\n; }}\n}}\n"
     )
 
@@ -216,6 +216,7 @@ def axis_source(
     __shared__ pygpu_cupy::room _bytes[({threads} * sizeof(_type_reduce) + 15) / 16];
     _type_reduce *_shared = (_type_reduce *)_bytes;
     const pygpu_cupy::count _in_ind = {{_results * _count}}, _out_ind = {{_results}};
+    (void)_in_ind, (void)_out_ind;
     {bodies[0]}
     const int _tid = threadIdx.x, _apart = _along ? 1 : _places;
     const int _lane = _along ? _tid % _lanes : _tid / _places, _place = _along ? _tid / _lanes : _tid % _places;
@@ -227,6 +228,7 @@ def axis_source(
 #pragma unroll 4
         for (ptrdiff_t _J = _lane; _J < _count; _J += _lanes) {{
             const ptrdiff_t _j = _J * _results + _i;
+            (void)_j;
             {bodies[1]}
             _type_reduce _one = static_cast<_type_reduce>({text.map_expr}
             );
