@@ -65,8 +65,8 @@ class ReductionKernel(CachedSources):
     Notes
     -----
     ``kernel(*inputs, *outputs, out=None, axis=None, keepdims=False, stream=None, block_size=None)`` launches and
-    returns the first output, as in CuPy. Outputs are allocated if they are not given. ``_in_ind.size()`` and ``_out_ind.size()`` are the
-    numbers of elements and of results.
+    returns the first output, as in CuPy. Outputs are allocated if they are not given. ``_in_ind.size()`` and
+    ``_out_ind.size()`` are the numbers of elements and of results.
 
     Examples
     --------
