@@ -8,6 +8,9 @@ static DIGAMMA_PARTS: Header =
     Header::of(include_str!("../../include/special/digamma.h"), &[&POLYNOMIAL, &xsf::DIGAMMA]);
 static LOGGAMMA: Header = Header::of(include_str!("../../include/special/loggamma.h"), &[]);
 static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma.h"), &[]);
+static BETA: Header =
+    Header::of(include_str!("../../include/special/beta_function.h"), &[&xsf::BETA, &xsf::LANCZOS, &xsf::MULTIPLY_ADD]);
+static BINOM: Header = Header::of(include_str!("../../include/special/binom.h"), &[&BETA, &xsf::BINOM]);
 pub(super) static BETAINC: Header =
     Header::of(include_str!("../../include/special/beta.h"), &[&xsf::INCBET, &xsf::INCBI, &xsf::NDTRI]);
 
@@ -75,11 +78,11 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[1.0, 2.0], 3.0" => "[6.0, 24.0]"),
     special!("beta" (a, b) "Compute the beta function."
         "``gamma(a) * gamma(b) / gamma(a + b)``"
-        [&xsf::BETA] &[small(None), integers(None), real("pygpu_xsf::beta({a}, {b})", None, 47)];
+        [&BETA] &[small(None), integers(None), real("pygpu_special::beta({a}, {b})", None, 47)];
         "[1.0, 2.0], 3.0" => "[0.333333, 0.083333]"),
     special!("betaln" (a, b) "Compute the logarithm of the absolute value of the beta function."
         "``log(abs(beta(a, b)))``"
-        [&xsf::BETA] &[small(None), integers(None), real("pygpu_xsf::lbeta({a}, {b})", None, 59)];
+        [&BETA] &[small(None), integers(None), real("pygpu_special::betaln({a}, {b})", None, 59)];
         "[1.0, 2.0], 3.0" => "[-1.098612, -2.484907]"),
     special!("betainc" (a, b, x) "Compute the regularized incomplete beta function."
         "the integral of ``t**(a - 1) * (1 - t)**(b - 1)`` from 0 to x, divided by ``beta(a, b)``"
@@ -99,6 +102,6 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "2.0, 3.0, [0.25, 0.5]" => "[0.543678, 0.385728]"),
     special!("binom" (n, k) "Compute the binomial coefficient of two real numbers."
         "``gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))``"
-        [&xsf::BINOM] &[small(None), integers(None), real("pygpu_xsf::binom({a}, {b})", None, 81)];
+        [&BINOM] &[small(None), integers(None), real("pygpu_special::binom({a}, {b})", None, 81)];
         "[4.0, 5.0], 2.0" => "[6.0, 10.0]"),
 ];

@@ -1,0 +1,44 @@
+// The beta function of moderate positive numbers by one ratio of Lanczos sums (Boost, Math Toolkit, Beta). Logarithms of
+// gamma functions, which would cancel, do not occur.
+namespace pygpu_special {
+
+// The Lanczos sum of the gamma function as a quotient, and the base of its power.
+struct lanczos_sum {
+    double top, bottom, base;
+};
+__device__ inline lanczos_sum lanczos_sum_of(double x) {
+    double top = pygpu_xsf::lanczos_sum_expg_scaled_num[0], bottom = pygpu_xsf::lanczos_sum_expg_scaled_denom[0];
+#pragma unroll
+    for (int place = 1; place < 13; place++) {
+        top = pygpu_xsf::multiply_add(top, x, pygpu_xsf::lanczos_sum_expg_scaled_num[place]);
+        bottom = pygpu_xsf::multiply_add(bottom, x, pygpu_xsf::lanczos_sum_expg_scaled_denom[place]);
+    }
+    return {top, bottom, x + pygpu_xsf::lanczos_g - 0.5};
+}
+// The beta function is the factor times exp(exponent).
+struct beta_parts {
+    double factor, exponent;
+};
+__device__ inline bool is_moderate(double a, double b) { return a > 1e-8 && b > 1e-8 && a < 1e6 && b < 1e6; }
+__device__ inline beta_parts moderate_beta(double x, double y) {
+    double a = fmax(x, y), b = fmin(x, y);
+    lanczos_sum p = lanczos_sum_of(a), q = lanczos_sum_of(b), r = lanczos_sum_of(a + b);
+    double sums = p.top * q.top * r.bottom / (p.bottom * q.bottom * r.top);
+    double exponent = (a - b - 0.5) * log1p(-b / r.base) + b * log(p.base / r.base * (q.base / r.base));
+    return {sums * sqrt(2.718281828459045 / q.base), exponent};
+}
+__device__ inline double beta(double a, double b) {
+    if (!is_moderate(a, b)) return pygpu_xsf::beta(a, b);
+    beta_parts parts = moderate_beta(a, b);
+    return parts.factor * exp(parts.exponent);
+}
+__device__ inline double betaln(double a, double b) {
+    if (!is_moderate(a, b)) return pygpu_xsf::lbeta(a, b);
+    beta_parts parts = moderate_beta(a, b);
+    // The beta function of 1 and x is 1 / x.
+    bool is_reciprocal = a == 1 || b == 1;
+    double logarithm = log(is_reciprocal ? a * b : parts.factor);
+    return is_reciprocal ? -logarithm : logarithm + parts.exponent;
+}
+
+}
