@@ -2,19 +2,6 @@
 // gamma functions, which would cancel, do not occur.
 namespace pygpu_special {
 
-// The Lanczos sum of the gamma function as a quotient, and the base of its power.
-struct lanczos_sum {
-    double top, bottom, base;
-};
-__device__ inline lanczos_sum lanczos_sum_of(double x) {
-    double top = pygpu_xsf::lanczos_sum_expg_scaled_num[0], bottom = pygpu_xsf::lanczos_sum_expg_scaled_denom[0];
-#pragma unroll
-    for (int place = 1; place < 13; place++) {
-        top = pygpu_xsf::multiply_add(top, x, pygpu_xsf::lanczos_sum_expg_scaled_num[place]);
-        bottom = pygpu_xsf::multiply_add(bottom, x, pygpu_xsf::lanczos_sum_expg_scaled_denom[place]);
-    }
-    return {top, bottom, x + pygpu_xsf::lanczos_g - 0.5};
-}
 // The beta function is the factor times exp(exponent).
 struct beta_parts {
     double factor, exponent;
