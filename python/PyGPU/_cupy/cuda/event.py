@@ -47,7 +47,7 @@ class Event(_core.Event):
     def ptr(self) -> int:
         """Handle of the driver."""
         handle = self.handle
-        EVENTS[handle] = self  # the functions of `cupy.cuda.runtime` receive the number
+        EVENTS[handle] = self  # lets functions of `cupy.cuda.runtime` find the event by its handle
         return handle
 
 

@@ -32,9 +32,9 @@ def _check_no_capture() -> None:
 
 
 class MemoryPointer:
-    """Pointer into memory of a device; it keeps the memory alive.
+    """Pointer into memory of a device, which it keeps alive.
 
-    `GPUArray.data` is one. PyGPU accepts the object wherever it accepts an address.
+    `GPUArray.data` is a `MemoryPointer`. All functions of PyGPU that accept an address accept this object.
 
     Parameters
     ----------

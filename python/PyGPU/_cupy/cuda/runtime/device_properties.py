@@ -1,4 +1,4 @@
-"""The dictionary of `cupy.cuda.runtime.getDeviceProperties`."""
+"""Creation of the dictionary that `cupy.cuda.runtime.getDeviceProperties` returns."""
 
 from __future__ import annotations
 
