@@ -1,7 +1,7 @@
 """Strided GPU arrays for Python: create, move and share device memory with few dependencies.
 
-`import PyGPU as gpuarray` runs programs written for PybindGPU. `PyGPU.gpuarray` and the modules beside it run programs
-written for PyCUDA.
+`import PyGPU as gpuarray` runs programs written for PybindGPU. `PyGPU.gpuarray`, `PyGPU.driver` and similar modules run
+programs written for PyCUDA.
 Importing PyGPU loads no driver and creates no context: the backend is chosen at its first use (see `show_config`).
 
 The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and similar) are loaded at their first use.

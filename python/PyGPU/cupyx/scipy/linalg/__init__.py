@@ -1,4 +1,4 @@
-"""The module `cupyx.scipy.linalg`, whose functions are elsewhere or missing; each name tells its replacement."""
+"""CuPy's module `cupyx.scipy.linalg`; PyGPU lacks its functions, and the error for each recommends a replacement."""
 
 from typing import Any
 
