@@ -50,7 +50,7 @@ def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:
 
 @documented_like(scatter_add)
 def scatter_max(a: _core.GPUArray, slices: Any, value: Any) -> None:
-    """Store the maxima of elements and values at positions of an array.
+    """Replace elements of an array by the maximum of the element and a value.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def scatter_max(a: _core.GPUArray, slices: Any, value: Any) -> None:
 
 @documented_like(scatter_add)
 def scatter_min(a: _core.GPUArray, slices: Any, value: Any) -> None:
-    """Store the minima of elements and values at positions of an array.
+    """Replace elements of an array by the minimum of the element and a value.
 
     Examples
     --------

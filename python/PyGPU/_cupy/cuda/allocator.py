@@ -162,7 +162,7 @@ def using_allocator(allocator: Allocator | None = None) -> Iterator[None]:
 
 
 def hooked_allocator() -> _core._ThreadsAllocator | None:
-    """Make this thread's allocations from PyGPU's own pool call its memory hooks; the result undoes this.
+    """Make this thread's allocations from PyGPU's own pool call the memory hooks, until the result is put back.
 
     With another allocator the function returns None, because the pools of CuPy's interface call the hooks themselves.
     """

@@ -33,7 +33,7 @@ def _block_of(array: _core.GPUArray) -> tuple[int, int]:
 
 
 def pointer_of(array: _core.GPUArray) -> MemoryPointer:
-    """Return a pointer to element zero of an array."""
+    """Return a pointer to the first element of an array."""
     memory = array._allocator_memory
     if memory is None:
         memory = array.gpudata

@@ -40,7 +40,7 @@ class Event(_core.Event):
 
     @property
     def done(self) -> bool:
-        """Whether the marked point is reached."""
+        """Whether the stream has reached the event."""
         return self.query()
 
     @property

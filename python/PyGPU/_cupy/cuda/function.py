@@ -1,4 +1,4 @@
-"""CuPy's modules of compiled code."""
+"""CuPy's class `Module`, which contains compiled kernels and variables."""
 
 from __future__ import annotations
 

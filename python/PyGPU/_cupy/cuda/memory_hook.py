@@ -1,8 +1,8 @@
 """Hooks, which are called when a pool allocates and frees memory.
 
-The hooks of a thread are active inside ``with hook:``. PyGPU's own pool calls no Python code. While a thread has hooks,
-its new arrays therefore come from that pool through `device_pool`, which calls the hooks. Without hooks, no allocation
-runs any of this code.
+The hooks of a thread are active inside ``with hook:``. PyGPU's own pool calls no Python code. If a thread has hooks,
+its new arrays are therefore allocated by the module `device_pool`, which calls the hooks and PyGPU's pool. Threads
+without hooks do not run this code.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class BaseStream(_core.Stream):
         return False
 
     def add_callback(self, callback: Callable[[BaseStream, int, Any], object], arg: Any) -> None:
-        """Call a Python function in the order of the stream.
+        """Enqueue a Python function on the stream; the host calls it when earlier work is complete.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class BaseStream(_core.Stream):
         self.launch_host_function(callback, self, 0, arg)
 
     def launch_host_func(self, callback: Callable[[Any], object], arg: Any) -> None:
-        """Call a Python function in the order of the stream.
+        """Enqueue a Python function on the stream; the host calls it when earlier work is complete.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class BaseStream(_core.Stream):
         self.launch_host_function(callback, arg)
 
     def record(self, event: _core.Event | None = None) -> _core.Event:
-        """Mark the current end of the stream.
+        """Record an event at the current end of the stream.
 
         Parameters
         ----------

@@ -203,7 +203,7 @@ class poly1d:
 
     def __radd__(self, other: Any) -> Any:
         if isinstance(other, _core.GPUArray):
-            return other + self._coefficients  # the operators of arrays use the coefficients, as in NumPy
+            return other + self._coefficients  # a left operand that is an array gets the coefficients, as in NumPy
         return polyadd(other, self)
 
     def __sub__(self, other: Any) -> Any:
@@ -303,7 +303,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def roots(p: Any) -> _core.GPUArray:
-    """Compute the roots of a polynomial; the result is real if all roots are, which the host waits to find out.
+    """Compute the roots of a polynomial. The host waits to find out whether all roots are real.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class ArrayForm:
 
     @classmethod
     def of(cls, array: Any) -> ArrayForm:
-        """Return the properties of an array."""
+        """Return the properties of an array on which the source of a kernel depends."""
         is_short = array.nbytes < LIMIT_32_BITS
         if not array.flags.c_contiguous:
             spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))

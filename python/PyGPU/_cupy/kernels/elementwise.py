@@ -253,7 +253,7 @@ class ElementwiseKernel(CachedSources):
                 )
 
     def result(self, outputs: Sequence[Any]) -> Any:
-        """Return what a call of the kernel returns for these output arrays.
+        """Convert the output arrays to the result of a call of the kernel.
 
         Parameters
         ----------

@@ -95,7 +95,7 @@ def is_shaped(parameter: Parameter, form: ArrayForm, text: KernelText, parameter
 
 
 def indexer(text: KernelText, ndim: int) -> str | None:
-    """Return the use of CuPy's variable `_ind` in the texts: None, ``'size'`` or ``'index'``."""
+    """Return how the texts use CuPy's variable `_ind`: not (None), for its size, or as an index."""
     if not has_word("_ind", *text.body):
         return None
     return "index" if any(f"_ind.{name}" in body for body in text.body for name in ("get", "set", "shape")) else "size"

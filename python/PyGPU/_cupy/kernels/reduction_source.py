@@ -17,7 +17,7 @@ from PyGPU._native.library_files import HEADERS
 
 __all__ = ["ReductionText", "axis_source", "compile_text", "finish_source", "state_dtype", "total_kernel"]
 
-# C++ parameters that receive the fields of `Threads`.
+# C++ declarations of the kernel parameters that receive the fields of `Threads`.
 _THREADS = "const int _places, const int _lanes, const bool _along"
 # Variables of CuPy's reduction kernels that contain the position of an element.
 _POSITIONS = ("_in_ind", "_out_ind", "_i", "_j", "_J")

@@ -41,7 +41,7 @@ class _PygpuPool:
         return _used(_core.memory_statistics())
 
     def total_bytes(self) -> int:
-        """Return the bytes that PyGPU holds of the current device, in use or free.
+        """Return the bytes of device memory that PyGPU holds on the current device, in use or free.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class _PygpuPool:
         return statistics["pool_reserved"] or _used(statistics)
 
     def free_bytes(self) -> int:
-        """Return the bytes that PyGPU holds of the current device for later arrays.
+        """Return the bytes of free device memory that PyGPU holds on the current device for later arrays.
 
         Returns
         -------

@@ -62,7 +62,7 @@ _thread = _Thread()
 
 
 class SingleDeviceMemoryPool:
-    """Pool of memory of the current device.
+    """Memory pool of one device: the device that is current when the pool is created.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class SingleDeviceMemoryPool:
         return self._arenas.setdefault(key, Arena())
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return memory: the smallest free block that suffices, or new memory."""
+        """Return the smallest free block that suffices, or new memory if there is none."""
         return malloc_with_hooks(size, self._malloc)
 
     def _malloc(self, size: int) -> PooledMemory:
@@ -237,7 +237,7 @@ class MemoryPool:
         return pool or self._pools.setdefault(device, SingleDeviceMemoryPool(self._allocator))
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return memory: the smallest free block that suffices, or new memory.
+        """Return the smallest free block that suffices, or new memory if there is none.
 
         Parameters
         ----------

@@ -195,7 +195,7 @@ def streamIsCapturing(stream: int) -> bool:
 
 
 def streamAddCallback(stream: int, callback: Callable[[int, int, Any], object], arg: Any, flags: int = 0) -> None:
-    """Call a Python function in the order of a stream.
+    """Enqueue a Python function on a stream; the host calls it when earlier work is complete.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def streamAddCallback(stream: int, callback: Callable[[int, int, Any], object], 
 
 
 def launchHostFunc(stream: int, callback: Callable[[Any], object], arg: Any) -> None:
-    """Call a Python function in the order of a stream.
+    """Enqueue a Python function on a stream; the host calls it when earlier work is complete.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def eventRecord(event: int, stream: int) -> None:
 
 
 def eventSynchronize(event: int) -> None:
-    """Wait until the marked point of an event is reached.
+    """Wait until the work before an event is complete.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CuPy's module `cupyx.scipy.linalg`; PyGPU lacks its functions, and the error for each recommends a replacement."""
+"""CuPy's module `cupyx.scipy.linalg`. Its functions are elsewhere or missing; errors recommend replacements."""
 
 from typing import Any
 
