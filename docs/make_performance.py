@@ -80,7 +80,7 @@ SECTIONS = [
         "write, per second. *By hand* is a hand-written CUDA kernel for the operation.",
     ),
     Section(
-        "Kernels of one's own", "kernels", report.speed_table, "make gpu-bench-kernels",
+        "Custom kernels", "kernels", report.speed_table, "make gpu-bench-kernels",
         "The table compares `ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB with hand-written kernels and "
         "CuPy.",
     ),
@@ -101,24 +101,32 @@ SECTIONS = [
         "launch.",
     ),
     of_bench("Stencils and long functions", "neighbours",
-        "The speed is the number of bytes of planes of 1 GiB that must be read and written, per second.",
+        "The table gives the bytes of planes of 1 GiB that must be read and written, per second.",
     ),
-    of_bench("Reductions", "reductions", "Arrays of 1 GiB are reduced over all elements and along single axes."),
+    of_bench(
+        "Reductions", "reductions",
+        "The table gives the speed of reductions of arrays of 1 GiB, over all elements and along one axis.",
+    ),
     of_bench("Scans", "scans", "The table gives the speed of `cumsum` and other scans along each axis."),
-    of_bench("Sorting", "order", "The table gives 10^9 keys per second."),
-    of_bench("Selection", "selection", "The masks and the index arrays are on the device."),
-    of_bench("Joining and moving", "joining", "The functions work on arrays of 1 GiB."),
-    of_bench("Products", "products", "PyGPU, torch and CuPy compute large products of floats by the vendor's library."),
+    of_bench("Sorting", "order", "The table gives the sorted elements (keys) per second, in 10^9."),
+    of_bench(
+        "Selection", "selection", "The table gives the speed of selections by masks and index arrays in device memory."
+    ),
+    of_bench(
+        "Joining and moving", "joining",
+        "The table gives the speed of functions that join and move elements of arrays of 1 GiB.",
+    ),
+    of_bench("Products", "products", "PyGPU, torch and CuPy compute large products of floats by cuBLAS."),
     of_bench(
         "Fourier transforms", "transforms",
-        "PyGPU, torch and CuPy use cuFFT.",
+        "The table gives the speed of Fourier transforms. PyGPU, torch and CuPy use cuFFT.",
     ),
     of_bench("Linear algebra", "factorizations",
-        "All libraries use cuSOLVER, except torch for `cholesky` and for many small systems.",
+        "All libraries use cuSOLVER, except torch for `cholesky` and for stacks of small systems.",
     ),
     of_bench(
         "Random numbers", "random_numbers",
-        "PyGPU computes NumPy's Philox of 64 bits, bit for bit. torch and CuPy use generators of 32 bits.",
+        "PyGPU computes the 64-bit Philox generator of NumPy. torch and CuPy use 32-bit generators.",
     ),
     Section(
         "Between two GPUs", "peer", report.speed_table, "make gpu-bench-peer",

@@ -1,4 +1,6 @@
-"""PyCUDA's module ``pycuda.cumath``: elementwise functions whose results have the array's dtype, even integers.
+"""PyCUDA's module ``pycuda.cumath``: elementwise functions whose results have the array's dtype.
+
+This also applies to integer dtypes.
 
 The functions of `PyGPU` itself follow NumPy.
 """

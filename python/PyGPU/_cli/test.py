@@ -165,7 +165,7 @@ def order(device: PyGPU.Device) -> str:
 
 
 def event(device: PyGPU.Device) -> None:
-    """Check that an event that was recorded behind a copy reports completion after the wait for it."""
+    """Check that an event is complete after a wait for it."""
     with device:
         end = PyGPU.Event()
         PyGPU.to_gpu(values(), device=device)

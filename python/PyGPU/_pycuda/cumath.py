@@ -1,4 +1,7 @@
-"""PyCUDA's module ``pycuda.cumath``: elementwise functions whose results have the dtype of the array, even integers."""
+"""PyCUDA's module ``pycuda.cumath``: elementwise functions whose results have the dtype of the array.
+
+This also applies to integer dtypes.
+"""
 
 from __future__ import annotations
 

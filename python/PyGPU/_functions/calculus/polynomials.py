@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _coefficients(*polynomials: Any) -> list[_core.GPUArray]:
-    """Convert several polynomials' coefficients to arrays on one device; lists are copied to the device of an array."""
+    """Convert the coefficients of polynomials to arrays on one device; lists are copied to the device of the arrays."""
     device_array = next((polynomial for polynomial in polynomials if isinstance(polynomial, _core.GPUArray)), None)
     device = None if device_array is None else device_array.device
     device_arrays = [
