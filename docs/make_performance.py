@@ -136,7 +136,7 @@ SECTIONS = [
 
 
 def read(name: str) -> dict[str, Any]:
-    """Read the result file with a name from docs/results."""
+    """Read the result file ``NAME.json`` from docs/results."""
     content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return content
 

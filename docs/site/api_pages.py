@@ -64,7 +64,7 @@ def directive(module: str, name: str, value: Any) -> str:
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
     if value is PyGPU.Reduction:
-        return f".. autoclass:: {full}()\n   :members:\n\n"  # the instances of the class have the signatures
+        return f".. autoclass:: {full}()\n   :members:\n\n"  # only instances, such as `PyGPU.sum`, have parameters
     if isinstance(value, type):
         one_by_one = members_of(value)
         without = ", ".join(["names", "values", *one_by_one])

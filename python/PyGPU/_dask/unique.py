@@ -54,8 +54,7 @@ def register() -> None:
     if dasks is None or hasattr(dasks, "_of_device_chunks"):
         return
 
-    # Functions are pickled by name. The wrapper has the name and module of Dask's function.
-    # A worker without PyGPU therefore unpickles Dask's function.
+    # The wrapper is pickled by the name of Dask's function, which a worker without PyGPU then unpickles.
     @functools.wraps(dasks)
     def of_chunk(ar: Any, *args: Any, **kwargs: Any) -> Any:
         return (unique_rows if isinstance(ar, _core.GPUArray) else dasks)(ar, *args, **kwargs)

@@ -114,7 +114,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
         empty = (_core.empty(shape, dtype, device=matrices.device) for shape in (matrices.shape[:-1], matrices.shape))
         return EigResult(*empty)
     # A real matrix is not converted to complex numbers.
-    # Only for real matrices does the library return exact pairs of conjugate eigenvalues.
+    # The library returns exact pairs of conjugate eigenvalues only for real matrices.
     work = copy_column_major(matrices, common_type(matrices))
     if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")

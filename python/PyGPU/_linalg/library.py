@@ -74,7 +74,7 @@ def lu(a: _core.GPUArray) -> LU:
     """Factorise a stack of square matrices in place into triangular factors."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
-    # Factorising the matrices one by one uses the whole device for each, but needs launches for each.
+    # A factorisation of one matrix uses the whole device, but each matrix then needs separate launches.
     # Small matrices are therefore factorised in one batch.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)

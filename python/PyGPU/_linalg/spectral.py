@@ -30,7 +30,7 @@ _NOT_GIVEN: Any = getattr(np, "_NoValue", object())
 
 
 def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
-    """Convert a tolerance to a number, or to an array with one tolerance per matrix and an axis of length 1."""
+    """Convert a tolerance to a number, or to an array of one tolerance per matrix with an additional last axis."""
     if isinstance(tolerance, _core.GPUArray):
         return tolerance[..., None]
     if isinstance(tolerance, (str, bytes)):

@@ -82,7 +82,7 @@ def foreign_modules(name: str) -> list[str]:
 
 
 def installed_elsewhere(name: str) -> str | None:
-    """Return the file of the installed package with a name, or None; PyGPU's aliases are ignored."""
+    """Return the file of the installed package `name`, or None; PyGPU's aliases are ignored."""
     for finder in sys.meta_path:
         find_spec = None if isinstance(finder, PackageAlias) else getattr(finder, "find_spec", None)
         spec = find_spec(name, None) if find_spec is not None else None

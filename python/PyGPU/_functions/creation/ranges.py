@@ -77,7 +77,7 @@ class _Grid:
 
 
 def _host_slice(part: Any) -> Any:
-    """Copy the device numbers in a slice to the host, because they determine the size of the result."""
+    """Copy the bounds of a slice to the host if they are on a device, because they determine the size of the result."""
     if not isinstance(part, slice):
         return part
     ends = (part.start, part.stop, part.step)

@@ -21,7 +21,7 @@ Handle: TypeAlias = Any
 
 
 class Library(Protocol):
-    """Interface of the classes `NvidiaMlPy` and `SharedLibrary`."""
+    """Common interface of the classes `NvidiaMlPy` and `SharedLibrary`, which call NVML."""
 
     def initialize(self) -> int:
         """Initialize NVML; NVML counts the calls."""

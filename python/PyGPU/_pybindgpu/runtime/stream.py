@@ -291,7 +291,7 @@ class HostFunctionError(Exception):
 
 
 def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData: Any = None) -> cudaError_t:
-    """Call a Python function in the order of a stream.
+    """Enqueue a Python function on a stream; the host calls it when earlier work is complete.
 
     Parameters
     ----------

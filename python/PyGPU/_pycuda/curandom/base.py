@@ -8,7 +8,7 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
-# Threads of a block in PyCUDA's generators. Programs create as many seeds as PyCUDA launches threads.
+# Threads of a block in PyCUDA's generators. Programs create one seed for each thread that PyCUDA launches.
 _GENERATORS_PER_BLOCK = 256
 
 
