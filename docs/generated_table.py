@@ -1,10 +1,10 @@
-"""Replace the table that a script of this folder writes to a page."""
+"""The function `with_table`, by which scripts of this folder replace the tables that they write to pages."""
 
 from pathlib import Path
 
 
 def with_table(page: Path, script: str, table: str) -> str:
-    """Return the text of a page with a new table between the comments that mark the table of a script.
+    """Return the text of a page with a new table between the two comments that mark a script's table.
 
     Parameters
     ----------

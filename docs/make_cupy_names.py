@@ -1,4 +1,4 @@
-"""Write the table of CuPy's names to docs/porting_from_cupy.md: those that PyGPU has, and replacements.
+"""Write the tables of CuPy's names, and of replacements for missing names, to docs/porting_from_cupy.md.
 
 Run as ``python docs/make_cupy_names.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that the
 page matches this script's output. The names are in tests/cupy/cupy_names.txt.
@@ -28,14 +28,14 @@ def names_of_cupy() -> dict[str, list[str]]:
 
 
 def quoted(names: list[str]) -> str:
-    """Return names in backquotes; one pattern stands for CUDA's hundred device attributes."""
+    """Return names in backquotes; CUDA's device attributes are abbreviated to one pattern."""
     attributes = [name for name in names if name.startswith(ATTRIBUTE)]
     others = [name for name in names if name not in attributes]
     return " ".join(f"`{name}`" for name in [*others, *([f"{ATTRIBUTE}*"] if attributes else [])])
 
 
 def group_of(name: str) -> str:
-    """Return the heading under which the table has a name of `cupy`."""
+    """Return the heading in the table under which a name of `cupy` is listed."""
     if has_own_parameters("PyGPU.cupy", name):
         return "CuPy's own, or with CuPy's parameters"
     groups = (group for group, names in index.GROUPS.items() if name in names)

@@ -1,4 +1,4 @@
-"""Write to docs/array_api.md which NumPy names PyGPU provides, and why it lacks the others.
+"""Write the lists of the NumPy names that PyGPU provides and lacks to docs/array_api.md.
 
 Run as ``python docs/make_functions.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that
 the page matches this script's output. The script uses the NumPy version that is pinned in pyproject.toml.
@@ -17,7 +17,7 @@ from PyGPU._protocols.not_planned import NOT_PLANNED
 
 PAGE = Path(__file__).parent / "array_api.md"
 
-# Methods of NumPy's arrays that PyGPU's arrays lack, by the replacement.
+# Methods of NumPy's arrays that PyGPU's arrays lack, grouped by their replacement.
 LACKING_METHODS: dict[str, list[str]] = {
     "the size of an array is fixed; `PyGPU.resize` returns a new array": ["resize"],
     "`a.ptr` is the address; `a.view(dtype)` changes the dtype": [
@@ -28,17 +28,17 @@ LACKING_METHODS: dict[str, list[str]] = {
     "`PyGPU.broadcast_to(a, a.shape)` is a read-only view": ["setflags"],
 }
 
-# Names of optional parts of NumPy, which may be missing where the page is written.
+# Names of optional parts of NumPy, which some installations lack.
 PARTS = {"fft", "linalg"}
 
 
 def of_numpy() -> set[str]:
-    """Return NumPy's public names."""
+    """Return the public names of the module `numpy`."""
     return {name for name in dir(np) if not name.startswith("_")} - PARTS
 
 
 def listed(names: set[str]) -> str:
-    """Return the names in backquotes, sorted and wrapped to the width of the page."""
+    """Return names in backquotes, sorted and wrapped to the width of the page."""
     return textwrap.fill(", ".join(f"`{name}`" for name in sorted(names)), 128) + "\n"
 
 

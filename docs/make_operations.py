@@ -1,4 +1,4 @@
-"""Write the table of functions to docs/arithmetic.md: operands, types of the loops, and results of each function.
+"""Write the table of functions to docs/arithmetic.md, with the types of operands and results.
 
 Run as ``python docs/make_operations.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that
 the page matches this script's output.
@@ -19,7 +19,7 @@ CLASSES = {
 
 
 def letters(loops: list[tuple[list[str], list[str]]], *, of_results: bool) -> str:
-    """Return the type letters of the first operands or of the results, each once, in the order of the loops."""
+    """Return the distinct type letters of the first operands or of the results, in the order of the loops."""
     seen: dict[str, None] = {}
     for operands, results in loops:
         names = results if of_results else operands[:1]
@@ -28,7 +28,7 @@ def letters(loops: list[tuple[list[str], list[str]]], *, of_results: bool) -> st
 
 
 def row(ufunc: PyGPU.Ufunc) -> str:
-    """Return the table line of a function."""
+    """Return the line of a function in the table."""
     loops = [tuple(side.split(",") for side in loop.split("->")) for loop in ufunc.types]
     pairs = [(operands, results) for operands, results in loops]
     aliases = sorted(name for name, one in vars(PyGPU).items() if one is ufunc and name != ufunc.__name__)
@@ -40,7 +40,7 @@ def row(ufunc: PyGPU.Ufunc) -> str:
 
 def table() -> str:
     """Return the table of all functions, sorted by name."""
-    # `__all__` would omit names of Python's built-in functions, such as `abs`.
+    # `__all__` omits names such as `abs`, which Python's built-in functions have.
     found = {one.__name__: one for one in vars(PyGPU).values() if isinstance(one, PyGPU.Ufunc)}
     head = "| function | operands | types | results | what it is |\n|---|---|---|---|---|\n"
     return head + "".join(f"{row(found[name])}\n" for name in sorted(found))

@@ -1,4 +1,4 @@
-"""Write docs/performance.md, and the figures of README.md, from docs/results.
+"""Write docs/performance.md and the table of figures in README.md from the files in docs/results.
 
 Run as ``python docs/make_performance.py``; ``tests/repository/test_claims.py`` checks both pages.
 """
@@ -34,7 +34,7 @@ PyGPU with other libraries on it.
 
 
 class Section(NamedTuple):
-    """A section of the page: a table of a result file, its description, and the command that measured it."""
+    """Section of docs/performance.md: the table of a result file, a description, and the command that measured it."""
 
     title: str
     result: str
@@ -44,20 +44,20 @@ class Section(NamedTuple):
 
 
 def transfers(results: dict[str, Any]) -> str:
-    """Return the table of transfer speeds in GB/s for the copies shown in the pictures, at the sizes of `SIZES`."""
+    """Return the table of transfer speeds in GB/s for the sizes in `SIZES`."""
     ways = [way for _, way, _ in report.PANELS]
     rows = [row for row in results["transfers"] if row["way"] in ways and row["bytes"] in SIZES]
     return report.transfer_table({**results, "transfers": sorted(rows, key=lambda row: ways.index(row["way"]))})
 
 
 def calls(results: dict[str, Any]) -> str:
-    """Return the table of times in nanoseconds of the small calls shown in the pictures."""
+    """Return the table of times of small calls in nanoseconds."""
     by_name = {row["case"]: row for row in results["calls"]}
     return report.call_table({**results, "calls": [by_name[name] for name in report.BARS if name in by_name]})
 
 
 def of_bench(title: str, name: str, text: str) -> Section:
-    """Return the section with the results of the program ``benches/python/NAME.py``."""
+    """Return the section for the results of the program ``benches/python/NAME.py``."""
     return Section(title, name, report.speed_table, f"python benches/python/{name}.py", text)
 
 
@@ -80,7 +80,7 @@ SECTIONS = [
         "write, per second. *By hand* is a hand-written CUDA kernel for the operation.",
     ),
     Section(
-        "Kernels of one's own", "kernels", report.speed_table, "make gpu-bench-kernels",
+        "Custom kernels", "kernels", report.speed_table, "make gpu-bench-kernels",
         "The table compares `ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB with hand-written kernels and "
         "CuPy.",
     ),
@@ -101,24 +101,32 @@ SECTIONS = [
         "launch.",
     ),
     of_bench("Stencils and long functions", "neighbours",
-        "The speed is the number of bytes of planes of 1 GiB that must be read and written, per second.",
+        "The table gives the bytes of planes of 1 GiB that must be read and written, per second.",
     ),
-    of_bench("Reductions", "reductions", "Arrays of 1 GiB are reduced over all elements and along single axes."),
+    of_bench(
+        "Reductions", "reductions",
+        "The table gives the speed of reductions of arrays of 1 GiB, over all elements and along one axis.",
+    ),
     of_bench("Scans", "scans", "The table gives the speed of `cumsum` and other scans along each axis."),
-    of_bench("Sorting", "order", "The table gives 10^9 keys per second."),
-    of_bench("Selection", "selection", "The masks and the index arrays are on the device."),
-    of_bench("Joining and moving", "joining", "The functions work on arrays of 1 GiB."),
-    of_bench("Products", "products", "PyGPU, torch and CuPy compute large products of floats by the vendor's library."),
+    of_bench("Sorting", "order", "The table gives the sorted elements (keys) per second, in 10^9."),
+    of_bench(
+        "Selection", "selection", "The table gives the speed of selections by masks and index arrays in device memory."
+    ),
+    of_bench(
+        "Joining and moving", "joining",
+        "The table gives the speed of functions that join and move elements of arrays of 1 GiB.",
+    ),
+    of_bench("Products", "products", "PyGPU, torch and CuPy compute large products of floats by cuBLAS."),
     of_bench(
         "Fourier transforms", "transforms",
-        "PyGPU, torch and CuPy use cuFFT.",
+        "The table gives the speed of Fourier transforms. PyGPU, torch and CuPy use cuFFT.",
     ),
     of_bench("Linear algebra", "factorizations",
-        "All libraries use cuSOLVER, except torch for `cholesky` and for many small systems.",
+        "All libraries use cuSOLVER, except torch for `cholesky` and for stacks of small systems.",
     ),
     of_bench(
         "Random numbers", "random_numbers",
-        "PyGPU computes NumPy's Philox of 64 bits, bit for bit. torch and CuPy use generators of 32 bits.",
+        "PyGPU computes the 64-bit Philox generator of NumPy. torch and CuPy use 32-bit generators.",
     ),
     Section(
         "Between two GPUs", "peer", report.speed_table, "make gpu-bench-peer",
@@ -128,13 +136,13 @@ SECTIONS = [
 
 
 def read(name: str) -> dict[str, Any]:
-    """Return the content of the result file of a name."""
+    """Read the result file ``NAME.json`` from docs/results."""
     content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return content
 
 
 def made_on(results: dict[str, Any]) -> str:
-    """Describe the machine and the versions of the libraries in one phrase."""
+    """Return the phrase that describes the machine and the versions of the libraries."""
     machine = results["machine"]
     versions = {"NumPy": "numpy", "torch": "torch", "CuPy": "cupy-cuda13x", "numba-cuda": "numba-cuda", "JAX": "jax"}
     there = [f"{title} {short(machine['versions'][name])}" for title, name in versions.items()]
@@ -147,12 +155,12 @@ def made_on(results: dict[str, Any]) -> str:
 
 
 def short(version: str) -> str:
-    """Return the first two parts of a version."""
+    """Return the first two parts of a version number, as in ``2.11``."""
     return ".".join(version.split(".")[:2])
 
 
 class Transfers:
-    """The transfer speeds of `compare.json`, by kind of copy and size in bytes."""
+    """Transfer speeds in `compare.json`, by kind of copy and size in bytes."""
 
     def __init__(self, results: dict[str, Any]) -> None:
         self._rows = {(row["way"], row["bytes"]): row["gigabytes_per_second"] for row in results["transfers"]}
@@ -227,7 +235,7 @@ def page() -> str:
 
 
 def readme(text: str) -> str:
-    """Return README.md with new figures between its two marks."""
+    """Return the text of README.md with a new table of figures between the two marks."""
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:

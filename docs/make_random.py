@@ -1,4 +1,4 @@
-"""Write to docs/random.md which names `PyGPU.random` has, and how their numbers relate to NumPy's.
+"""Write the table of names of `PyGPU.random`, and their agreement with NumPy, to docs/random.md.
 
 Run as ``python docs/make_random.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that the page
 matches this script's output.
@@ -13,12 +13,12 @@ import PyGPU
 
 PAGE = Path(__file__).parent / "random.md"
 
-# Methods with NumPy's bits; the page describes the exceptions.
+# Methods whose numbers are bitwise equal to NumPy's; the page describes exceptions.
 SAME_BITS = {"bytes", "integers", "random", "uniform"}
 
 
 def names(numpys: object, ours: object) -> set[str]:
-    """Return the public names that a class or module of NumPy and its counterpart have."""
+    """Return the public names that both a class or module of NumPy and PyGPU's counterpart have."""
     found = {name for name in dir(numpys) if not name.startswith("_")}
     lacking = {name for name in found if not hasattr(ours, name)} - {"bit_generator", "mtrand", "test"}
     if lacking - {"MT19937", "PCG64", "PCG64DXSM", "SFC64", "get_bit_generator", "set_bit_generator"}:

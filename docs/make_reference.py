@@ -29,7 +29,7 @@ This page describes every public name of the module `PyGPU` in one line, taken f
 The site that `make docs` builds also describes the other modules, such as `driver`, `compiler`, `tools` and `cumath`.
 """
 
-# Public names without a declaration: modules, and the names of `PyGPU.backend`.
+# Public names without a declaration by `public`: modules, and the names of `PyGPU.backend`.
 FURTHER = {
     "Modules": ("gpuarray", "backend", "elementwise", "reduction", "scan", "profile"),
     "PybindGPU's classes and constants": (
@@ -38,10 +38,10 @@ FURTHER = {
     "Exceptions": ("HostFunctionError",),
 }  # fmt: skip
 
-# The headings of the page, with the names that declare them as their group.
+# Headings of the page for names that are declared by `public`, which names the group.
 GROUPS = {title: (*names, *FURTHER.get(title, ())) for title, names in index.GROUPS.items()}
 
-# Headings of PybindGPU's names, chosen by the beginning of the name.
+# Headings of the page for PybindGPU's names, by the beginning of the name.
 PREFIXES = {
     "cudaDevice": "`cuda*`: devices", "cudaGetDevice": "`cuda*`: devices", "cudaSetDevice": "`cuda*`: devices",
     "cudaDriver": "`cuda*`: devices", "cudaCpuDeviceId": "`cuda*`: devices", "cudaInvalidDeviceId": "`cuda*`: devices",
@@ -55,14 +55,14 @@ PREFIXES = {
     "nvml": "`nvml*`",
 }  # fmt: skip
 
-# Modules whose names have their own headings.
+# Modules whose names are listed under headings of their own.
 MODULES = (PyGPU.emath, PyGPU.fft, PyGPU.lib.stride_tricks, PyGPU.linalg, PyGPU.special, PyGPU.testing)
 
-# PybindGPU's families: one class for each of ten dtypes.
+# Families of PybindGPU's classes: each has one class for each of ten dtypes.
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
-# Classes whose members the page lists.
+# Classes whose methods and attributes the page lists.
 WITH_MEMBERS = (
     "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "Struct", "TensorMap",
     "TextureArray", "Texture", "Surface",
@@ -78,20 +78,20 @@ def summary(documented: Any) -> str:
     """Return the first paragraph of a docstring as one line."""
     text = inspect.getdoc(documented) or ""
     line = " ".join(text.split("\n\n", 1)[0].split())
-    # Remove Sphinx markup, which Markdown does not render.
+    # Removes Sphinx markup, which Markdown does not render.
     return re.sub(r":\w+:`~?([^`]*)`", r"`\1`", line.replace("``", "`"))
 
 
 def call(name: str, documented: Any) -> str:
-    """Return a name with its parameters, if its signature is known."""
+    """Return a public name with its parameters, if its signature is known."""
     if isinstance(documented, type) and issubclass(documented, enum.Enum):
-        return name  # Python's versions spell an enumeration's parameters differently
+        return name  # versions of Python report different parameters for enumerations
     try:
         signature = inspect.signature(documented)
     except (TypeError, ValueError):
         return name
     parameters = [parameter for parameter in signature.parameters.values() if parameter.name not in ("self", "cls")]
-    # Omit annotations, and defaults whose text contains an address.
+    # Omits annotations, and default values whose text contains an address.
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
     return f"{name}{signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)}"
 
@@ -109,7 +109,7 @@ def group_of(name: str) -> str:
     for title, names in GROUPS.items():
         if name in names:
             return title
-    # The longest matching prefix decides: `cudaGetDevice` precedes `cudaGet`.
+    # The longest matching prefix determines the heading: `cudaGetDevice` has priority over `cudaGet`.
     fitting = [prefix for prefix in PREFIXES if name.startswith(prefix)]
     if not fitting:
         raise LookupError(f"docs/make_reference.py: {name} is in no group: is it declared, or in FURTHER or PREFIXES?")
@@ -124,7 +124,7 @@ def members(owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
-    """Return the lines of the page for one name."""
+    """Return the lines of the page for one public name."""
     value = getattr(owner, name)
     if isinstance(value, ModuleType):
         yield f"- `PyGPU.{name}`: {summary(value)}"
@@ -151,7 +151,7 @@ def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
 
 
 def family_entry(name: str) -> str:
-    """Return one line for the classes of all dtypes, made from the line of float32."""
+    """Return the line for a family of classes, which is derived from the line of the class for float32."""
     value = getattr(PyGPU, f"{name}_float32")
     return f"- `{call(f'{name}_<dtype>', value)}`: {summary(value)}"
 

@@ -1,4 +1,4 @@
-"""Write the table of functions to docs/special.md: operands, summary, and source of each function.
+"""Write the table of functions, with operands, summary and implementation, to docs/special.md.
 
 Run as ``python docs/make_special.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` checks that the page
 matches this script's output.
@@ -16,14 +16,14 @@ PAGE = Path(__file__).parent / "special.md"
 
 
 def operands(function: Any) -> str:
-    """Return the names of the operands, as the docstring or the signature has them."""
+    """Return the names of a function's operands, from its docstring or signature."""
     if isinstance(function, PyGPU.Ufunc):
         return str(function.__doc__).partition("----------\n")[2].partition(" :")[0]
     return ", ".join(inspect.signature(function).parameters)
 
 
 def source(function: Any) -> str:
-    """Return what computes a function on a GPU."""
+    """Return the implementation that computes a function on a GPU."""
     if not isinstance(function, PyGPU.Ufunc):
         return "composed"
     return "text" if "by the text" in str(function.__doc__) else "device"

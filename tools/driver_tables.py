@@ -65,7 +65,7 @@ ENUMERATIONS = {
     "array_format": Enumeration(
         "CUarray_format_enum",
         "CU_AD_FORMAT_",
-        "Types of the channels of a driver array.",
+        "Data types of the channels of a CUDA array.",
         """
         UNSIGNED_INT8 UNSIGNED_INT16 UNSIGNED_INT32 SIGNED_INT8 SIGNED_INT16 SIGNED_INT32 HALF FLOAT
         """,

@@ -1,6 +1,6 @@
 """Write the API pages: one for each subject of `PyGPU`, one for each other public module.
 
-They list names in the order of ``docs/make_reference.py``; Sphinx's autodoc inserts the docstrings.
+The pages list names in the order of ``docs/make_reference.py``. Sphinx's autodoc inserts the docstrings.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, call, group
 import PyGPU
 from PyGPU._names import index
 
-if TYPE_CHECKING:  # tests read the pages without Sphinx
+if TYPE_CHECKING:  # tests import this module without Sphinx
     from sphinx.application import Sphinx
 
-# Every public module except `PyGPU`, by the API that it belongs to. A module without a group fails the build.
+# Public modules except `PyGPU`, by the API that they belong to. A module without a group is an error.
 MODULES = {
     "Modules of PyGPU": [
         "random", "linalg", "fft", "special", "emath", "lib", "sparse", "typing", "testing", "debug", "profile", "gl",
@@ -38,7 +38,7 @@ MODULES = {
 
 
 def public_modules() -> list[str]:
-    """Return the names of the public modules of `PyGPU` on disk."""
+    """Return the names of the public modules of `PyGPU`, as files in its folder."""
     return sorted(module.name for module in pkgutil.iter_modules(PyGPU.__path__) if not module.name.startswith("_"))
 
 
@@ -49,12 +49,12 @@ def listed(module: ModuleType) -> list[str]:
 
 
 def heading(title: str, under: str = "=") -> str:
-    """Return a title with its underline."""
+    """Return a title with an underline of the same length."""
     return f"{title}\n{under * len(title)}\n\n"
 
 
 def directive(module: str, name: str, value: Any) -> str:
-    """Return the autodoc directive for a name, by the kind of its value."""
+    """Return Sphinx's autodoc directive for a public name, which depends on the kind of its object."""
     full = f"{module}.{name}"
     if isinstance(value, PyGPU.Ufunc):
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
@@ -64,7 +64,7 @@ def directive(module: str, name: str, value: Any) -> str:
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
     if value is PyGPU.Reduction:
-        return f".. autoclass:: {full}()\n   :members:\n\n"  # its instances have the signatures
+        return f".. autoclass:: {full}()\n   :members:\n\n"  # only instances, such as `PyGPU.sum`, have parameters
     if isinstance(value, type):
         one_by_one = members_of(value)
         without = ", ".join(["names", "values", *one_by_one])
@@ -79,29 +79,29 @@ def directive(module: str, name: str, value: Any) -> str:
 
 
 def inherited(value: type) -> str:
-    """Return the option that shows the members of bases without a page."""
+    """Return autodoc's option that includes the members of base classes without an own page."""
     bases = value.__mro__[1:]
     pageless = [base for base in bases if base.__module__.startswith("PyGPU.") and "._" in base.__module__]
-    # The option names the base classes that the page omits.
+    # The option contains the base classes whose members are omitted.
     ends = ", ".join(sorted({base.__name__ for base in bases if base not in pageless}))
     return f"   :inherited-members: {ends}\n" if pageless else ""
 
 
 def members_of(value: type) -> Mapping[str, Any]:
-    """Return the members of an enumeration (Python's or Boost-style), which have no docstrings."""
+    """Return the members of an enumeration, of Python or in the style of Boost, which have no docstrings."""
     members = getattr(value, "__members__", None) or getattr(value, "names", None)
     return members if isinstance(members, Mapping) else {}
 
 
 def enumerated(members: Mapping[str, Any]) -> str:
-    """Return an entry for each member of an enumeration, with its value."""
+    """Return the text that lists the members of an enumeration and their values."""
     lines = [f"   .. py:attribute:: {name}\n      :no-contents-entry:\n" for name in members]
     values = [f"      :value: {int(member)}\n" if isinstance(member, int) else "" for member in members.values()]
     return "".join(line + number + "\n" for line, number in zip(lines, values, strict=True))
 
 
 def by_subject() -> dict[str, list[str]]:
-    """Return the names of `PyGPU` by subject."""
+    """Return the public names of `PyGPU` by subject."""
     subjects: dict[str, list[str]] = {title: [] for title in (*GROUPS, *PREFIXES.values(), FAMILY_GROUP)}
     for name in public_names():
         subjects[group_of(name)].append(name)
@@ -131,27 +131,27 @@ def subject_page(title: str, names: list[str]) -> str:
 
 
 def re_exported(names: Iterable[str]) -> str:
-    """Return the line about names that NumPy documents."""
+    """Return the sentence that lists the names of a page that NumPy documents."""
     return f"Re-exported from NumPy: {', '.join(f'``{name}``' for name in names)}.\n\n"
 
 
 def of_numpy(value: Any) -> bool:
-    """Whether a value is a NumPy type, documented by NumPy."""
+    """Return whether an object is a type of NumPy, which NumPy documents."""
     return isinstance(value, type) and issubclass(value, np.generic)
 
 
 def is_function_of_numpy(value: Any) -> bool:
-    """Whether a value is a function of NumPy, documented by NumPy."""
+    """Return whether an object is a function of NumPy, which NumPy documents."""
     return callable(value) and str(getattr(value, "__module__", "")).partition(".")[0] == "numpy"
 
 
 def module_page(name: str, homes: dict[int, str]) -> str:
-    """Return the page of a module; values described on another page (`homes`, by identity) are links."""
+    """Return the page of a module; objects that another page describes (`homes`) become links."""
     full = f"PyGPU.{name}"
     try:
         module = importlib.import_module(full)
     except (ImportError, PyGPU.NotSupportedError) as error:
-        return heading(full) + f"Unsupported: {error}.\n"  # a PyCUDA module that PyGPU rejects
+        return heading(full) + f"Unsupported: {error}.\n"  # `PyGPU.gl` and `PyGPU.sparse`, whose import raises an error
     values = {each: getattr(module, each) for each in listed(module)}
     values = {each: value for each, value in values.items() if not isinstance(value, ModuleType)}
     elsewhere = {each: home for each, value in values.items() if (home := homes.get(id(value))) and describable(value)}
@@ -172,12 +172,12 @@ def module_page(name: str, homes: dict[int, str]) -> str:
 
 
 def describable(value: Any) -> bool:
-    """Whether a value can be identified: equal numbers and strings may be unrelated."""
+    """Return whether an object identifies its name; equal numbers and strings may have unrelated names."""
     return callable(value) and not of_numpy(value)
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each page."""
+    """Yield the file name and the text of each API page."""
     index = heading("Interface") + "Every public name, from its docstring. `PyGPU` has NumPy's structure.\n\n"
     subjects = {slug(title): (title, names) for title, names in by_subject().items() if names}
     yield from ((page, subject_page(title, names)) for page, (title, names) in subjects.items())
@@ -197,12 +197,12 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def slug(title: str) -> str:
-    """Return a title as a file name; the modules of PyGPU have the short names."""
+    """Convert the title of a subject to the file name of its page; pages of modules are named after the module."""
     return "pygpu-" + re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
 def write(app: Sphinx) -> None:
-    """Write new and changed pages to the folder that Sphinx reads."""
+    """Write new and changed API pages to the folder that Sphinx reads."""
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     made = {folder / f"{name}.rst": text for name, text in pages()}

@@ -24,7 +24,7 @@ extensions = [
     "sphinx_reredirects", "gallery", "sphinx_gallery.gen_gallery",
 ]  # fmt: skip
 sphinx_gallery_conf = gallery.settings
-# Pages that moved: links to the old address lead to the new one.
+# Pages that have moved. The old address redirects to the new one.
 redirects = {
     "design/callbacks": "ffi_and_fork.html",
     "design/deferred_arithmetic": "fusion.html",
@@ -41,16 +41,16 @@ redirects = {
 }
 root_doc = "index"
 exclude_patterns = ["site"]
-# A name in two modules, such as Stream, refers to the module of the page.
+# If two modules have a name, such as Stream, a link leads to the module of the page.
 suppress_warnings = ["ref.python", "myst.header"]
 
-# Docstrings write `name`, as in NumPy: a link if the name exists, otherwise code.
+# Sphinx renders `name` in a docstring as a link if the name exists, otherwise as code.
 default_role = "py:obj"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 autosummary_generate = False
-# Annotations name internal types; the descriptions list the accepted arguments.
+# Annotations contain internal types, so the pages omit them; the texts describe the arguments.
 autodoc_typehints = "none"
 autodoc_member_order = "alphabetical"
 python_maximum_signature_line_length = 120
@@ -63,7 +63,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-# The copy button of an example excludes prompts and output.
+# The copy button of an example copies neither prompts nor output.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_theme_options = {
@@ -73,13 +73,13 @@ html_theme_options = {
 }
 
 
-# The first page of a folder, and the pattern of its other pages.
+# For each folder of pages: its first page, and the pattern of its other pages.
 CHAPTERS = {"bindings/index": "*", "design/index": "*", "results/README": "**"}
 LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)")
 
 
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adjust a page to the site: link the gallery instead of examples, drop links to folders, add the contents."""
+    """Adapt a Markdown page to the site: link to the gallery instead of examples, and remove links to folders."""
     folder = (Path(app.srcdir) / page).parent
 
     def there(link: re.Match[str]) -> str:
@@ -94,7 +94,7 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def contents(docs: Path) -> str:
-    """Return the contents of the site: contents.txt, and the guides that it does not name."""
+    """Return the table of contents of the site: the file contents.txt, and the guides that it does not list."""
     text = (HERE / "contents.txt").read_text(encoding="utf-8")
     for mark, folder in (("OTHER PAGES", ""), ("OTHER GUIDES", "howto/")):
         pages = sorted(folder + path.stem for path in (docs / folder).glob("*.md"))
@@ -105,8 +105,8 @@ def contents(docs: Path) -> str:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the events; called by Sphinx."""
+    """Register the handlers of events with Sphinx, which calls this function."""
     app.connect("builder-inited", api_pages.write)
     app.connect("source-read", complete)
-    # The contents of the index page may change although its file does not.
+    # The table of contents on the index page may change without a change of the file.
     app.connect("env-get-outdated", lambda *_: ["index"])

@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 from sphinx_gallery.scrapers import figure_rst
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# Examples that draw, and fast examples that print no times, which would be times of the build machine.
+# Examples that run during the build. Examples that print times are excluded, because the times are meaningless there.
 RUN = ("mandelbrot", "waves", "walks", "zones", "matmul", "reduction")
 THUMBNAIL = EXAMPLES.parent / "build" / "program.png"
 
@@ -32,7 +32,7 @@ settings = {
 
 
 def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) -> str:
-    """Move the pictures written by an example to the folder of the site."""
+    """Move the pictures that an example has written to the folder of the site."""
     taken = []
     for made in sorted(Path(variables["src_file"]).parent.glob("*.png")):
         target = Path(next(variables["image_path_iterator"]))
@@ -43,12 +43,12 @@ def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) ->
 
 
 def drawing_first(name: str) -> tuple[bool, str]:
-    """Sort examples, examples with a picture first."""
+    """Return the key by which examples are sorted: those with a picture come first."""
     return "Image" not in (EXAMPLES / name).read_text(encoding="utf-8"), name
 
 
 def thumbnail() -> None:
-    """Draw the thumbnail of examples without a picture: lines of text for light and dark backgrounds."""
+    """Draw the thumbnail of examples without a picture, which works on light and dark backgrounds."""
     image = Image.new("RGBA", (400, 280), "#8a9a9120")
     draw = ImageDraw.Draw(image)
     for line, (indent, length) in enumerate([(0, 210), (1, 150), (1, 240), (2, 130), (2, 190), (1, 90), (0, 120)]):
@@ -59,6 +59,6 @@ def thumbnail() -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Draw the thumbnail before sphinx-gallery reads it; called by Sphinx."""
+    """Draw the thumbnail before sphinx-gallery reads it; Sphinx calls this function."""
     thumbnail()
     return {"parallel_read_safe": True}

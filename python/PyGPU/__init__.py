@@ -1,7 +1,7 @@
 """Strided GPU arrays for Python: create, move and share device memory with few dependencies.
 
-`import PyGPU as gpuarray` runs programs written for PybindGPU. `PyGPU.gpuarray` and the modules beside it run programs
-written for PyCUDA.
+`import PyGPU as gpuarray` runs programs written for PybindGPU. `PyGPU.gpuarray`, `PyGPU.driver` and similar modules run
+programs written for PyCUDA.
 Importing PyGPU loads no driver and creates no context: the backend is chosen at its first use (see `show_config`).
 
 The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and similar) are loaded at their first use.
@@ -21,23 +21,23 @@ First steps:
 `emath`, `lib.stride_tricks`, `testing` as NumPy has them; `dask`, `profile`, `debug`, `typing`.
 """
 
-# Imported first: in a subinterpreter, this import raises an error before NumPy and the native module are loaded,
-# because NumPy and the native module work only in the main interpreter.
+# NumPy and the native module work only in the main interpreter.
+# In a subinterpreter this first import raises an error, before NumPy and the native module are loaded.
 from PyGPU._native import interpreter as _interpreter  # noqa: F401
 
 # isort: split
 import sys as _sys
 
-# NumPy is imported here and not at its first use by the native module: if a daemon thread ended while the native module
-# imports NumPy, the process would abort.
+# NumPy is imported here, not by the native module at its first use.
+# If a daemon thread ended while the native module imports NumPy, the process would abort.
 import numpy as _numpy  # noqa: F401
 
 from PyGPU._core import *  # noqa: F403
 
 
 class _EinopsFinder:
-    # Import finder that needs no other module, so that `import PyGPU` loads one file less. When einops is imported,
-    # this finder replaces itself by a finder that registers PyGPU's backend at the end of that import.
+    # This import finder waits for the import of einops. It needs no other module, so `import PyGPU` stays fast.
+    # It then replaces itself by a finder that registers PyGPU's backend at the end of that import.
     @classmethod
     def find_spec(cls, fullname: str, path=None, target=None):
         if fullname != "einops._backends":
@@ -62,8 +62,8 @@ else:
 
 
 def __getattr__(name: str):
-    # The name is a submodule, a name in the generated index, or a name of PybindGPU. The found object is stored in the
-    # package, so that the search runs once per name.
+    # The name is a submodule, a name in the generated index, or a name of PybindGPU.
+    # The object that is found is stored in the package, so that each name is searched only once.
     if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names

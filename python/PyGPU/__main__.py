@@ -1,4 +1,4 @@
-"""Run the command line of ``python -m PyGPU``: print the configuration, check, measure, or compile ahead of time."""
+"""Run ``python -m PyGPU``, whose commands print the configuration, check, measure, or compile ahead of time."""
 
 from PyGPU._cli.main import main
 

@@ -1,4 +1,6 @@
-"""`Allocator`, `HostAllocator`, `PagelockedAllocator`: descriptions of existing memory for ``GPUArray(allocator=...)``.
+"""The classes `Allocator`, `HostAllocator` and `PagelockedAllocator`, for ``GPUArray(allocator=...)``.
+
+They describe memory that already exists.
 
 The array reads these attributes of the object that is passed as `allocator`:
 

@@ -1,7 +1,7 @@
-"""PyCUDA's ``pycuda.autoinit``: make the default device's context current until the program ends.
+"""PyCUDA's module ``pycuda.autoinit``, whose import makes the default device's context current.
 
-PyGPU does not need this module, because it creates the primary context at its first use. The module exists for
-programs written for PyCUDA.
+PyGPU does not need this module, because it creates the primary context at its first use. The module exists for programs
+that were written for PyCUDA.
 
 Examples
 --------

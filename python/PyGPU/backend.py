@@ -1,7 +1,7 @@
-"""PybindGPU's module `backend`: its low-level names.
+"""PybindGPU's module `backend`, which contains its low-level classes and functions.
 
-The classes per dtype are created at their first access. A star import omits `use_hip`, because access to this
-name opens the backend.
+The classes of each dtype are created at their first access. A star import omits `use_hip`, because an access to this
+name chooses the backend.
 """
 
 # ruff: noqa: F403

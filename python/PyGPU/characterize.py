@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.characterize``: properties of the platform."""
+"""PyCUDA's module ``pycuda.characterize``, whose functions report properties of device code."""
 
 # ruff: noqa: F403
 from typing import TYPE_CHECKING

@@ -1,8 +1,7 @@
-"""PyCUDA's ``pycuda.compiler``: kernels from source, with nvcc's options.
+"""PyCUDA's module ``pycuda.compiler``, which compiles sources with nvcc's options.
 
-The driver's compiler library (NVRTC or hiprtc) compiles the source; without a GPU, the host's C++ compiler does.
-nvcc compiles sources that the library cannot compile: sources with host headers, and options that only nvcc supports.
-If `nvcc` names another program, that program compiles.
+NVRTC or hiprtc compiles the source, or without a GPU the host's C++ compiler. nvcc, if installed, compiles sources with
+host headers and with options that only nvcc supports. The argument `nvcc` may name another compiler.
 
 Examples
 --------

@@ -1,4 +1,6 @@
-"""Elementwise mathematics with PyCUDA's names and dtypes: a result has the array's dtype, also for integers.
+"""PyCUDA's module ``pycuda.cumath``: elementwise functions whose results have the array's dtype.
+
+This also applies to integer dtypes.
 
 The functions of `PyGPU` itself follow NumPy.
 """

@@ -1,4 +1,4 @@
-"""`DeviceArray_<L>` of the dtype L: a host buffer and a device buffer of the same shape, with explicit copies.
+"""The classes `DeviceArray_float32` and so on: a host and a device buffer of one shape, with explicit copies.
 
 The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
 always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.driver``: devices, contexts, streams, modules, launches, and errors.
+"""PyCUDA's module ``pycuda.driver``: devices, contexts, streams, modules, launches and errors.
 
 ``import PyGPU.driver as drv`` opens no driver. PyGPU opens and initialises the driver at the first call that needs it,
 so a program need not call `init`. `Error` and its derived classes are the classes that PyGPU itself raises:

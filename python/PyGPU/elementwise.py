@@ -1,4 +1,4 @@
-"""Elementwise kernels with PyCUDA's names."""
+"""PyCUDA's module ``pycuda.elementwise``: kernels that execute an operation for each element."""
 
 # ruff: noqa: F403
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""Array class and its constructors in the module of PyCUDA and PybindGPU.
+"""PyCUDA's and PybindGPU's module `gpuarray`: the array class and functions that create and combine arrays.
 
 The array class and the constructors are those of `PyGPU`. `minimum`, `where` and similar functions have PyCUDA's
 arguments and dtypes in this module, and NumPy's in `PyGPU`. `HostAllocator`, `PagelockedAllocator` and
-`UnsupportedDataType` have their plain names in this module only, as in PybindGPU.
+`UnsupportedDataType` are available in this module and not in `PyGPU`, as in PybindGPU.
 """
 
 from typing import TYPE_CHECKING

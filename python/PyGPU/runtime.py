@@ -1,4 +1,4 @@
-"""Runtime-style interface: names that start with `cuda` return statuses and do not raise for a device error.
+"""PybindGPU's interface of CUDA's runtime: functions `cuda*` that return a status instead of raising device errors.
 
 A function without a value returns a `cudaError_t`; a function with a value returns ``(value, cudaError_t)``. After an
 error the value is zero. Arguments of a wrong kind raise `TypeError` or `ValueError`. The names are CUDA's on every
@@ -30,8 +30,8 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # Access to `use_hip` opens the backend and thus a library. `use_hip` is therefore no constant, and not in
-        # `__all__`, whose names a star import accesses.
+        # An access to `use_hip` opens the backend and thus a library, so it is not computed at import.
+        # It is not in `__all__`, because a star import accesses all names in `__all__`.
         if name == "use_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

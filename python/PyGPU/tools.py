@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.tools``: the default context, caches per context, C type names, occupancy."""
+"""PyCUDA's module ``pycuda.tools``: the default context, memory pools, caches for each context, C types, occupancy."""
 
 # ruff: noqa: F403
 from typing import TYPE_CHECKING

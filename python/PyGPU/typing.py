@@ -1,4 +1,4 @@
-"""Types for annotations: arguments of PyGPU's functions, and protocols."""
+"""Types for annotations: argument types of PyGPU's functions, and protocols of other libraries."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SupportsDLPack(Protocol):
     """Array of any library that exports its memory through DLPack."""
 
     def __dlpack__(self, *, stream: Any = None) -> object:
-        """Return a capsule with the array."""
+        """Return a DLPack capsule that contains the array."""
         ...
 
     def __dlpack_device__(self) -> tuple[int, int]:

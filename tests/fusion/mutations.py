@@ -70,16 +70,16 @@ fn is_left_out() -> bool {
 """
 
 
-PROSE = """# Each closing call, and the test that notices its absence
+PROSE = """# Flushes of deferred operations, and the tests that detect a missing flush
 
-On a simulated GPU each call that launches what waits, or asks whether anything does, was left out, one after the other,
-and the tests of [deferred arithmetic](../design/fusion.md) were run without it. By
+On a simulated GPU, each call that launches pending operations, or queries whether there are any, was removed in turn.
+The tests of [deferred arithmetic](../design/fusion.md) were then run without this call, by
 
 ```text
 python tests/fusion/mutations.py --markdown docs/results/closing_calls.md
 ```
 
-which finds the calls in the sources, and fails where no test does.
+The script finds these calls in the sources. It fails if no test detects that a call is missing.
 """
 
 

@@ -1,1 +1,1 @@
-"""Command line of ``python -m PyGPU``."""
+"""Commands of ``python -m PyGPU``, one per module."""

@@ -46,7 +46,7 @@ CALLS = {
 
 
 class Row(NamedTuple):
-    """One measurement: a name, the number of copied bytes (None if nothing is copied), and the time in seconds."""
+    """Result of one measurement: a name, the number of copied bytes (None if nothing is copied), and the seconds."""
 
     what: str
     nbytes: int | None
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def nbytes(text: str) -> int:
-    """Parse a size such as 4096, 64K, 16M or 1G."""
+    """Convert the text of a size, such as 4096, 64K, 16M or 1G, to a number of bytes."""
     match = re.fullmatch(r"(\d+)\s*([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(match[1]) * UNITS[match[2].upper()] if match else 0
     if size <= 0 or size % 4:
@@ -68,7 +68,7 @@ def nbytes(text: str) -> int:
 
 
 def label(size: int) -> str:
-    """Format a size with a binary unit."""
+    """Format a number of bytes with a binary unit, such as ``16 MiB``."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if size >= unit:
             return f"{size / unit:g} {name}"
@@ -76,7 +76,7 @@ def label(size: int) -> str:
 
 
 def report_step(progress: Any, what: str) -> None:
-    """Print the name of the step that begins."""
+    """Print the name of the measurement that begins."""
     progress.set_description_str(what)
     progress.update()
 
@@ -93,7 +93,7 @@ def median_seconds(call: Callable[[], Any], budget: float) -> float:
 
 
 def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
-    """Return the calls to measure for one size: pageable and pinned copies to and from the device, and host copies."""
+    """Return the copies to measure for one size: to and from the device, pageable and pinned, and within the host."""
     host = numpy.arange(size // 4, dtype=numpy.float32)
     pinned = PyGPU.empty_like_pinned(host)
     pinned[...] = host
@@ -113,7 +113,7 @@ def copy_calls(size: int) -> dict[str, Callable[[], Any]]:
 
 
 def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
-    """Measure the time of the copies of each size."""
+    """Measure how long each kind of copy takes for each size."""
     for size in sizes:
         report_step(progress, f"{label(size)}: host memory")
         for what, call in copy_calls(size).items():
@@ -122,7 +122,7 @@ def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
 
 
 def calls(budget: float, progress: Any) -> Iterator[Row]:
-    """Measure the time of small calls in batches; the time includes a few nanoseconds of the loop for each call."""
+    """Measure the time of small calls in batches; each time includes a few nanoseconds of the loop itself."""
     a = PyGPU.to_gpu(numpy.zeros((4, 8, 16), numpy.float32))
     five_floats = numpy.arange(5, dtype=numpy.float32)
     names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five_floats, "short": PyGPU.to_gpu(five_floats)}
@@ -151,7 +151,7 @@ def table(rows: list[Row]) -> str:
 
 
 def read(path: str) -> dict[tuple[str, int | None], float]:
-    """Read the times, in seconds, from a file of an earlier run.
+    """Read the measured times, in seconds, from a file that an earlier run wrote.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def read(path: str) -> dict[tuple[str, int | None], float]:
 
 
 def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], path: str) -> str:
-    """Format the ratio of each measured time to the time in a file of an earlier run."""
+    """Format the ratio of each measured time to the time of an earlier run."""
     lines = [f"{f'time now / time in {path}':<40}"]
     for row in rows:
         if previous_seconds := before.get((row.what, row.nbytes)):
@@ -189,7 +189,7 @@ def machine() -> dict[str, Any]:
 
 
 def plot(rows: list[Row], title: str, path: str) -> None:
-    """Plot the bandwidth over the size into a file, whose extension selects the format."""
+    """Plot the bandwidth against the size, and write the figure to a file whose extension selects the format."""
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for what in dict.fromkeys(row.what for row in rows if row.nbytes is not None):
@@ -217,7 +217,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Measure, print the results, and write the files that the options request."""
+    """Run the command ``bench``: measure, print the results, and write the files that the options request."""
     if arguments.plot and importlib.util.find_spec("matplotlib") is None:
         parser.error("--plot needs matplotlib, which is not installed: pip install matplotlib")
     try:

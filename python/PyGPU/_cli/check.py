@@ -1,7 +1,8 @@
 """Run ``python -m PyGPU check program.py``: execute a program on the CPU with all checks for defects in its kernels.
 
-The program runs several times in separate processes: twice unchanged, then with other start orders of blocks and
-threads, then with the address sanitizer in every kernel. The program's output, and the contents of arrays at the end of
+The program runs several times, each time in a separate process: twice unchanged, then with other start orders of the
+kernels' blocks and threads, then with the address sanitizer in every kernel. The program's output, and the contents of
+arrays at the end of
 its functions, must not depend on the start order. Values that differ between the two unchanged runs, such as times and
 addresses, are ignored.
 """
@@ -23,21 +24,21 @@ from PyGPU._cli import local_arrays, run_observed
 from PyGPU._native.observability import progress as bars
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
-# Pattern of a stack frame inside a kernel in a sanitizer's report: function and line.
+# Pattern of a line of the sanitizer's report that names a function and source line of a kernel.
 FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>.+?) (?P<path>\S+?):(?P<line>\d+)(?::\d+)?$", re.MULTILINE)
-# Bytes of the red zone behind each host array. The sanitizer reports each access to the red zone.
+# Guard bytes (red zone) behind each host array. The sanitizer reports each access to them.
 RED_ZONE = 32
 
 
 class Run(NamedTuple):
-    """One configuration in which the program is run: a label and environment variables."""
+    """Configuration of one run of the checked program: a label and environment variables."""
 
     name: str
     settings: dict[str, str]
 
 
 class RunResult(NamedTuple):
-    """Result of one run of the program: exit status, output, error output, and the recorded arrays."""
+    """Result of one run of the checked program: exit status, output, error output, and recorded arrays."""
 
     status: int
     output: list[str]
@@ -46,19 +47,19 @@ class RunResult(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A defect that was found, with its location."""
+    """Defect of the checked program, with its location and the runs that show it."""
 
     what: str
     runs: list[str]
 
 
 def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
-    """List the configurations in which the program is run.
+    """List the configurations in which the checked program runs.
 
-    The first two configurations are equal, so that values that vary from run to run, such as times, can be ignored.
+    The first two are equal, so that values that differ between equal runs, such as times, can be ignored.
     """
     base_settings = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
-    # Line information does not slow a run; a message about a failed run contains the line.
+    # Line information does not slow kernels down, and lets messages about failures name the source line.
     base_settings["PYGPU_CPU_OPTIONS"] = "-g1"
     orders = ["reversed", *(f"shuffled:{seed}" for seed in range(1, arguments.shuffles + 1))]
     result = [Run("as it is", base_settings), Run("once more", base_settings)]
@@ -84,7 +85,7 @@ def sanitizer() -> str | None:
 
 
 def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> RunResult:
-    """Run the program once in a separate process; a timeout counts as termination by a signal."""
+    """Run the checked program once in a separate process; a timeout counts as termination by a signal."""
     record_file = folder / "held"
     record_file.unlink(missing_ok=True)
     try:
@@ -121,21 +122,21 @@ def location_with_line(location: str, folder: Path, path: str | None = None) -> 
 def last_message(errors: list[str]) -> str:
     """Return the message of the last exception in the error output, or the last line if there is no exception.
 
-    The message of an exception may have several lines.
+    An exception's message may have several lines.
     """
     starts = [index for index, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
     if starts:
         report = errors[starts[-1] + 1 :]
         message_line = next((index for index, line in enumerate(report) if line[:1].strip()), len(report))
         if message_line < len(report):
-            # The message is shortened, because a compiler may print many lines.
+            # Compilers may print many lines, so only the beginning of the message is shown.
             message = "\n      ".join(line.strip() for line in report[message_line : message_line + 8] if line.strip())
             return message.replace("; python -m PyGPU check shows the line", "")
     return next((line for line in reversed(errors) if line.strip()), "")
 
 
 def failure(result: RunResult, folder: Path) -> str | None:
-    """Describe the failure of a run by its last lines of output, and add the kernel's source line if possible."""
+    """Describe why a run failed, by the end of its error output and the kernel's source line if it is known."""
     if result.status == 0:
         return None
     message = last_message(result.errors)
@@ -147,9 +148,9 @@ def failure(result: RunResult, folder: Path) -> str | None:
 
 
 def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
-    """Find the first output line that is equal in `first` and `second`, but differs in the run `reordered`.
+    """Find the first line of output that is equal in `first` and `second`, but differs in `reordered`.
 
-    `first` and `second` are the outputs of two runs with the same start order of blocks and threads.
+    `first` and `second` are the outputs of two equal runs, `reordered` that of a run with another start order.
     """
     if len(first) == len(second) != len(reordered):
         return f"it prints {len(reordered)} lines, not {len(first)}"
@@ -160,7 +161,7 @@ def difference(first: list[str], second: list[str], reordered: list[str]) -> str
 
 
 def reports(folder: Path) -> Iterator[str]:
-    """Extract the reports about kernels from the sanitizer's files, each with its message and source line."""
+    """Extract message and source line of each report about a kernel from the files that the sanitizer wrote."""
     for file in sorted(folder.glob("report.*")):
         for text in file.read_text(errors="replace").split(
             "================================================================="
@@ -179,7 +180,7 @@ def reports(folder: Path) -> Iterator[str]:
 
 
 def block_of(report: str) -> str:
-    """Describe the array or variable at the faulty address in a report of the address sanitizer.
+    """Describe the array or variable whose memory the address in a sanitizer's report belongs to.
 
     Return an empty string if the report does not name an array or variable.
     """
@@ -196,7 +197,7 @@ def block_of(report: str) -> str:
 def search(
     program: list[str], configurations: list[Run], folder: Path, limit: float | None, progress: Any
 ) -> list[Finding]:
-    """Run the program in each configuration and return the defects that were found, without duplicates."""
+    """Run the checked program in each configuration, and return the defects without duplicates."""
     findings: dict[str, list[str]] = {}
     results: dict[str, RunResult] = {}
     order_dependent: list[tuple[str, str]] = []
@@ -224,7 +225,7 @@ def search(
 
 
 def merged(findings: dict[str, list[str]]) -> list[Finding]:
-    """Merge findings whose texts differ only in the index of a thread or in an address."""
+    """Merge defects whose descriptions differ only in the index of a thread or in an address."""
     merged_findings: dict[str, Finding] = {}
     for what, names in findings.items():
         key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)
@@ -247,7 +248,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Check the program, print the defects, and return 1 if there are any."""
+    """Run the command ``check``: check the program, print the defects, and return 1 if there are any."""
     if not Path(arguments.program).is_file():
         parser.error(f"there is no file {arguments.program!r}")
     library = None if arguments.no_sanitizer else sanitizer()

@@ -1,4 +1,4 @@
-"""List the environment variables of PyGPU, so that a misspelt variable is reported instead of ignored."""
+"""Check of the environment variables whose names begin with ``PYGPU_``, which finds misspelt names."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ KNOWN = frozenset(
 
 
 def environment_lines(environment: Mapping[str, str]) -> Iterator[str]:
-    """Format a line for each environment variable that is set and that `show` prints in no other line."""
+    """Yield a line for each environment variable of PyGPU that is set, and a warning for each unknown name."""
     for name, value in sorted(environment.items()):
         if name in KNOWN and name != "PYGPU_BACKEND":
             yield f"{name}: {value}"

@@ -1,4 +1,4 @@
-"""Compare the contents that a program's arrays have at the end of its functions between runs of the program."""
+"""Comparison of two runs of a program by the arrays that its functions contain when they return."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["difference", "read"]
 
-# Tolerance for sums of floats, in units in the last place of the largest value of an array.
+# Largest difference of equal floats, in units in the last place of the array's largest value.
 ROUNDING = 1000
 
 
 def read(file: Path) -> Held:
-    """Read the arrays that a run recorded; return an empty record if the run ended early."""
+    """Read the arrays that a run of the program recorded; return an empty record if the run ended early."""
     try:
         with file.open("rb") as stream:
             contents: Held = pickle.load(stream)
@@ -29,7 +29,7 @@ def read(file: Path) -> Held:
 
 
 def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the values of a variable in two runs, if both runs recorded all values and the shapes are equal."""
+    """Return the array of a variable in two runs, if both runs recorded its values and the shapes are equal."""
     import numpy as np
 
     (dtype, shape, values), (second_dtype, second_shape, second_values) = first, second
@@ -40,7 +40,7 @@ def arrays(first: Values, second: Values) -> tuple[np.ndarray, np.ndarray] | Non
 
 
 def differing(first: np.ndarray, second: np.ndarray) -> Any:
-    """Test which elements differ by more than the rounding errors of sums in another order."""
+    """Test which elements differ by more than the rounding errors of a sum that is computed in another order."""
     import numpy as np
 
     if first.dtype.kind not in "fc":
@@ -54,7 +54,7 @@ def differing(first: np.ndarray, second: np.ndarray) -> Any:
 
 
 def difference(first: Held, second: Held, reordered: Held) -> str | None:
-    """Find the first array that differs in a run of another start order, but not between two runs of equal order."""
+    """Find the first array that is equal in two runs of the same start order, but differs in a run of another order."""
     import numpy as np
 
     for (function, name), expected in first.items():

@@ -26,7 +26,7 @@ _PATH_OPTIONS = {
 
 
 def _json_value(value: Any) -> Any:
-    """Convert a value of `config` that JSON does not support to a value that JSON supports."""
+    """Convert a value of PyGPU's configuration that JSON does not support to one that JSON supports."""
     return value.hex() if isinstance(value, bytes) else str(value) if isinstance(value, PurePath) else list(value)
 
 
@@ -41,7 +41,7 @@ def _show(arguments: argparse.Namespace) -> None:
 
 
 def _require_backend(command: str) -> None:
-    """Exit with a message if no backend is available; a traceback would not help the user to correct a setting."""
+    """Exit with a message, without a traceback, if no backend is available."""
     try:
         backend_name()
     except (ValueError, BackendUnavailableError) as error:

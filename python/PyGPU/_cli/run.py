@@ -1,4 +1,4 @@
-"""Run ``python -m PyGPU run --as-cupy program.py ...``: a program that imports CuPy or PyCUDA, over PyGPU."""
+"""Run ``python -m PyGPU run --as-cupy program.py``: a program that imports CuPy or PyCUDA gets PyGPU instead."""
 
 import argparse
 import runpy
@@ -10,7 +10,7 @@ from PyGPU._pycuda.alias import as_pycuda
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options to its parser."""
+    """Add the command-line options of ``run`` to a parser."""
     parser.add_argument("--as-cupy", action="store_true", help="`import cupy` and `import cupyx` find PyGPU")
     parser.add_argument("--as-pycuda", action="store_true", help="`import pycuda` finds PyGPU")
     parser.add_argument("--force", action="store_true", help="hide an installed CuPy from the program")
@@ -20,13 +20,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Run the program in this process, with its own arguments, as ``python program.py`` does."""
+    """Run the command ``run``: run the program in this process as ``python program.py`` does, with its arguments."""
     if not arguments.as_cupy and not arguments.as_pycuda:
         parser.error("give --as-cupy or --as-pycuda; without an alias, run the program by python itself")
     if not arguments.module and not Path(arguments.program).exists():
         parser.error(f"{arguments.program} does not exist; a module's name is given by -m {arguments.program}")
     sys.argv = [arguments.program, *arguments.arguments]
-    # The search for an installed CuPy below uses the path of imports that the program will have.
+    # `as_cupy` searches for an installed CuPy by `sys.path`, which must already be that of the program.
     sys.path[0] = "" if arguments.module else str(Path(arguments.program).resolve().parent)
     try:
         if arguments.as_cupy:

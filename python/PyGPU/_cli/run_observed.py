@@ -1,8 +1,8 @@
-"""Run a program as ``python observed.py FILE program.py its arguments`` and record the contents of its arrays.
+"""Run ``python run_observed.py FILE program.py arguments``: run a program and record its arrays in FILE.
 
-``python -m PyGPU check`` runs this file in a separate process. This file imports nothing of PyGPU before the program
-does. Whenever a function of the program's file returns, and at the end of the program, this module records the
-variables that are arrays.
+``python -m PyGPU check`` runs this file in a separate process. The file does not import PyGPU itself; the program does.
+Whenever a function of the program's file returns, and at the end of the program, the contents of the variables that are
+arrays are recorded.
 """
 
 import hashlib
@@ -50,20 +50,20 @@ class Observer:
                 self.note(code.co_qualname, name, value)
 
     def note(self, function: str, name: str, value: Any) -> None:
-        """Record the value of a variable in place of the value recorded before."""
+        """Record the array in a variable, and replace the record of an earlier call."""
         try:
             array = host_copy(value)
             if array is None:
                 return
             contents = array.tobytes()
-        except Exception:  # `get` raises for an unallocated array and in a capture; the program is still correct
+        except Exception:  # `get` raises an error during a capture, for example; this is no defect of the program
             return
         values = contents if len(contents) <= MAX_RECORDED_BYTES else hashlib.blake2b(contents).digest()
         self.held[function, name] = (array.dtype, array.shape, values)
 
 
 def main() -> None:
-    """Run the program as ``python program.py`` would."""
+    """Run the program as ``python program.py`` does, and record its arrays."""
     record_file, program = sys.argv[1:3]
     sys.argv = sys.argv[2:]
     sys.path[0] = str(Path(program).resolve().parent)

@@ -1,7 +1,7 @@
-"""Run ``python -m PyGPU test``: verify the installed PyGPU on the devices of this machine within seconds.
+"""Run ``python -m PyGPU test``: test the installed PyGPU on the devices of this machine, within seconds.
 
-Each check is a small computation whose results are compared with NumPy's. The command prints one line per check, with
-the cause if the check failed.
+Each check is a small computation whose results are compared with NumPy's. The command prints one line for each check,
+with the reason if it failed.
 """
 
 import argparse
@@ -36,27 +36,27 @@ SCALED = 1000
 
 
 class Skipped(Exception):
-    """Exception of a check that cannot run on this machine, which is not a failure."""
+    """Exception that a check raises if it cannot run on this machine."""
 
 
 class Wrong(Exception):
-    """Exception for results that differ from NumPy's."""
+    """Exception that a check raises if results differ from NumPy's."""
 
 
 class Check(NamedTuple):
-    """A check: the name that the report shows, and the function that runs the check."""
+    """Check of the installation: the name for the report, and the function that runs it."""
 
     what: str
     make: Callable[[PyGPU.Device], str | None]
 
 
 def values() -> numpy.ndarray[Any, Any]:
-    """Return an array of distinct values, which also differ from the contents of uninitialised memory."""
+    """Return an array of distinct nonzero values, so that missing or misplaced elements are noticed."""
     return numpy.arange(1, 48 * 64 + 1, dtype=numpy.float32).reshape(48, 64)
 
 
 def same(got: Any, expected: Any, what: str = "values", tolerance: float = 0) -> None:
-    """Raise an error if results differ from NumPy's."""
+    """Raise `Wrong` if results differ from the expected ones by more than a tolerance."""
     got, expected = numpy.asarray(got), numpy.asarray(expected)
     if got.shape != expected.shape:
         raise Wrong(f"{what}: the shape is {got.shape}, and {expected.shape} is right")
@@ -100,7 +100,7 @@ def large_copy(device: PyGPU.Device) -> str:
 
 
 def same_device_copy(device: PyGPU.Device) -> str:
-    """Check copies of an array within the device, also onto overlapping memory."""
+    """Check copies within a device, also between overlapping parts of an array."""
     host, array = values(), PyGPU.to_gpu(values(), device=device)
     transposed = PyGPU.empty((64, 48), numpy.float32, device=device)
     transposed[...] = array.T
@@ -112,13 +112,13 @@ def same_device_copy(device: PyGPU.Device) -> str:
 
 
 def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
-    """Return the message for a missing compiler, with a hint how to install a compiler."""
+    """Return the message for a missing compiler, which recommends how to install one."""
     first = str(error).splitlines()[0]
     return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
 
 
 def module_of(device: PyGPU.Device) -> Any:
-    """Return the module of the test kernel, compiled or loaded from the cache."""
+    """Compile the module of the test kernel, or load it from the cache."""
     with device:
         try:
             return PyGPU.Module(KERNEL)
@@ -127,7 +127,7 @@ def module_of(device: PyGPU.Device) -> Any:
 
 
 def scaled(device: PyGPU.Device) -> float:
-    """Load and launch the test kernel; return the time in milliseconds that loading took."""
+    """Load and launch the test kernel, and return the milliseconds that loading took."""
     begin = time.perf_counter()
     module = module_of(device)
     seconds = time.perf_counter() - begin
@@ -165,7 +165,7 @@ def order(device: PyGPU.Device) -> str:
 
 
 def event(device: PyGPU.Device) -> None:
-    """Check that waiting for an event waits for a copy."""
+    """Check that an event is complete after a wait for it."""
     with device:
         end = PyGPU.Event()
         PyGPU.to_gpu(values(), device=device)
@@ -176,7 +176,7 @@ def event(device: PyGPU.Device) -> None:
 
 
 def requires_compiler(check: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
-    """Wrap a check so that it is skipped if the compiler is missing."""
+    """Return a check in a form that is skipped if the compiler is missing."""
 
     def checked(device: PyGPU.Device) -> str | None:
         try:
@@ -204,7 +204,7 @@ def reductions(device: PyGPU.Device) -> str:
 
 
 def products(device: PyGPU.Device) -> str:
-    """Check products of matrices."""
+    """Check matrix products."""
     host, array = values() / 3000, PyGPU.to_gpu(values() / 3000, device=device)
     same((array @ array.T).get(), host @ host.T, tolerance=1e-4)
     return "a @ a.T"
@@ -226,14 +226,14 @@ CHECKS = [
 
 
 def exchange(device: PyGPU.Device, import_array: Callable[[PyGPU.GPUArray], Any]) -> None:
-    """Pass an array to another library, which adds one to each element, and check the elements afterwards."""
+    """Check the exchange of an array with another library, which adds one to each element."""
     imported = import_array(PyGPU.to_gpu(values(), device=device))
     imported += 1
     same(PyGPU.from_dlpack(imported).get(), values() + 1)
 
 
 def with_torch(device: PyGPU.Device) -> str:
-    """Pass an array to PyTorch and back."""
+    """Check that an array can be passed to PyTorch and back."""
     torch = importlib.import_module("torch")
     if device.kind != "cpu" and not torch.cuda.is_available():
         raise Skipped(f"torch {torch.__version__} sees no GPU")
@@ -242,7 +242,7 @@ def with_torch(device: PyGPU.Device) -> str:
 
 
 def with_cupy(device: PyGPU.Device) -> str:
-    """Pass an array to CuPy and back."""
+    """Check that an array can be passed to CuPy and back."""
     cupy = importlib.import_module("cupy")
     if device.kind == "cpu" or not cupy.cuda.runtime.getDeviceCount():
         raise Skipped("no GPU for it")
@@ -251,7 +251,7 @@ def with_cupy(device: PyGPU.Device) -> str:
 
 
 def with_jax(device: PyGPU.Device) -> str:
-    """Pass an array to JAX and back."""
+    """Check that an array can be passed to JAX and back."""
     jax = importlib.import_module("jax")
     if device.kind != "cpu" and jax.default_backend() == "cpu":
         raise Skipped(f"jax {jax.__version__} sees no GPU")
@@ -270,7 +270,7 @@ def with_numba(device: PyGPU.Device) -> str:
 
 
 def with_mpi(device: PyGPU.Device) -> str:
-    """Send an array from a process to itself."""
+    """Check that this process can send an array to itself by MPI."""
     mpi = importlib.import_module("mpi4py.MPI")
     if device.kind != "cpu":
         raise Skipped("sends from a device need an MPI that was built for it")
@@ -284,12 +284,12 @@ NEIGHBOURS = {"torch": with_torch, "cupy": with_cupy, "jax": with_jax, "numba": 
 
 
 def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) -> tuple[str, str]:
-    """Run a check; return the verdict and the message that the report shows."""
+    """Run a check, and return the outcome and the message for the report."""
     try:
         return "ok", make(device) or ""
     except Skipped as skipped:
         return "skipped", str(skipped)
-    except Exception as error:  # an exception of PyGPU, a driver or another library means that the check failed
+    except Exception as error:  # any exception, of PyGPU, a driver or another library, means that the check failed
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return "FAILED", f"{type(error).__name__}: {' '.join(lines[:6])}"
 
@@ -308,7 +308,10 @@ def devices(names: list[str] | None) -> list[PyGPU.Device]:
 
 
 def lines(selected_devices: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
-    """Run the checks until the time limit, and yield their results; other libraries are checked on one device only."""
+    """Run the checks and yield their results; checks after the time limit are skipped.
+
+    The exchange with other libraries is checked on the first device only.
+    """
     checks = [(f"{device}: {check.what}", check.make, device) for device in selected_devices for check in CHECKS]
     if has_neighbours:
         installed = [name for name in NEIGHBOURS if is_installed(name)]
@@ -330,7 +333,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Run the checks on all devices; return 1 if a check failed."""
+    """Run the command ``test``: run the checks on all devices, and return 1 if a check failed."""
     begin = time.perf_counter()
     try:
         selected_devices = devices(arguments.device)

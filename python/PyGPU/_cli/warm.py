@@ -1,8 +1,8 @@
 """Run ``python -m PyGPU warm``: compile arithmetic kernels ahead of time, for container images.
 
-Without this command, a kernel of one operation is compiled at its first use and cached on disk. To fill the cache, this
-command calls each function, in several threads, with each pair of types and with each array layout that selects a
-separate kernel.
+The kernel of an operation is normally compiled at its first use and cached on disk. This command fills the cache.
+Several threads call each function with each pair of types and with each array layout for which there is a separate
+kernel.
 """
 
 import argparse
@@ -29,7 +29,7 @@ FUNCTIONS = [
 ]
 
 Layout = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-# Pairs of operands for each access pattern of a kernel. Each operand is a view of a square array.
+# For each access pattern of a kernel: functions that make two operands as views of square arrays.
 LAYOUTS: dict[str, Layout] = {
     "side by side": (lambda a: a, lambda b: b),
     "of one element": (lambda a: a[0, 0], lambda b: b[0, 0]),
@@ -44,7 +44,7 @@ EDGE = 16
 
 
 class Call(NamedTuple):
-    """A function call that launches one kernel."""
+    """Call of a function, which launches one kernel."""
 
     function: str
     dtypes: tuple[str, ...]
@@ -52,7 +52,7 @@ class Call(NamedTuple):
 
 
 def square(dtype: str) -> Any:
-    """Create a square array of ones, because every function is defined for the argument 1."""
+    """Create a square array of ones; all functions are defined for 1."""
     return PyGPU.ones((EDGE, EDGE), dtype)
 
 
@@ -79,7 +79,7 @@ def call_in_place(function: Any, dtype: str) -> None:
 
 
 def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
-    """List the calls of one function: equal types in every layout, and mixed types for contiguous arrays only."""
+    """List the calls of a function: operands of one type in each layout, and contiguous operands of two types."""
     function = getattr(PyGPU, name)
     for dtype in dtypes:
         if function.nin == 1:
@@ -99,9 +99,9 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 
 
 def compile_call(call: Call, device: int) -> str | None:
-    """Execute a call and return its error message, if any; unsupported types are not an error."""
+    """Execute a call; return the compiler's error message, or None. Unsupported types are ignored."""
     try:
-        with PyGPU.Device(device), PyGPU.fusion("off"):  # a deferred call whose result is discarded is never launched
+        with PyGPU.Device(device), PyGPU.fusion("off"):  # a deferred call would be dropped
             call.make()
     except TypeError:
         return None
@@ -118,7 +118,7 @@ def cached_kernels() -> tuple[int, int]:
 
 
 def architectures() -> dict[str, int]:
-    """Return one device of each architecture, because devices of one architecture use the same compiled kernels."""
+    """Return one device of each architecture; devices of the same architecture share compiled kernels."""
     devices: dict[str, int] = {}
     for device in range(PyGPU.device_count()):
         devices.setdefault(PyGPU.device_properties(device)["architecture"], device)
@@ -126,7 +126,7 @@ def architectures() -> dict[str, int]:
 
 
 def dtype_name(text: str) -> str:
-    """Check that an argument names a dtype that supports arithmetic, and return it."""
+    """Return the argument if it is the name of a dtype that supports arithmetic; otherwise raise an error."""
     try:
         name = numpy.dtype(text).name
     except TypeError:
@@ -137,7 +137,7 @@ def dtype_name(text: str) -> str:
 
 
 def function_name(text: str) -> str:
-    """Check that an argument names an elementwise function, and return it."""
+    """Return the argument if it is the name of an elementwise function; otherwise raise an error."""
     if not isinstance(vars(PyGPU).get(text), PyGPU.Ufunc):
         raise argparse.ArgumentTypeError(f"{text!r} is no function of elements, such as add; PyGPU.Ufunc lists none")
     return text
@@ -159,7 +159,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Execute all calls in threads, and print the number of compiled kernels."""
+    """Run the command ``warm``: execute all calls in threads, and print the number of compiled kernels."""
     if PyGPU.backend_name() == "cpu":
         print("nothing to compile: NumPy computes with arrays in host memory")
         return

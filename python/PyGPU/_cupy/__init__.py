@@ -1,1 +1,1 @@
-"""Implementation of CuPy's interface; `PyGPU.cupy` and `PyGPU.cupyx` list the names."""
+"""Implementation of CuPy's interface, whose public modules are `PyGPU.cupy` and `PyGPU.cupyx`."""

@@ -1,4 +1,4 @@
-"""PyGPU as a replacement of CuPy, for programs and libraries that import `cupy` and `cupyx`."""
+"""The function `as_cupy`, by which programs that import `cupy` and `cupyx` use PyGPU instead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = {"cupyx": "PyGPU.cupyx", "cupy": "PyGPU.cupy"}
 
 @public("Modules")
 def as_cupy(force: bool = False, *, undo: bool = False) -> ModuleType | None:
-    """Make ``import cupy`` and ``import cupyx`` find PyGPU, in this process from now on.
+    """Make later ``import cupy`` and ``import cupyx`` in this process import PyGPU's modules.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions behind the methods of `GPUArray` that CuPy's arrays have and NumPy's lack."""
+"""Implementation of the methods of `GPUArray` that CuPy's arrays have and NumPy's arrays lack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ptp", "scatter_add", "scatter_max", "scatter_min"]
 
 
 def _of_dtype(name: str, a: _core.GPUArray, value: Any) -> Any:
-    """Convert a value to the dtype of the array, as CuPy does before it scatters."""
+    """Convert the values of `scatter_add`, `scatter_max` and `scatter_min` to the dtype of the array, as CuPy does."""
     if not isinstance(a, _core.GPUArray):
         raise TypeError(f"{name}: the first argument is the array that is changed, not {type(a).__name__}")
     if isinstance(value, _core.GPUArray):
@@ -25,7 +25,7 @@ def _of_dtype(name: str, a: _core.GPUArray, value: Any) -> Any:
 
 
 def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:
-    """Add values at positions of an array; a position that occurs twice receives both.
+    """Add values to elements of an array; if an index occurs twice, both values are added.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:
 
 @documented_like(scatter_add)
 def scatter_max(a: _core.GPUArray, slices: Any, value: Any) -> None:
-    """Store the maxima of elements and values at positions of an array.
+    """Replace elements of an array by the maximum of the element and a value.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def scatter_max(a: _core.GPUArray, slices: Any, value: Any) -> None:
 
 @documented_like(scatter_add)
 def scatter_min(a: _core.GPUArray, slices: Any, value: Any) -> None:
-    """Store the minima of elements and values at positions of an array.
+    """Replace elements of an array by the minimum of the element and a value.
 
     Examples
     --------

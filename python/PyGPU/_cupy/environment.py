@@ -1,4 +1,4 @@
-"""Functions of CuPy about the machine, the library and its pools."""
+"""CuPy's functions that report versions, devices and memory pools, and select a module for arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def get_array_module(*args: Any) -> ModuleType:
-    """Return `cupy` if any argument is an array of a device, otherwise `numpy`.
+    """Return `cupy` if any argument is a device array, otherwise `numpy`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def get_array_module(*args: Any) -> ModuleType:
 
 
 def get_scipy_module(*args: Any) -> ModuleType:
-    """Return `cupyx.scipy` if any argument is an array of a device, otherwise `scipy`.
+    """Return `cupyx.scipy` if any argument is a device array, otherwise `scipy`.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _has_array(args: tuple[Any, ...]) -> bool:
 
 
 def is_available() -> bool:
-    """Return whether arrays can be created: PyGPU has a device on every machine, if need be the CPU.
+    """Return whether arrays can be created. PyGPU has a device on every machine: without a GPU, the CPU.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def get_runtime_info(*, full: bool = True) -> str:
 
 
 def show_config(*, _full: bool = False) -> None:
-    """Print which library `cupy` is, and what it computes on.
+    """Print that `cupy` is PyGPU, the version of CuPy's interface, and PyGPU's configuration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CuPy's names that `PyGPU.cupy` and `PyGPU.cupyx` lack, with a replacement for each."""
+"""List of CuPy's names that `PyGPU.cupy` and `PyGPU.cupyx` lack, with the replacement of each name."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ MISSING: dict[str, tuple[str, ...]] = {
 
 
 def missing_text(package: str, name: str) -> str | None:
-    """Return the replacement of a name of CuPy that a package of PyGPU lacks, or None for another name."""
+    """Return the text that recommends a replacement for a missing name of CuPy, or None for other names."""
     full = f"{package.removeprefix('PyGPU.')}.{name}"
     return next((text.replace("`", "") for text, names in MISSING.items() if full in names), None)
 
 
 def missing_module(name: str) -> str | None:
-    """Return the replacement of a missing module of CuPy or of its package; None for other modules."""
+    """Return the text that recommends a replacement for a missing module of CuPy, or None for other modules."""
     parts = name.split(".")
     prefixes = (".".join(parts[: end + 1]) for end in range(1, len(parts)))
     return next((text for prefix in prefixes if (text := missing_text(*prefix.rsplit(".", 1)))), None)

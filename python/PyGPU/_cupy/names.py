@@ -1,4 +1,4 @@
-"""Lookup of the names of `PyGPU.cupy` and `PyGPU.cupyx` at their first use, and lists of the names."""
+"""Import of the objects of `PyGPU.cupy` and `PyGPU.cupyx` at their first use, and lists of their names."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def _homes(package: str) -> dict[str, str]:
 
 
 def has_own_parameters(package: str, name: str) -> bool:
-    """Whether PyGPU defines a name for CuPy alone."""
+    """Return whether a name of CuPy has its own implementation in `PyGPU._cupy`."""
     return name in _homes(package)
 
 
 def _is_numpys(name: str) -> bool:
-    """Whether a name of `PyGPU` is one of NumPy; PyGPU's own names are not CuPy's."""
+    """Return whether `PyGPU` has NumPy's function of this name, which `cupy` then shares."""
     return name in dir(np) and (name in index.HOME or hasattr(_package(), name))
 
 
@@ -98,12 +98,12 @@ def _package() -> Any:
 
 
 def find(package: str, name: str) -> Any:
-    """Return the object of a name that `PyGPU.cupy` or `PyGPU.cupyx` has not loaded yet.
+    """Import and return an object of `PyGPU.cupy` or `PyGPU.cupyx` at its first use.
 
     Raises
     ------
     AttributeError
-        If there is no such name. If CuPy has the name, the message has its replacement.
+        If there is no such name. If CuPy has the name, the message recommends a replacement.
     """
     if name in _MODULES[package]:
         return importlib.import_module(f"{package}.{name}")
@@ -121,14 +121,14 @@ def find(package: str, name: str) -> Any:
 
 
 def no_attribute(package: str, name: str) -> Exception:
-    """Return the exception for a name that a module lacks, with the replacement if CuPy has the name."""
+    """Return the exception for a name that a module lacks; for a name of CuPy it recommends a replacement."""
     shown_package, module = package.removeprefix("PyGPU."), sys.modules[package]
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""
-    # The caller of the module's `__getattr__`, which `find` may have called.
+    # The caller of the module's `__getattr__` is two frames up, or three if `find` called this function.
     callers = (sys._getframe(depth).f_code.co_name for depth in (2, 3))
     if hint and "_handle_fromlist" in callers:
-        # For `from cupy import name` Python would replace an AttributeError by an ImportError without the hint.
+        # In `from cupy import name` Python replaces an AttributeError by an ImportError without the hint.
         return ImportError(f"cannot import name {name!r} from {shown_package!r}{hint}", name=shown_package)
     return AttributeError(f"module {shown_package!r} has no attribute {name!r}{hint}", name=name, obj=module)
 

@@ -1,4 +1,4 @@
-"""Lookup of the functions of `PyGPU` and of the public packages at run time."""
+"""Functions that look up public objects and modules of `PyGPU` at run time, which avoids import cycles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["own", "public_module"]
 
 
 def own(name: str) -> Any:
-    """Return a public object of `PyGPU`, whose module is loaded at its first use."""
+    """Return a public object of `PyGPU`, and import its module if needed."""
     return getattr(importlib.import_module("PyGPU"), name)
 
 

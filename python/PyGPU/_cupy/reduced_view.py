@@ -13,7 +13,7 @@ __all__ = ["reduced_view"]
 
 
 def reduced_view(a: _core.GPUArray, dtype: DTypeLike | None = None) -> _core.GPUArray:
-    """Return a view in which adjacent axes without a gap between them are one axis."""
+    """Return a view in which adjacent axes that are contiguous in memory are merged."""
     view = a if dtype is None else a.view(dtype)
     if view.size == 0:
         return view.reshape(0)

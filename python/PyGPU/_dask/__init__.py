@@ -1,1 +1,1 @@
-"""Implementation of `PyGPU.dask`; all modules but `registration` require Dask."""
+"""Implementation of `PyGPU.dask`. All modules except `registration` import Dask."""

@@ -33,7 +33,10 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = None) -> 
 
 
 def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
-    """Create a Dask array whose chunks a function creates; each chunk has separate memory, which kernels may write."""
+    """Create a Dask array by a function that creates one chunk.
+
+    Each chunk has its own memory, so that kernels may write it.
+    """
     delayed_array = wrap_func_shape_as_first_arg(
         make, shape, **{name: value for name, value in kwargs.items() if value is not None}
     )

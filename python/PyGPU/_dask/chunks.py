@@ -1,4 +1,4 @@
-"""Functions for chunks on a device, which Dask looks up by the class of a chunk."""
+"""Functions on chunks that are device arrays; Dask selects them by the class of the chunk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ to_pygpu_dispatch.register((object, np.ndarray), _to_device)
 
 
 def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
-    """Count the elements of `x` that a reduction combines, on the device of `x`, because `mean` divides there."""
+    """Return the number of elements that each result of a reduction of `x` combines, on the device of `x`.
+
+    `da.mean` divides sums by this number.
+    """
     axis, keepdims = kwargs.get("axis"), kwargs.get("keepdims", False)
     dtype = kwargs.get("dtype", np.float64)
     if axis is None and not keepdims:
@@ -47,7 +50,7 @@ def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
 
 
 def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
-    """Evaluate `einsum` on the device, without the arguments that Dask passes for NumPy only."""
+    """Evaluate `einsum` on the device; ignore the arguments `order` and `casting`, which Dask always passes."""
     for name in ("order", "casting"):
         kwargs.pop(name, None)
     result: _core.GPUArray = np.einsum(*operands, **kwargs)
@@ -55,7 +58,7 @@ def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
 
 
 def percentile(a: _core.GPUArray, q: Any, method: str = "linear") -> tuple[_core.GPUArray | None, int]:
-    """Return percentiles of a chunk and its length, from which Dask combines the percentiles of all chunks."""
+    """Return percentiles of one chunk and its length; Dask combines those of all chunks."""
     return (quantiles.percentile(a, q, method=method), len(a)) if len(a) else (None, 0)
 
 

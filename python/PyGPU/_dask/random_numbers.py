@@ -1,4 +1,7 @@
-"""Random numbers for Dask arrays, drawn on the device; Dask finds the package by ``__module__`` of the classes."""
+"""Classes by which Dask draws random numbers on the device.
+
+Dask imports the package that the attribute ``__module__`` of these classes names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registration of device arrays with Dask; the registered functions are in the other modules of this package."""
+"""Registration of PyGPU's functions with Dask, which then supports chunks that are device arrays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ __all__: list[str] = []
 
 
 def register_sizeof(sizeof: Any) -> None:
-    """Register the size of arrays now, and all other functions when `dask.array` and `distributed` are imported.
+    """Register the function for the size of arrays with Dask, and other functions when `dask.array` is imported.
 
-    Dask calls this function, by the entry point ``dask.sizeof``, in every process that imports Dask.
+    The functions for messages are registered when `distributed` is imported. Dask calls `register_sizeof`, by the entry
+    point ``dask.sizeof``, in every process that imports Dask.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def register_sizeof(sizeof: Any) -> None:
 
 
 def nbytes(array: _core.GPUArray) -> int:
-    """Return the number of bytes of an array's elements; an element that is repeated by stride 0 counts once."""
+    """Return the number of bytes of an array's elements. Elements that are repeated by stride 0 count once."""
     count = array.itemsize
     for length, stride in zip(array.shape, array.strides, strict=True):
         count *= length if stride or not length else 1
@@ -45,7 +46,7 @@ def nbytes(array: _core.GPUArray) -> int:
 
 
 def register() -> None:
-    """Register the functions of device arrays with Dask, and with `distributed` if it is installed.
+    """Register PyGPU's functions with Dask, and with `distributed` if it is imported.
 
     Repeated calls have no effect. Programs need not call this function, because Dask's entry points call it.
 
@@ -67,7 +68,9 @@ def register() -> None:
 
 
 def dask_setup(worker: Any) -> None:
-    """Register the functions in a worker before its first task, if ``PyGPU.dask`` is one of its preloads.
+    """Register PyGPU's functions in a worker of `distributed` before its first task.
+
+    A worker calls this function if its option ``--preload`` names ``PyGPU.dask``.
 
     Parameters
     ----------
@@ -83,8 +86,8 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
-    # `dask.array` is imported first, because the end of its import may trigger the registration, which must not run
-    # while `chunks` is being imported.
+    # The end of the import of `dask.array` may run the registration.
+    # It must not run during the import of `chunks`, so `dask.array` is imported first.
     import dask.array  # noqa: F401
 
     from PyGPU._dask import chunks

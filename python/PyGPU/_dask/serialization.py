@@ -1,4 +1,4 @@
-"""Serialization of device arrays for messages of `distributed`, and for files to which its workers spill."""
+"""Serialization of device arrays for messages between workers of `distributed` and for files that workers write."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _PROCESS = uuid.uuid4().hex
 
 
 def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
-    """Return the metadata of an array for a message's header, and the elements as a contiguous array."""
-    # An axis with stride 0 repeats one element, which is sent only once.
+    """Return a message's header, which describes an array, and the array's elements as a contiguous array."""
+    # An axis with stride 0 repeats one element, which is sent once.
     once = x[tuple(slice(None) if stride else slice(0, 1) for stride in x.strides)] if x.size and x.ndim else x
     order = "F" if once.flags.f_contiguous and not once.flags.c_contiguous else "C"
     dense = once if once.flags.c_contiguous or once.flags.f_contiguous else once.copy("C")
     header = {
         "shape": list(x.shape),
         "sent": list(once.shape),
-        "dtype": pickle.dumps(x.dtype),  # the dtype's name is insufficient for records and for types of ml_dtypes
+        "dtype": pickle.dumps(x.dtype),  # names do not identify structured dtypes and types of ml_dtypes
         "order": order,
         "device": [_PROCESS, x.device.index],
     }
@@ -37,7 +37,7 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
 
 
 def _from_header(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
-    """Return an array over received bytes, with the layout that the header describes."""
+    """Return a view of received bytes as the array that the header describes."""
     sent = flat.view(pickle.loads(header["dtype"])).reshape(header["sent"], order=header["order"])
     shape = tuple(header["shape"])
     return sent if sent.shape == shape else _core.broadcast_to(sent, shape)
@@ -65,13 +65,16 @@ def to_frames(x: _core.GPUArray) -> tuple[_Header, list[Any]]:
 
 
 def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array that a header and its frame in host memory describe."""
+    """Create the array from its header and from the frame in host memory."""
     (frame,) = frames if len(frames) == 1 else (b"".join(frames),)
     return _from_header(header, _core.to_gpu(np.frombuffer(frame, np.uint8), device=_device(header)))
 
 
 def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
-    """Return a header and one frame on the device; wait for the array's uses, because UCX sends on another stream."""
+    """Return an array's header and one frame in device memory.
+
+    UCX reads the frame on another stream, so the host first waits for the array's uses.
+    """
     header, dense = _dense(x)
     flat = _bytes(dense)
     flat.synchronize()
@@ -79,7 +82,7 @@ def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
 
 
 def from_device_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array over a frame that UCX received in device memory."""
+    """Return the array from its header and from the frame that UCX received in device memory."""
     return _from_header(header, _core.asarray(frames[0]))
 
 

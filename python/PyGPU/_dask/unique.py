@@ -1,4 +1,7 @@
-"""`da.unique` of device chunks: Dask combines chunks in structured arrays, which it creates in host memory."""
+"""Support of `da.unique` for device arrays.
+
+Dask collects the unique values of chunks in structured arrays. Dask's own function creates them in host memory.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _Rows = _core.GPUArray
 
 
 def unique_rows(ar: Any, indices: Any, counts: Any, return_inverse: bool = False) -> _Rows:
-    """Return a structured array of a chunk's sorted unique values, with the fields that Dask combines.
+    """Return the sorted unique values of a chunk as the structured array from which Dask computes its result.
 
     Parameters
     ----------
@@ -46,13 +49,12 @@ def unique_rows(ar: Any, indices: Any, counts: Any, return_inverse: bool = False
 
 
 def register() -> None:
-    """Wrap the function that Dask calls on each chunk, because Dask calls it for chunks of every class."""
+    """Wrap Dask's function for chunks, which Dask calls for all classes of chunks, to support device arrays."""
     dasks = getattr(routines, "_unique_internal", None)
     if dasks is None or hasattr(dasks, "_of_device_chunks"):
         return
 
-    # The wrapper has the name and module of Dask's function, because a function is pickled by its name. A worker
-    # without PyGPU thus unpickles Dask's function.
+    # The wrapper is pickled by the name of Dask's function, which a worker without PyGPU then unpickles.
     @functools.wraps(dasks)
     def of_chunk(ar: Any, *args: Any, **kwargs: Any) -> Any:
         return (unique_rows if isinstance(ar, _core.GPUArray) else dasks)(ar, *args, **kwargs)

@@ -18,7 +18,7 @@ _LAST_TWO = (-2, -1)
 def _along(
     kind: str, a: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: Norm, out: _core.GPUArray | None
 ) -> _core.GPUArray:
-    """Transform along several axes; warn about deprecated `s` and `axes` with the line of the user's call."""
+    """Transform along several axes; emit NumPy's warnings about deprecated values of `s` and `axes`."""
     if s is not None and axes is None:
         text = (
             "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0): `s[i]` will be the length "

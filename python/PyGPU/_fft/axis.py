@@ -16,7 +16,7 @@ _OTHER_WAY: dict[Any, Norm] = {None: "forward", "backward": "forward", "ortho": 
 
 
 def _of_other_way(norm: Norm) -> Norm:
-    """Return the `norm` with which a transform in the opposite direction has the same scale factor."""
+    """Return the `norm` by which a transform in the other direction gets the same scale factor."""
     try:
         return _OTHER_WAY[norm]
     except (KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Sample frequencies of transforms, and shifts of a spectrum."""
+"""Functions that return the frequencies of a spectrum and that shift frequency 0 to its middle."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Functions of arrays that are composed of calls of other PyGPU functions; each module is loaded at its first use.
+"""Functions of arrays that are written in Python with other functions of PyGPU; modules load at their first use.
 
-A function is implemented once, here or in the native module, and available as ``PyGPU.f(a)`` and ``np.f(a)`` (NEP 18).
+Each function is implemented once, here or in the native module. Programs call it as ``PyGPU.f(a)`` or, by NEP 18, as
+``np.f(a)``.
 """
 
 from __future__ import annotations

@@ -13,12 +13,11 @@ __all__: list[str] = []
 
 
 def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
-    """Apply the ufunc named `name` in place at given indices, as documented for `Ufunc.at`."""
+    """Apply the ufunc `name` in place at given indices: the implementation of `Ufunc.at`."""
     if not isinstance(a, _core.GPUArray):
         raise invalid_array_error(a, f"{name}.at")
     if a.device.kind == "cpu" and values and np.ndim(values[0]) > 0:
-        # Operands are broadcast here, because NumPy 2.4 reads out of bounds if it broadcasts them for indices of
-        # several axes.
+        # NumPy 2.4 reads out of bounds if it broadcasts the operand for several index arrays, so PyGPU does it.
         values = (_values(a, values[0], a[indices].shape).reshape(a[indices].shape),)
     if _core._by_numpy(f"{name}.at", a, (a, indices, *values)) is not NotImplemented:
         return
@@ -38,7 +37,7 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
 
 
 def _values(a: _core.GPUArray, operand: Any, shape: tuple[int, ...]) -> _core.GPUArray:
-    """Return the second operand of the ufunc: one value for all indices, or one value per index."""
+    """Return the second operand of `Ufunc.at` as one value for all indices, or as one value for each index."""
     is_on_device = isinstance(operand, _core.GPUArray)
     values: Any = operand if is_on_device else np.asarray(operand)
     if values.size == 1 and values.ndim <= len(shape):
@@ -56,7 +55,7 @@ def _values(a: _core.GPUArray, operand: Any, shape: tuple[int, ...]) -> _core.GP
 
 
 def segment_starts(name: str, a: _core.GPUArray, axis: int, indices: Any) -> _core.GPUArray:
-    """Return the checked indices of `Ufunc.reduceat` as contiguous 64-bit integers on the device of an array."""
+    """Check the indices of `Ufunc.reduceat`, and return them as 64-bit integers on the device of the array."""
     length = a.shape[axis]
     on_device = isinstance(indices, _core.GPUArray)
     starts: Any = indices if on_device else np.asarray(indices)

@@ -23,7 +23,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     elif is_list or isinstance(invalid, np.ndarray):
         try:
             kind = f"{kind} of shape {np.shape(invalid)}"
-        except ValueError:  # the nested sequences have different lengths
+        except ValueError:  # raised by nested sequences of different lengths
             kind = f"{kind} of length {len(invalid)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:
@@ -60,7 +60,7 @@ def array(argument: Any, function: str) -> _core.GPUArray:
 
 
 def target(argument: Any, function: str) -> _core.GPUArray:
-    """Return the array that a function writes; reject lists and tuples, because only a copy would be written."""
+    """Return the array into which a function writes; reject lists and tuples, which would be written as a copy."""
     if isinstance(argument, (list, tuple)):
         raise invalid_array_error(argument, function)
     return array(argument, function)
@@ -107,7 +107,7 @@ def check_out(out: Any, function: str) -> None:
 
 
 def normalize_axis(axis: Any, ndim: int) -> int:
-    """Return an axis as a non-negative number, or raise NumPy's error."""
+    """Convert an axis to a non-negative number, or raise NumPy's error."""
     index = operator.index(axis)
     if not -ndim <= index < ndim:
         raise AxisError(index, ndim)
@@ -115,7 +115,7 @@ def normalize_axis(axis: Any, ndim: int) -> int:
 
 
 def normalize_axes(axes: Any, ndim: int) -> tuple[int, ...]:
-    """Return one axis or several axes as non-negative numbers."""
+    """Convert one axis or several axes to a tuple of non-negative numbers."""
     sequence = axes if isinstance(axes, Sequence) else (axes,)
     result = tuple(normalize_axis(axis, ndim) for axis in sequence)
     if len(set(result)) != len(result):

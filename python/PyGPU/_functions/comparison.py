@@ -330,7 +330,9 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
 
 
 def compare_records(a: Any, b: Any, is_equality: bool) -> _core.GPUArray:
-    """Compare items field by field; padding bytes do not count. One operand is an array of a device.
+    """Compare structured or void elements field by field, without the padding bytes.
+
+    At least one operand must be a device array.
 
     Raises
     ------
@@ -377,15 +379,15 @@ def _check_dtypes(first: np.dtype[Any], second: np.dtype[Any]) -> None:
 
 
 def _items_equal(first: _core.GPUArray, second: _core.GPUArray, ndim: int) -> _core.GPUArray:
-    """Compare items, and reduce the results to `ndim` axes by a logical and.
+    """Compare structured or void elements, and combine the results of one element by a logical and.
 
-    A field that is a subarray, or is compared byte by byte, adds axes after the first `ndim` axes.
+    Fields that are subarrays or are compared byte by byte add axes after the first `ndim` axes, which are reduced.
     """
     if first.dtype.names is not None:
         ndim_of_fields = max(first.ndim, second.ndim)
         parts = [
             _items_equal(first[name], second[name], ndim_of_fields) for name in first.dtype.names
-        ]  # each field of `first` has a counterpart of the same name
+        ]  # `second` has a field of the same name for each field of `first`
         is_same = parts[0]
         for part in parts[1:]:
             is_same = is_same & part

@@ -210,7 +210,7 @@ def _as_int64(indices: Any, function: str) -> Any:
 
 
 def _ordered_lengths(lengths: tuple[int, ...], order: str | None, function: str) -> tuple[int, ...]:
-    """Return the lengths of the axes, from the fastest to the slowest varying axis of the flat indices."""
+    """Return the lengths of the axes, beginning with the axis whose index varies fastest in the given memory order."""
     if not isinstance(order, (str, type(None))):
         raise TypeError(f"{function}: order must be str, not {type(order).__name__}")
     if order not in ("C", "F", None):
@@ -219,7 +219,7 @@ def _ordered_lengths(lengths: tuple[int, ...], order: str | None, function: str)
 
 
 def _clip_mode(mode: Any) -> str:
-    """Return the name of a mode, which may be given as one of NumPy's numbers, or as None for ``'raise'``."""
+    """Convert a mode to its name; modes may also be NumPy's numbers, and None means ``'raise'``."""
     if mode is None:
         return "raise"
     if isinstance(mode, int) and 0 <= mode < len(_CLIP_MODES):

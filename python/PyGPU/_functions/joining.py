@@ -59,7 +59,7 @@ def joined(
     if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
         return fast_result
     if dtype is not None:
-        dtype = _core.empty_like(parts[0], dtype, shape=0).dtype  # NumPy checks the dtype before it checks the shapes
+        dtype = _core.empty_like(parts[0], dtype, shape=0).dtype  # before the shapes, as in NumPy
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
     if out is None:
@@ -380,7 +380,7 @@ def block(arrays: Any) -> _core.GPUArray:
 
 
 def _depth(blocks: Any, location: str) -> tuple[int, int]:
-    """Return the nesting depth of lists, and the maximum number of axes of a block."""
+    """Return the nesting depth of the lists that `block` receives, and the largest number of axes of their arrays."""
     if isinstance(blocks, tuple):
         raise TypeError(
             f"{location} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow it."

@@ -153,8 +153,7 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
 def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
     """Return the source and target slices of a cyclic shift along an axis.
 
-    A shift moves the elements in two parts: those that stay inside the axis, and those that wrap around to its
-    beginning.
+    The elements move in two parts. One part remains inside the axis, the other wraps around to its beginning.
     """
     shift = shift % length if length else 0
     if not shift:
@@ -235,7 +234,7 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
     lengths = (1,) * (ndim - source.ndim) + source.shape
     result = _core.empty_like(source, None, "C", shape=tuple(map(operator.mul, times, lengths)))
     if result.size:
-        # Each axis is split into two axes: the index of the repetition, and the index of the element.
+        # Each axis of the result is split into two axes, for the repetition and for the element.
         source_shape = [1 if index % 2 == 0 else lengths[index // 2] for index in range(2 * ndim)]
         split_shape = [axis for pair in zip(times, lengths, strict=True) for axis in pair]
         result.reshape(split_shape)[...] = source.reshape(source_shape)

@@ -1,4 +1,7 @@
-"""Selection of elements by masks, and writes by masks; a selection waits for the number of true elements."""
+"""Functions that select or write the elements at which a mask is true.
+
+The host waits for the number of selected elements.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +155,7 @@ def _checked_mask(name: str, target: _core.GPUArray, mask: Any, values: Any, nou
 
 @public("Selection")
 def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
-    """Write consecutive values to the elements for which a mask is true.
+    """Write the values, one after the other, to the elements for which a mask is true.
 
     Parameters
     ----------

@@ -215,8 +215,8 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
 def _row_and_column_numbers(
     rows: int, columns: int, k: int, device: DeviceLike
 ) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return row and column numbers, shifted so that ``row >= column`` holds on and below the diagonal `k`."""
-    # `k` is clipped to the matrix, so that the difference of the indices does not overflow.
+    """Return row and column numbers, shifted so that ``row >= column`` is true at and below the diagonal `k`."""
+    # `k` is limited to the size of the matrix, so that `column - k` cannot overflow.
     k = max(-rows, min(k, columns))
     dtype = "int32" if max(rows, columns) < 1 << 30 else "int64"
     column_numbers = _core.arange(-k, columns - k, dtype=dtype, device=device)

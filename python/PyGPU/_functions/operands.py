@@ -1,4 +1,4 @@
-"""Conversion of the operands of selection functions."""
+"""Conversion and checks of the operands of functions that select elements."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_indices(dtype: np.dtype[Any]) -> None:
 
 
 def device_array_of(function: str, *operands: Any) -> _core.GPUArray:
-    """Return the first operand that is a GPUArray; if there is none, copy the first sequence of numbers."""
+    """Return the first operand that is a GPUArray, or else copy the first sequence of numbers to the device."""
     for operand in operands:
         if isinstance(operand, _core.GPUArray):
             return operand
@@ -48,7 +48,7 @@ def device_array_of(function: str, *operands: Any) -> _core.GPUArray:
 
 
 def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPUArray:
-    """Copy values to the device of an array and convert them to a dtype; do not check whether information is lost."""
+    """Copy values to the device of an array and convert them to a dtype, even if the cast loses information."""
     if not isinstance(values, _core.GPUArray):
         host_values = np.asarray(values)
         return _core.asarray(host_values if dtype is None else host_values.astype(dtype), device=a.device)
@@ -57,7 +57,7 @@ def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPU
 
 
 def check_values(a: _core.GPUArray, values: Any) -> None:
-    """Raise an error if the dtype of `values` cannot be cast safely to the array's dtype; ignore Python values."""
+    """Raise an error if the dtype of `values` cannot be cast safely to the array's dtype. Python numbers pass."""
     dtype = getattr(values, "dtype", a.dtype)
     if not np.can_cast(dtype, a.dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")

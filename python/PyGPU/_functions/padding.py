@@ -1,7 +1,7 @@
-"""Padding of arrays.
+"""The function `pad`, and one function for each of its modes.
 
-Each function of this module fills the padding before and after the existing elements along one axis. The corners are
-filled when the next axis is padded.
+The function of a mode fills the padding before and after the existing elements along one axis. Corners are filled when
+a later axis is padded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PyGPU._functions.array_arguments import along, array as _array, normalize_a
 from PyGPU._functions.quantiles import median
 from PyGPU._names.public import public
 
-# Keyword arguments of each mode, with their default values.
+# Keyword arguments of each mode of `pad`, with their default values.
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "constant": {"constant_values": 0},
     "edge": {},
@@ -42,8 +42,8 @@ def _pairs(values: Any, ndim: int, *, as_lengths: bool = False) -> list[tuple[An
         if (array < 0).any():
             raise ValueError("index can't contain negative values")
     pairs = np.broadcast_to(array, (ndim, 2))
-    # NumPy converts one value, or one value per side, to the array's dtype; values for several axes stay Python
-    # scalars.
+    # NumPy converts a single value, or one value for each side, to the array's dtype.
+    # Values for several axes remain Python scalars.
     is_strong = array.size == 1 or (array.size == 2 and array.shape != (2, 1))
     return [(first, second) for first, second in (pairs if is_strong else pairs.tolist())]
 
@@ -61,7 +61,7 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
 
 
 class _Axis:
-    """One axis of the result: the number of padding elements before and after the existing elements."""
+    """Axis of the result of `pad`, with the numbers of padding elements before and after the existing elements."""
 
     def __init__(self, whole: _core.GPUArray, axis: int, width: tuple[int, int]) -> None:
         self.whole, self.axis, self.width = whole, axis, width
@@ -95,8 +95,7 @@ def _linear_ramp(padded: _Axis, end_values: tuple[Any, Any]) -> None:
         count = outer.shape[padded.axis]
         if not count:
             continue
-        # The ramp is computed like `numpy.linspace` from the end value to the edge element, because the rounding
-        # depends on all steps.
+        # Rounding depends on the steps, so the ramp is computed by the formula of `numpy.linspace`.
         ramp_dtype = np.result_type(end_value, dtype, 0.0)
         steps = _core.arange(count, dtype=ramp_dtype, device=padded.whole.device)
         steps = steps.reshape((-1,) + (1,) * (padded.whole.ndim - padded.axis - 1))
@@ -130,12 +129,12 @@ def _statistic_values(part: _core.GPUArray, axis: int, name: str) -> _core.GPUAr
 
 
 def _mirrored(padded: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> None:
-    """Fill the padding by repeated reflection; each repetition reflects the elements filled so far."""
+    """Fill the padding by repeated reflection; each repetition reflects all elements that exist so far."""
     length = padded.whole.shape[padded.axis]
     shift = 0 if is_edge_twice else 1
     while padded.begin > 0 or padded.end < length:
         existing = padded.end - padded.begin
-        # Only whole periods are reflected, so that the pattern continues.
+        # Only whole periods are reflected, so that the pattern of the padding continues.
         existing = existing // period * period if is_edge_twice else (existing - 1) // period * period + 1
         max_count = existing - shift
         count_before, count_after = min(max_count, padded.begin), min(max_count, length - padded.end)
@@ -246,7 +245,6 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
             if any(width):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
             continue
-        # Along later axes only the existing elements are filled now; their padding, with the corners, is filled in
-        # later iterations.
+        # The view excludes the padding of later axes, which later iterations fill, including the corners.
         fill(_Axis(result[(slice(None),) * (axis + 1) + middle[axis + 1 :]], axis, width))
     return result

@@ -36,9 +36,9 @@ _METHODS = (
 
 
 def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
-    """Return the index of a quantile among sorted elements, and the weight of the next element for interpolation.
+    """Return the fractional index of a quantile among sorted elements, and the weight of the next element.
 
-    The arguments are on the host or on a device; the formulas are NumPy's.
+    Both arguments may be host or device arrays. The formulas are those of NumPy.
     """
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
@@ -57,14 +57,14 @@ def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
         return {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method](linear), None
     if method == "inverted_cdf":
         return np.ceil(n * q - 1), None
-    # Select the nearest element. Of two equally near elements, select the element with an even number, counted from 1.
+    # Select the nearest element, and of two equally near elements the one with an even number, counted from 1.
     index = n * q - 1 - 0.5
     floor = np.floor(index)
     return np.where((index == floor) & (floor % 2 == 1), floor, floor + 1), None
 
 
 def _rows(a: _core.GPUArray, axis: Any) -> tuple[_core.GPUArray, tuple[int, ...]]:
-    """Move the reduced axes to one last axis and sort along it; return the sorted array and the reduced axes."""
+    """Merge the reduced axes to one last axis, and sort along it; return the sorted array and the reduced axes."""
     if axis is None:
         axes = tuple(range(a.ndim))
     else:
@@ -92,7 +92,7 @@ def _finish_result(
     is_broadcast: bool = True,
 ) -> _core.GPUArray:
     """Restore the reduced axes of a result if `keepdims` is true; copy the result into `out` if given."""
-    # The axes of the quantiles were moved to the front; NumPy's result has C order.
+    # NumPy's result has C order. Here moved axes may have changed the order.
     if not result.flags.c_contiguous:
         result = result.copy("C")
     if keepdims:
@@ -108,7 +108,7 @@ def _finish_result(
 
 
 def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
-    """Replace the quantiles of rows that contain NaN by NaN: the last sorted element is then NaN."""
+    """Replace the quantiles of rows that contain NaN by NaN, which sorting has moved to the end of the row."""
     if rows.dtype.kind not in "fc":
         return result
     last = rows[..., -1]
@@ -135,7 +135,7 @@ def _take_from_rows(rows: _core.GPUArray, indices: Any) -> _core.GPUArray:
 
 
 def _is_whole(index: Any) -> Any:
-    """Test for indices of an integer type, between which NumPy does not interpolate."""
+    """Test whether indices are integers, between which NumPy does not interpolate."""
     return index.dtype.kind in "iu"
 
 

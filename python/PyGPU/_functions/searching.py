@@ -151,7 +151,7 @@ def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, o
 def _partitioned(
     name: str, sort: Callable[..., _core.GPUArray], a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any
 ) -> _core.GPUArray:
-    """Implement a partition by sorting all elements with the function `sort` or `argsort`."""
+    """Implement `partition` or `argpartition`, which sort all elements by the function `sort` or `argsort`."""
     a = array(a, name)
     numpy_result: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
     if numpy_result is not NotImplemented:
@@ -166,7 +166,9 @@ def _partitioned(
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Partition the elements around those at given sorted indices: smaller elements before, larger elements after them.
+    """Return a copy in which each element at index `kth` is the one that sorting would place there.
+
+    Smaller elements are before it, larger ones after it.
 
     Parameters
     ----------

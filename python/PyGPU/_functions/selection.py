@@ -1,7 +1,7 @@
 """Selection of elements by indices and conditions, and writes to selected elements.
 
-For arrays in host memory NumPy computes on views. On a device at most one number is copied to the host: the number
-of true elements, or whether an index is out of range.
+On the CPU backend NumPy executes these functions on views of the arrays. On a GPU at most one number is copied to the
+host: the number of true elements, or whether an index is out of range.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @public("Selection", host=("a",))
 def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
-    """Select each element from one of several arrays, whose number is given for each element.
+    """Select each element from one of several arrays; an array of indices gives the number of the array.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> PyGPU.select([a < 1, a > 3], [a - 10, a + 10], 7).tolist()
     [-10, 7, 7, 7, 14]
     """
-    # As in NumPy, an array is treated as the list of its rows.
+    # As in NumPy, an array of conditions or choices is a list of its rows.
     condlist, choicelist = list(condlist), list(choicelist)
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -247,7 +247,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
 
 
 def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
-    """Repeat the parts of an axis, each a fixed number of times, with one copy."""
+    """Repeat each part along an axis `count` times, by one copy."""
     shape = (*a.shape[: axis + 1], count, *a.shape[axis + 1 :])
     result = _core.empty(shape, a.dtype, device=a.device)
     result[...] = _core.expand_dims(a, axis + 1)
@@ -255,7 +255,10 @@ def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
 
 
 def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
-    """Return the source index of each result index, found by a binary search in the cumulative counts."""
+    """Return, for each index of the result of `repeat`, the index of the repeated element.
+
+    It is found by a binary search in the cumulative counts.
+    """
     check_indices(repeats.dtype)
     counts = flat(repeats.astype(np.int64))
     if counts.size == 1:
@@ -271,7 +274,7 @@ def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> 
 
 
 def _index_key(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
-    """Return an index tuple with the given indices along one axis, and ranges along the others."""
+    """Return an index tuple with given indices along one axis and all indices along the others."""
     axis_index = normalize_axis(axis, arr.ndim)
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")

@@ -146,11 +146,11 @@ def unique(
 
 
 def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inverse: bool, return_counts: bool) -> Any:
-    """Return the unique sub-arrays along an axis, compared and sorted as rows."""
+    """Return the unique sub-arrays along an axis: the implementation of `unique` with `axis`."""
     moved = _core.moveaxis(ar, axis, 0)
     shape, count, width = moved.shape, moved.shape[0], math.prod(moved.shape[1:])
     rows = flat(moved).reshape(count, width)
-    # Sub-arrays without elements are all equal.
+    # Rows without elements are all equal, so they need not be sorted.
     order = lexsort(rows.T[::-1]) if width else _core.arange(count, device=ar.device)
     ordered = _core._take(rows, order, 0, None, "wrap")
     is_first = _core.ones(count, bool, device=ar.device)
@@ -269,7 +269,7 @@ def _joined(x: _core.GPUArray, y: _core.GPUArray) -> _core.GPUArray:
 
 
 def _find_members(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Test which elements occur in a sorted non-empty array of the same dtype; also return their indices in it."""
+    """Test which elements occur in a sorted array, and return the indices at which they would be inserted."""
     positions = _core._searchsorted(ordered, x, False)
     return _core.equal(_core._take(ordered, positions, 0, None, "clip"), x), positions
 

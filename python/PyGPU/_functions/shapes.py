@@ -435,8 +435,7 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     >>> PyGPU.size(PyGPU.zeros((2, 3))), PyGPU.size(PyGPU.zeros((2, 3)), 1)
     (6, 3)
     """
-    # An array with the same shape replaces a device array, because NumPy reads only the shape. This avoids a copy to
-    # the host.
+    # NumPy reads only the shape, so a host array of the same shape replaces a device array without a copy.
     return np.size(a if not isinstance(a, _core.GPUArray) else np.broadcast_to(False, a.shape), axis)
 
 

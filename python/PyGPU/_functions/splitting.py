@@ -1,4 +1,4 @@
-"""Splitting of arrays; all results are views."""
+"""Functions that split arrays into views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted means, and cumulative sums and products in the array API's form."""
+"""Weighted means, variances about given means, and the array API's cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _cumulative(
     axis %= x.ndim
     shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
     if out is None:
-        # A scan of an empty slice returns the result dtype without a kernel launch.
+        # A scan of an empty slice determines the dtype of the result without a kernel.
         out = _core.empty(shape, scan(x[:0], axis=0, dtype=dtype).dtype, device=x.device)
     elif out.shape != shape:
         raise ValueError(f"out has shape {out.shape} and the scan with its initial value {shape}")
     before = (slice(None),) * axis
     scan(x, axis=axis, dtype=dtype, out=out[(*before, slice(1, None))])
-    out[(*before, slice(0, 1))] = first  # written last, because `first` may be an element of `out`
+    out[(*before, slice(0, 1))] = first  # written last, because `first` may be a view of an element of `out`
     return out
 
 
@@ -224,7 +224,7 @@ def average(
 
 
 def _deviations(a: _core.GPUArray, mean: Any, ignores_nan: bool) -> _core.GPUArray:
-    """Return the squares of the absolute deviations from given means, as real numbers."""
+    """Return the squared absolute deviations of elements from given means, as real numbers."""
     deviations: _core.GPUArray = a - mean
     if ignores_nan:
         if deviations.shape != a.shape:

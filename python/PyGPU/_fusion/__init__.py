@@ -1,1 +1,1 @@
-"""Fusion mode of a thread, and report on deferred operations."""
+"""Implementation of `PyGPU.fusion` and `PyGPU.fusion_report`."""

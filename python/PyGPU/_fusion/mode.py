@@ -1,4 +1,4 @@
-"""Selection of the fusion mode of a thread: whether its operations are deferred."""
+"""The class `fusion`, which selects whether operations of a thread are deferred and fused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Entered(threading.local):
-    """Per-thread stack of the modes to restore at the ends of ``with`` blocks."""
+    """State of one thread: stack of the fusion modes that the ends of ``with`` blocks restore."""
 
     def __init__(self) -> None:
         self.before: list[str] = []
@@ -28,7 +28,7 @@ class _Entered(threading.local):
 
 @public("When it is computed")
 class fusion(ContextDecorator):
-    """Choose whether operations of this thread are deferred and fused, inside ``with`` or in a function.
+    """Choose whether operations of this thread are deferred and fused, in a ``with`` block or a decorated function.
 
     Operations on arrays of a GPU are deferred, so that one kernel computes several of them and temporary results need
     no memory. Deferral changes no result: any access that could observe a pending operation flushes all pending
@@ -81,23 +81,23 @@ class fusion(ContextDecorator):
         self._entered = _Entered()
 
     def __enter__(self) -> None:
-        """Set the mode of this thread."""
+        """Set the fusion mode of this thread."""
         self._entered.before.append(_core._set_fusion(self._mode))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Restore the mode that the thread had before the block."""
+        """Restore the fusion mode that the thread had before the block."""
         before = self._entered.before.pop()
         try:
             _core._set_fusion(before)
         except BaseException:
-            # The flush failed and discarded the pending operations; the mode must be restored nevertheless.
+            # A flush that fails discards the pending operations. The mode must be restored nevertheless.
             _core._set_fusion(before)
             raise
 
     def __call__(self, func: _Function) -> _Function:
-        """Return a function that calls `func` in this mode."""
+        """Return a function that calls `func` in this fusion mode."""
         if inspect.isgeneratorfunction(func) or inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
             name = getattr(func, "__qualname__", repr(func))
             raise TypeError(
@@ -107,5 +107,5 @@ class fusion(ContextDecorator):
         return super().__call__(func)
 
     def __repr__(self) -> str:
-        """Return a hint: the object has an effect only inside ``with`` or as a decorator."""
+        """Return a text which states that the object must be used in a ``with`` block or as a decorator."""
         return f"<PyGPU.fusion({self._mode!r}), for `with` or as a decorator>"

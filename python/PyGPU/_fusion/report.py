@@ -1,4 +1,4 @@
-"""Report on deferred operations: numbers of fused operations, and reasons why other operations were not fused."""
+"""The function `fusion_report`, which counts fused operations and the reasons why others were not fused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class FusionReport(Mapping[str, Any]):
         return now if self._before is None else _difference(now, self._before)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the count with a name, or the dict of counts by cause."""
+        """Return a count by its name, or a dict of counts by cause."""
         return self._counts()[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -127,7 +127,7 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def first_meetings(self) -> int:
-        """Number of fusion groups below the compile threshold, whose operations were computed one by one."""
+        """Number of fusion groups that were used too rarely to be compiled, and were computed one by one."""
         return int(self["first_meetings"])
 
     @property

@@ -1,4 +1,4 @@
-"""Determinants, computed as products of the diagonals of triangular factors."""
+"""The functions `det` and `slogdet`, which multiply the diagonal elements of triangular factors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["det", "slogdet"]
 
 
 def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return the diagonals of triangular factors, the signs of the row exchanges, and a mask of singular matrices."""
+    """Return the diagonals of matrices' LU factors, the signs of the row exchanges, and a mask of singular ones."""
     factors, _ = copy_in_memory_order(a, dtype)
     _, pivots, info, _ = library.lu(factors)
     row_numbers = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)

@@ -105,7 +105,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     dtype = np.result_type(common_type(matrices), np.complex64)
     numpy_result: Any = library.by_numpy(function, matrices)
     if numpy_result is not NotImplemented:
-        # NumPy 2.4 returns real arrays if all imaginary parts are 0; here the dtype does not depend on the values.
+        # NumPy 2.4 returns real arrays if all imaginary parts are 0. PyGPU always returns complex arrays.
         values, vectors_by_column = (
             result.astype(dtype) for result in (numpy_result if vectors else (numpy_result, numpy_result))
         )
@@ -113,8 +113,8 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     if not matrices.size:
         empty = (_core.empty(shape, dtype, device=matrices.device) for shape in (matrices.shape[:-1], matrices.shape))
         return EigResult(*empty)
-    # A real matrix is not converted to complex numbers, because only for real matrices the library returns pairs of
-    # eigenvalues that are exact conjugates.
+    # A real matrix is not converted to complex numbers.
+    # The library returns exact pairs of conjugate eigenvalues only for real matrices.
     work = copy_column_major(matrices, common_type(matrices))
     if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")

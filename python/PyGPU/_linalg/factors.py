@@ -59,16 +59,15 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     a = array(a, "cholesky")
     check_square(a)
     dtype = common_type(a)
-    # `upper` is passed only if it is true, because NumPy has this parameter only from version 2.0 on.
+    # `upper` is passed to NumPy only if it is true, because older versions than 2.0 lack the parameter.
     numpy_result: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if numpy_result is not NotImplemented:
         return numpy_result
     work = copy_row_major(a, dtype)
-    # The library reads matrices in column order, in which the upper triangle of a row-order matrix is the lower
-    # triangle.
+    # The library reads matrices in column order, so the upper triangle of a C-order matrix is its lower one.
     info = library.cholesky(work, is_lower=upper) if work.size else None
     factor = triu(work) if upper else tril(work)
-    # The check follows the last launch, because the host waits in the check.
+    # The check makes the host wait, so it follows the last launch.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
     return factor
@@ -132,7 +131,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
-    """Compute singular values of Hermitian matrices: the absolute values of their eigenvalues, sorted descending."""
+    """Compute the singular values of Hermitian matrices as the sorted absolute values of their eigenvalues."""
     if not compute_uv:
         return _core.flip(_core.sort(_core.abs(eigvalsh(a)), -1), -1)
     values, vectors = eigh(a)
@@ -144,7 +143,7 @@ def _by_eigh(a: _core.GPUArray, compute_uv: bool) -> Any:
 
 
 def _orthonormalized(columns: _core.GPUArray) -> _core.GPUArray:
-    """Improve nearly orthonormal columns by one Newton-Schulz step towards the polar factor.
+    """Make nearly orthonormal columns more orthonormal by one Newton-Schulz step.
 
     If the columns deviate from orthonormality by e, the result deviates by about e^2. Source: N. J. Higham, "Functions
     of Matrices", SIAM 2008, section 8.3.
@@ -154,29 +153,29 @@ def _orthonormalized(columns: _core.GPUArray) -> _core.GPUArray:
 
 
 def _refined(a: _core.GPUArray, u: _core.GPUArray, vh: _core.GPUArray) -> SVDResult:
-    """Compute a more accurate decomposition of matrices from the singular vectors that the library computed.
+    """Compute a more accurate singular value decomposition from the singular vectors that the library computed.
 
-    In the library's Jacobi iterations the lengths of the vectors deviate from 1, and with them the singular values:
-    by 1600 units of the type's precision for a 1000 x 1000 matrix. If the vectors have length 1, the error
-    of the values u^H A v is only the square of the vectors' error. The remaining error is about 15 units.
+    After the library's Jacobi iterations the lengths of the vectors are not exactly 1. The singular values have the
+    same relative error: 1600 units of the type's precision for a 1000 x 1000 matrix. With vectors of length 1, the
+    values u^H A v have an error of about 15 units.
     """
     left, right = _orthonormalized(u), _orthonormalized(conjugate(transposed(vh)))
     count = min(a.shape[-2:])
     values = abs(_core.sum(conjugate(left[..., :count]) * (a @ right[..., :count]), -2))
-    # The minimum with all preceding values keeps values that differ only by rounding in descending order.
+    # Rounding may change the order of nearly equal values; the cumulative minimum makes them descending again.
     return SVDResult(left, _core.minimum.accumulate(values, -1), conjugate(transposed(right)))
 
 
 def _on_device(a: _core.GPUArray, dtype: Any, full: bool, vectors: bool) -> SVDResult:
-    # With infinities or NaN cuSOLVER's iterations may not end, or end with NaN and without an error.
+    # For infinities or NaN, cuSOLVER's iterations may never end, or may return NaN without an error.
     if a.dtype.kind in "fc" and not _core.isfinite(a).all():
         raise LinAlgError(_NOT_CONVERGED)
     matrices, is_transposed = copy_in_memory_order(a, dtype)
-    # The values are computed from the vectors.
+    # The vectors are always computed, because `_refined` computes the values from them.
     u, _, v, info = library.svd(matrices, True, vectors and full)
     if library.succeeded(info):
-        # The library returns the right vectors as columns. Those of a transposed matrix are the conjugated left
-        # vectors.
+        # The library returns the right vectors as columns.
+        # The right vectors of a transposed matrix are the conjugates of the matrix's left vectors.
         left, right = (conjugate(transposed(v)), u) if is_transposed else (transposed(u), conjugate(v))
         return _refined(a.astype(dtype, copy=False), left, right)
     is_wide = a.shape[-1] > a.shape[-2]

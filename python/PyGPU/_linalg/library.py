@@ -1,4 +1,4 @@
-"""Factorise stacks of matrices in place with cuSOLVER or hipSOLVER.
+"""Calls of cuSOLVER or hipSOLVER, which factorise stacks of matrices in place.
 
 The matrices must be in column order; the module `operands` copies matrices to this order.
 """
@@ -28,29 +28,29 @@ def _empty(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GP
 
 
 def _stack(a: _core.GPUArray) -> tuple[tuple[int, ...], int, int, int]:
-    """Return the leading axes of a stack, the number of its matrices, and the numbers of their rows and columns."""
+    """Return a stack's shape without the matrix axes, and the numbers of matrices, their rows and their columns."""
     shape = a.shape[:-2]
     return shape, math.prod(shape), a.shape[-1], a.shape[-2]
 
 
 def check(info: _core.GPUArray, sentence: str) -> None:
-    """Raise an error if a factorisation failed. The host waits once for all matrices, but not in a capture."""
+    """Raise an error if the factorisation of a matrix failed. The host waits for the status, except in a capture."""
     if not succeeded(info):
         raise LinAlgError(sentence)
 
 
 def succeeded(info: _core.GPUArray) -> bool:
-    """Return whether all factorisations succeeded; in a capture assume success."""
+    """Return whether all matrices were factorised; in a capture, which cannot wait for the status, return true."""
     return _core.current_stream(info.device).is_capturing or not info.get().any()
 
 
 def by_numpy(name: str, *arguments: Any, **keywords: Any) -> Any:
-    """Compute with NumPy if the arrays are in host memory; otherwise return NotImplemented."""
+    """Call a function of `numpy.linalg` if the arrays are in host memory; otherwise return NotImplemented."""
     return _core._by_numpy(f"linalg.{name}", arguments[0], arguments, keywords or None)
 
 
 class LU(NamedTuple):
-    """Triangular factors of a stack of matrices, the pivots and the status."""
+    """Result of the LU factorisation of a stack of matrices: triangular factors, pivots and status."""
 
     factors: _core.GPUArray
     pivots: _core.GPUArray
@@ -61,7 +61,10 @@ class LU(NamedTuple):
 
 
 def _addresses(a: _core.GPUArray) -> _core.GPUArray:
-    """Return the address of each matrix of a stack; the device computes them, because captures reject host copies."""
+    """Return a device array with the address of each matrix of a stack.
+
+    The device computes the addresses, because a capture does not permit copies from the host.
+    """
     _, batch, columns, rows = _stack(a)
     step = columns * rows * a.dtype.itemsize
     return _core.arange(a.ptr, a.ptr + batch * step, step, dtype="uint64", device=a.device)
@@ -71,8 +74,8 @@ def lu(a: _core.GPUArray) -> LU:
     """Factorise a stack of square matrices in place into triangular factors."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
-    # A factorisation of one matrix uses the whole device, but each matrix then needs separate launches. Small matrices
-    # are therefore factorised in one batch.
+    # A factorisation of one matrix uses the whole device, but each matrix then needs separate launches.
+    # Small matrices are therefore factorised in one batch.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)
         if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):
@@ -82,7 +85,7 @@ def lu(a: _core.GPUArray) -> LU:
 
 
 def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
-    """Solve linear systems, with transposed matrices if requested; overwrite the right sides `b` by the solutions."""
+    """Solve linear systems by their LU factors, and overwrite the right sides `b` by the solutions."""
     a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
     sizes = [n, n, b.size // (n * batch)]
@@ -94,7 +97,7 @@ def lu_solve(lu: LU, b: _core.GPUArray, is_transposed: bool) -> None:
 
 
 def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
-    """Compute Cholesky factors in place; return the status of each matrix."""
+    """Overwrite matrices by their Cholesky factors, and return the status of each matrix."""
     shape, batch, n, _ = _stack(a)
     info = _empty(a, shape, "int32")
     if batch == 1 or n > _SMALL_CHOLESKY:
@@ -105,7 +108,10 @@ def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
 
 
 def qr(a: _core.GPUArray) -> _core.GPUArray:
-    """Compute triangle and reflectors of a QR factorisation in place; return the factors of the reflectors."""
+    """Overwrite matrices by the triangle and the reflectors of their QR factorisation.
+
+    Return the scalar factors of the reflectors, as LAPACK's `geqrf` does.
+    """
     shape, batch, m, n = _stack(a)
     factors, info = _empty(a, (*shape, min(m, n)), a.dtype), _empty(a, shape, "int32")
     _core._factorize("qr", [a, factors, info], batch, [m, n, 0], False, False)
@@ -113,7 +119,7 @@ def qr(a: _core.GPUArray) -> _core.GPUArray:
 
 
 def qr_vectors(a: _core.GPUArray, factors: _core.GPUArray) -> None:
-    """Convert the reflectors of `qr` into orthonormal columns in place."""
+    """Overwrite the reflectors that `qr` computed by the orthonormal columns."""
     shape, batch, m, n = _stack(a)
     info = _empty(a, shape, "int32")
     _core._factorize("qr_vectors", [a, factors, info], batch, [m, n, factors.shape[-1]], False, False)
@@ -129,13 +135,15 @@ def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArr
 
 
 def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Return the left singular vectors, the singular values and the right vectors in column order, and the status."""
+    """Compute singular value decompositions; return left vectors, values, right vectors and status.
+
+    The vectors are in column order.
+    """
     shape, batch, m, n = _stack(a)
     k = min(m, n)
     is_many = batch > 1 and max(m, n) <= SMALL
     u_columns, v_columns = (m, n) if is_many or (vectors and full) else (k, k)
-    # Buffers for vectors are passed even if no vectors are computed, because some library versions access
-    # these buffers.
+    # Some versions of the library access the buffers for vectors even if no vectors are computed.
     u, v = _empty(a, (*shape, u_columns, m), a.dtype), _empty(a, (*shape, v_columns, n), a.dtype)
     s, info = _empty(a, (*shape, k), real_type(a.dtype)), _empty(a, shape, "int32")
     name = "svd_of_many" if is_many else "svd"
@@ -148,7 +156,10 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
 def svd_by_qr(
     a: _core.GPUArray, vectors: bool, full: bool
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Compute `svd` by QR iterations, which always end; the right vectors are conjugated rows in column order."""
+    """Compute singular value decompositions by QR iterations, for matrices for which `svd` fails.
+
+    The right vectors are conjugated rows in column order.
+    """
     shape, batch, m, n = _stack(a)
     u = _empty(a, (*shape, m if vectors and full else n, m), a.dtype)
     v = _empty(a, (*shape, n, n), a.dtype)
@@ -158,10 +169,10 @@ def svd_by_qr(
 
 
 def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return the complex eigenvalues, the eigenvectors in column order, and the status.
+    """Compute the complex eigenvalues and the eigenvectors, in column order, of matrices; return also the status.
 
-    The eigenvalues of a real matrix are real, or exact pairs of conjugates. The vectors of a pair are also conjugates;
-    the library stores the real part of the first vector, and then its imaginary part, as LAPACK's `geev` does.
+    The eigenvalues of a real matrix are real or form exact pairs of conjugates, and so do the vectors. For a pair the
+    library stores the real and the imaginary part of the first vector, as LAPACK's `geev` does.
     """
     shape, batch, n, _ = _stack(a)
     of_values = np.result_type(a.dtype, np.complex64)
@@ -171,7 +182,7 @@ def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArra
 
 
 def _complex_vectors(w: _core.GPUArray, v: _core.GPUArray) -> _core.GPUArray:
-    """Convert the eigenvectors of real matrices from LAPACK's form: one complex vector in each row."""
+    """Convert eigenvectors of real matrices from the form of LAPACK's `geev` to one complex vector in each row."""
     is_first, is_second = ((_core.sign(w.imag) == sign)[..., None] for sign in (1, -1))
     vectors = _core.zeros(v.shape, w.dtype, device=v.device)
     vectors.real[..., :1, :] = v[..., :1, :]

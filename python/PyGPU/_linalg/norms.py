@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, with NumPy's and the array API's names."""
+"""Norms of vectors and matrices: NumPy's `norm`, and the array API's `vector_norm` and `matrix_norm`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _vector_norms(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _
 
 
 def _initial(x: _core.GPUArray) -> int | None:
-    """Return the initial value of a maximum of magnitudes: 0 for empty arrays, whose norm is 0."""
+    """Return the argument `initial` for a maximum of absolute values: 0 for empty arrays, whose norm is 0."""
     return None if x.size else 0
 
 

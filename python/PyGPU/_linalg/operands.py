@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 
 def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
-    """Return the dtype in which the operands are computed; raise NumPy's error for an unsupported dtype."""
+    """Return the dtype in which the function computes; raise NumPy's error for an unsupported dtype."""
     types = [
         array.dtype if array.dtype.kind in "fcV" or array.dtype.kind not in "biu" else np.dtype(float)
         for array in arrays
@@ -25,12 +25,12 @@ def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
 
 
 def real_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of the real part of a complex dtype."""
+    """Return the dtype of the real part of numbers of a dtype."""
     return np.empty(0, dtype).real.dtype
 
 
 def check_stack(a: _core.GPUArray) -> None:
-    """Raise NumPy's error for an array that is no stack of matrices, i.e. has fewer than two axes."""
+    """Raise NumPy's error for an array with fewer than two axes, which is not a stack of matrices."""
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
 
@@ -55,19 +55,19 @@ def transposed(a: _core.GPUArray) -> _core.GPUArray:
 
 
 def copy_row_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Copy matrices in row order, which a column-major library reads as their transposes."""
+    """Copy matrices to C order, which a column-major library reads as their transposes."""
     result = _core.empty(a.shape, dtype, device=a.device)
     result[...] = a
     return result
 
 
 def copy_column_major(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
-    """Copy matrices in column order; in the result the axis of columns precedes the axis of rows."""
+    """Copy matrices to column order; in the result the axis of columns precedes the axis of rows."""
     return copy_row_major(transposed(a), dtype)
 
 
 def copy_in_memory_order(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
-    """Copy matrices in their memory order; also return whether a column-major library reads their transposes."""
+    """Copy matrices in their own memory order; also return whether a column-major library reads their transposes."""
     if transposed(a).flags.c_contiguous:
         return copy_column_major(a, dtype), False
     return copy_row_major(a, dtype), True

@@ -1,4 +1,4 @@
-"""Fits of polynomials by least squares."""
+"""The function `polyfit`, which fits a polynomial to points by least squares."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def polyfit(
 ) -> Any:
     """Fit a polynomial to points by least squares.
 
-    The host waits for the rank of the fit; with `full=True` only as `linalg.lstsq` does.
+    The host waits for the rank of the fit. With `full=True` it waits only if `linalg.lstsq` does.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def polyfit(
             raise TypeError(f"expected w and y to have the same length: {weights.shape[0]} and {values.shape[0]}")
         left *= weights[:, None]
         values *= weights[:, None] if values.ndim == 2 else weights
-    # The columns are scaled to equal lengths, which improves the condition number.
+    # Columns of equal length improve the condition number of the least-squares problem.
     scale = _core.sqrt((left * left).sum(axis=0))
     left /= scale
     scaled, residuals, rank, singular_values = lstsq(left, values, rcond)
@@ -132,7 +132,7 @@ def _check_operands(points: _core.GPUArray, values: _core.GPUArray, deg: int) ->
 def _covariance(
     left: _core.GPUArray, scale: _core.GPUArray, values: _core.GPUArray, residuals: _core.GPUArray | None
 ) -> _core.GPUArray:
-    """Return the covariance matrix of the coefficients; if `residuals` is None, the matrix is not scaled."""
+    """Return the covariance matrix of the coefficients, which is scaled by the residuals if they are given."""
     points, order = left.shape
     base = inv(_core.matmul(left.T, left)) / (scale[:, None] * scale)
     factor: Any = 1

@@ -1,4 +1,7 @@
-"""Roots of polynomials, and polynomials by their roots; coefficients have the highest power first, as in NumPy."""
+"""The functions `roots` and `poly`, which convert between coefficients and roots of a polynomial.
+
+Coefficients begin with the highest power, as in NumPy.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from PyGPU._names.public import public
 def poly(seq_of_zeros: Any) -> _core.GPUArray:
     """Return the coefficients of the polynomial with given roots, or the characteristic polynomial of a matrix.
 
-    The coefficients are real if the conjugate of each root is a root as well. For complex roots the host waits for this
+    The coefficients are real if the conjugate of each root is also a root. For complex roots the host waits for this
     comparison.
 
     Parameters
@@ -51,14 +54,14 @@ def poly(seq_of_zeros: Any) -> _core.GPUArray:
     coefficients = _core.zeros(zeros.size + 1, zeros.dtype, device=zeros.device)
     coefficients[0] = 1
     for degree in range(zeros.size):
-        # Multiplies the polynomial by (x - zero). The right side is computed completely before it is subtracted.
+        # Multiplies the polynomial by (x - zero). The right side is computed before the subtraction begins.
         coefficients[1 : degree + 2] -= zeros[degree : degree + 1] * coefficients[: degree + 1]
     is_real = zeros.dtype.kind == "c" and ((is_matrix and given.dtype.kind != "c") or _are_conjugate(zeros))
     return coefficients.real.copy() if is_real else coefficients
 
 
 def _are_conjugate(zeros: _core.GPUArray) -> bool:
-    """Test whether the conjugate of each root is a root as well; the host waits."""
+    """Test whether the conjugate of each root is also a root; the host waits for the result."""
     roots = zeros.astype(np.complex128)
     return bool((_core.sort(roots) == _core.sort(roots.conj())).all())
 

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and matrix functions of the array API's linalg extension."""
+"""Products of matrices and vectors, and other matrix functions of NumPy's and the array API's `linalg`."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
 
 
 def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
-    """Return, for each subsequence of matrices, the split that minimizes the number of scalar multiplications."""
+    """Return, for each sequence of adjacent matrices, the position at which the cheapest product splits it."""
     count = len(lengths) - 1
     costs = {(index, index): 0 for index in range(count)}
     cuts: dict[tuple[int, int], int] = {}

@@ -1,4 +1,4 @@
-"""Named tuples that functions of `linalg` return, with NumPy's names."""
+"""NumPy's named tuples that functions of `linalg` return."""
 
 from __future__ import annotations
 

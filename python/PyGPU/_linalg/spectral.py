@@ -1,4 +1,4 @@
-"""Least squares, pseudo-inverses, ranks and condition numbers from singular values."""
+"""Functions based on singular values: least squares, pseudo-inverses, ranks and condition numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOT_GIVEN: Any = getattr(np, "_NoValue", object())
 
 
 def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
-    """Append an axis for the singular values to an array with one tolerance per matrix; return a scalar unchanged."""
+    """Convert a tolerance to a number, or to an array of one tolerance per matrix with an additional last axis."""
     if isinstance(tolerance, _core.GPUArray):
         return tolerance[..., None]
     if isinstance(tolerance, (str, bytes)):
@@ -41,7 +41,7 @@ def _tolerance(tolerance: Any, like: _core.GPUArray) -> Any:
 
 
 def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return a mask of the singular values above `cutoff`, and the inverses of these values; other inverses are 0."""
+    """Return a mask of the singular values above `cutoff`, and the inverses of these values, or 0 for all others."""
     is_large: _core.GPUArray = s > cutoff
     one = s.dtype.type(1)
     return is_large, _core.where(is_large, one / _core.where(is_large, s, one), s.dtype.type(0))
@@ -226,8 +226,9 @@ def lstsq(
     def projected(right_sides: _core.GPUArray) -> _core.GPUArray:
         return _core.matmul(v, inverted[:, None] * _core.matmul(uh, right_sides))
 
-    # Singular values are exact to rounding errors of the largest one. For small ones this is a large relative
-    # error, which a step of iterative refinement removes from the solution of systems with a small residual.
+    # The absolute error of all singular values is a rounding error of the largest one.
+    # Small singular values therefore have a large relative error, which affects the solution.
+    # If the residual is small, one step of iterative refinement removes this error.
     x = projected(right_sides)
     x = x + projected(right_sides - _core.matmul(a.astype(dtype), x))
     k = _core.count_nonzero(is_large, -1)

@@ -1,4 +1,4 @@
-"""Systems of linear equations, solved by triangular factors."""
+"""Functions that solve systems of linear equations and compute inverses, by LU factors."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     if b.ndim == 0 or right_sides.shape[-2] != n:
         raise ValueError(f"solve: matrices of {n} rows and right sides of shape {b.shape}, which have others")
     shape = np.broadcast_shapes(a.shape[:-2], right_sides.shape[:-2])
-    # If `a` is one matrix, all right sides of the stack become columns of one matrix.
+    # For one matrix `a`, all right sides of the stack become columns of a single system.
     broadcast_a = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
     x = copy_column_major(_core.broadcast_to(right_sides, (*shape, *right_sides.shape[-2:])), dtype)
     if x.size:
@@ -76,12 +76,12 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
 
 
 def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Compute the inverses of matrices on a GPU; also return the status of each matrix."""
+    """Compute inverses of matrices on a GPU; also return the status of each matrix."""
     factors, is_transposed = copy_in_memory_order(a, dtype)
     lu = library.lu(factors)
     result = identity(a, a.shape[-1], a.shape[-1], dtype)
     library.lu_solve(lu, result, False)
-    # The inverse of the transposed matrix in column order equals the inverse of the matrix in row order.
+    # The inverse of a transposed matrix, in column order, has the layout of the inverse in C order.
     return (result if is_transposed else transposed(result)), lu.info
 
 

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda._mymako``: the template engine Mako, if installed."""
+"""PyCUDA's module ``pycuda._mymako``, which imports the template engine Mako if it is installed."""
 
 try:
     from mako import *  # noqa: F403

@@ -1,1 +1,1 @@
-"""Public names of the package: the decorators that mark them, and the index that is generated from the marks."""
+"""Decorators that mark public names of PyGPU, and the index of these names that a script generates."""

@@ -34,7 +34,7 @@ _FLAG_DESCRIPTIONS = {
 
 
 class ArrayArgument:
-    """Base of the classes of `as_argtype`; ctypes calls `from_param` with each argument."""
+    """Base class of the types that `as_argtype` returns; ctypes calls `from_param` with each argument."""
 
     _dtype: ClassVar[numpy.dtype[Any] | None]
     _ndim: ClassVar[int | None]

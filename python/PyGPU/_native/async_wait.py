@@ -1,4 +1,4 @@
-"""Waiting for an event or a stream in a coroutine, while other coroutines run."""
+"""The `await` of events and streams, during which other coroutines run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
     if not event_or_stream.query():
         await asyncio.to_thread(event_or_stream.synchronize)
     else:
-        event_or_stream.synchronize()  # also raises the error of a failed operation
+        event_or_stream.synchronize()  # raises an error if an operation on the device has failed
 
 
 def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, None]:

@@ -1,4 +1,4 @@
-"""C declarations of kernel arguments, for kernels that are generated from expressions."""
+"""Arguments of kernels that are generated from expressions, and the parsing of their C declarations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PyGPU._native.library_files import HEADERS
 
 __all__ = ["ScalarArg", "VectorArg", "get_arg_type", "parse_c_arg"]
 
-# C type names that need no header.
+# Words of C types that every compiler supports without a header.
 _BUILTIN_WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool", "size_t"}
 _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\w*)\s*(?P<brackets>\[\s*\d*\s*\])?$")
 
@@ -20,8 +20,9 @@ _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\
 def extract_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
     """Move macro definitions from compiler options to the preamble; return the options and the preamble.
 
-    The macros then do not affect the headers that the kernel itself includes. The definitions remain options if an
-    option inserts a header before every source, because that header may use the macros.
+    In the preamble the macros do not affect the headers that PyGPU's generated source includes before it. If an option
+    such as ``-include`` inserts a header before every source, the definitions remain options, because that header may
+    use the macros.
     """
     if "pycuda-" in preamble:
         options = [*options, f"-I{HEADERS}"]
@@ -100,7 +101,7 @@ class ScalarArg(DtypedArgument):
 
     @property
     def struct_char(self) -> str:
-        """Format letter of the type, as in module `struct` and in ``Kernel.prepare``."""
+        """Format letter of the type, as in Python's module `struct` and in ``Kernel.prepare``."""
         return str(self.dtype.char)
 
 
@@ -160,7 +161,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
     """
     pointee, _, _ = c_arg.partition("*")
     constant = re.search(r"\bconst\b", pointee) is not None
-    # Words such as `const` and `restrict` behind the `*` qualify the pointer, not its target, and are removed.
+    # Words after the `*`, such as `const` and `restrict`, qualify the pointer and do not affect the type.
     text = " ".join(SILENT.sub(" ", c_arg).split())
     match = _DECLARATION.match(text)
     if match is None:

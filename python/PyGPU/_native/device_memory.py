@@ -1,6 +1,6 @@
 """Allocation of linear device memory, and copies from and to host buffers.
 
-`PyGPU.driver` exports these functions under PyCUDA's names. Host buffers must be contiguous, in C or Fortran order.
+`PyGPU.driver` exports these functions under PyCUDA's names. Host buffers must be contiguous in C or Fortran order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["bytes_of", "mem_alloc", "memcpy_dtoh", "memcpy_htod", "on_stream"]
 
 
 def bytes_of(buffer: HostBuffer, *, written: bool = False) -> NDArray[numpy.uint8]:
-    """Return a view of the bytes of a host buffer, in memory order.
+    """Return a view of the bytes of a host buffer in memory order.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     try:
         return _core.allocate_device(bytes)
     except _core.OutOfMemoryError:
-        gc.collect()  # frees device memory that only reference cycles still refer to
+        gc.collect()  # destroys objects in reference cycles, which may own device memory
         return _core.allocate_device(bytes)
 
 

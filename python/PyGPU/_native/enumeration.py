@@ -1,4 +1,4 @@
-"""Enumerations of a driver's numbers, which print like PyCUDA's."""
+"""Base classes of enumerations of a driver's constants, whose texts are those of PyCUDA."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["NamedFlag", "NamedNumber"]
 
 
 class _Enumeration:
-    """Base of `NamedNumber` and `NamedFlag`: PyCUDA's attributes `names` and `values`, and the name as ``str``."""
+    """Base class of `NamedNumber` and `NamedFlag` with PyCUDA's attributes `names` and `values`."""
 
     names: ClassVar[dict[str, Any]]
     """Members by their names."""
@@ -51,7 +51,7 @@ class NamedNumber(_Enumeration, IntEnum):
 
 
 class NamedFlag(_Enumeration, IntFlag):
-    """Flag that can be combined by ``|``; a combination without a name prints as the names of its flags.
+    """Flag that can be combined by ``|``; the ``str`` of a combination contains the names of its flags.
 
     Examples
     --------

@@ -1,14 +1,14 @@
-"""Placeholder for a GPU array in a forked child process; using the placeholder raises an error.
+"""Placeholder for a GPU array in a forked child process, whose use raises an error.
 
-An error during unpickling would end a worker of a process pool before the worker could report the failure. The pool
-would then wait for the worker's result indefinitely.
+A forked process cannot use the device. If unpickling an array raised an error there, a worker of a process pool would
+end without reporting it. The pool would then wait for the result indefinitely.
 """
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
-# Special methods are looked up on the class and bypass `__getattribute__`.
+# Python looks up special methods on the class, without `__getattribute__`, so each of them raises the error.
 _SPECIAL = (
     "abs", "add", "aenter", "aexit", "aiter", "and", "array", "array_function", "array_ufunc", "await", "bool",
     "bytes", "call", "ceil", "complex", "contains", "delitem", "divmod", "enter", "eq", "exit", "float", "floor",
@@ -21,7 +21,7 @@ _SPECIAL = (
 
 
 class ForkedArray:
-    """Values of a pickled array in a process that cannot use the device. The object can be pickled again."""
+    """Placeholder of an unpickled array in a process that cannot use the device. It can be pickled again."""
 
     __slots__ = ("_error", "_of", "_state")
 

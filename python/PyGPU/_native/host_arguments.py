@@ -1,7 +1,7 @@
-"""Kernel arguments with actions around a launch: PyCUDA's ``ArgumentHandler``, `In`, `Out` and `InOut`.
+"""Kernel arguments that copy host arrays before and after a launch: PyCUDA's `ArgumentHandler`, `In`, `Out`, `InOut`.
 
-The native module handles objects whose class is exactly `In`, `Out` or `InOut`. For every other `ArgumentHandler`,
-a launch requests the memory, and calls `pre_call` before the kernel and `post_call` after the kernel.
+The native module handles objects whose class is exactly `In`, `Out` or `InOut`. For an object of another class, a
+launch calls `get_device_alloc` and `pre_call` before the kernel, and `post_call` after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["ArgumentHandler", "In", "InOut", "Out"]
 
 
 class ArgumentHandler:
-    """Base of kernel arguments with actions before and after a launch.
+    """Base class of kernel arguments that run code before and after a launch.
 
     `In`, `Out` and `InOut` derive from it. A subclass overrides methods as needed.
 
@@ -39,7 +39,7 @@ class ArgumentHandler:
     array([1], dtype=int32)
     """
 
-    #: The device memory; None until `get_device_alloc` is first called.
+    #: Device memory of the argument; None until `get_device_alloc` is called for the first time.
     dev_alloc: Any = None
 
     def __init__(self, array: Any) -> None:

@@ -1,4 +1,4 @@
-"""Host implementations of the elementwise functions for which NumPy has no ufunc.
+"""Elementwise functions for arrays in host memory, for which NumPy has no ufunc.
 
 They use NumPy functions that compute in several steps, or Python's `math`.
 """
@@ -20,7 +20,7 @@ def _write(out: Results, value: Any, mask: Any, casting: Any) -> None:
 
 
 def _with_output(function: Callable[..., Any]) -> Callable[..., None]:
-    """Add a ufunc's parameters to a function: the dtype in which it computes, and the array for the result."""
+    """Return a function with the parameters of a ufunc: `out`, `where`, `casting` and `dtype`."""
 
     def computed(
         *operands: Any, out: Results, where: Any = True, casting: str = "same_kind", dtype: np.dtype[Any] | None = None
@@ -38,7 +38,7 @@ def _elementwise(function: Callable[[float], float], at_pole: float = math.nan) 
             return function(float(x))
         except OverflowError:
             return math.inf
-        except ValueError:  # the argument is a pole of the function, or negative infinity
+        except ValueError:  # the argument is negative infinity or a pole of the function
             return at_pole
 
     return _with_output(np.vectorize(value, otypes=[np.float64]))
@@ -49,7 +49,7 @@ def _choose(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _numpy_or_product(name: str, product: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function that calls NumPy's function `name`, or `product` if NumPy is older than 2.2 and lacks it."""
+    """Return a function that calls NumPy's function `name`, or `product` if NumPy is older than 2.2."""
 
     def computed(x1: Any, x2: Any, *, out: Results, **keywords: Any) -> None:
         function = getattr(np, name, None)
@@ -68,7 +68,7 @@ vecmat = _numpy_or_product(
 
 
 def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> None:
-    """Select elements by two masked copies into the output; call `numpy.where` if an operand may overlap the output."""
+    """Select elements by two copies into the output, or by `numpy.where` if an operand may overlap the output."""
     (result,) = out
     if keywords or any(np.may_share_memory(result, operand) for operand in (condition, x, y)):
         _with_output(_choose)(condition, x, y, out=out, **keywords)
@@ -79,7 +79,7 @@ def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> N
 
 
 def _digits(scale: Any) -> int:
-    return round(math.log10(scale)) if math.isfinite(scale) else 400  # for 400, NumPy's power of ten is infinity
+    return round(math.log10(scale)) if math.isfinite(scale) else 400  # 10**400 is infinity
 
 
 def _round_decimals(a: Any, scale: Any) -> Any:

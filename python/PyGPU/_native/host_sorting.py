@@ -1,4 +1,4 @@
-"""Sorting of host arrays with NumPy: stable, with NaN last in ascending and descending order, as on a device."""
+"""Stable sorting of host arrays by NumPy, with NaN last in both directions, as on a GPU."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
     if not descending:
         return np.argsort(view, axis=axis, kind="stable")
     count = view.shape[axis]
-    # The array is reversed before an ascending sort, and the result after the sort, so that equal elements keep their
-    # order. NaN is then first, and is moved to the end below.
+    # Array and result of an ascending sort are both reversed, so that equal elements keep their order.
+    # NaN is then first, and is moved to the end below.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
         rotated: np.ndarray[Any, Any] = order

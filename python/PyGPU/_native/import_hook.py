@@ -1,4 +1,4 @@
-"""Run a function after a module is imported: immediately, or at the end of a later import."""
+"""The function `when_imported`, which runs a function as soon as a module has been imported."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__: list[str] = []
 
 
 class _Waiting:
-    """Import finder that wraps a module's loader, so that the registered functions run after the module's code.
+    """Import finder that makes the loader of one module run a function after the module's code.
 
-    It has no base class, because the import of `importlib.abc` takes 10 ms.
+    The class does not derive from the one in `importlib.abc`, whose import takes 10 ms.
     """
 
     def __init__(self, name: str, action: Callable[[], object]) -> None:
@@ -25,7 +25,7 @@ class _Waiting:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return the spec that the other finders have for the module, with its loader wrapped."""
+        """Return the spec that the other finders return for the module, with a wrapped loader."""
         if fullname != self.name:
             return None
         other_finders = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))
@@ -48,7 +48,7 @@ class _Waiting:
 
 
 def when_imported(name: str, action: Callable[[], object]) -> _Waiting:
-    """Run a function when a module has been imported; immediately if it is already imported.
+    """Run a function after the import of a module, or now if the module is already imported.
 
     Return the finder that waits for the import. The finder is installed only if the module is not imported yet.
     """
@@ -63,7 +63,7 @@ def when_imported(name: str, action: Callable[[], object]) -> _Waiting:
 def _act(action: Callable[[], object], name: str) -> None:
     try:
         action()
-    except Exception as error:  # the import belongs to other code and must not fail because of PyGPU
+    except Exception as error:  # an error of PyGPU must not make the import of another library fail
         import warnings
 
         warnings.warn(f"PyGPU could not register with {name}: {error!r}", RuntimeWarning, stacklevel=2)

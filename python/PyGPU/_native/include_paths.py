@@ -1,4 +1,4 @@
-"""Locations of PyGPU's headers, and of its files for CMake, pkg-config and Meson."""
+"""Functions that return the folders of PyGPU's headers and of its files for CMake, pkg-config and Meson."""
 
 from pathlib import Path
 

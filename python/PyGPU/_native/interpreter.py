@@ -1,7 +1,7 @@
-"""Reject the import of PyGPU outside the main interpreter of the process.
+"""Check at import that PyGPU runs in the main interpreter of the process.
 
-NumPy and the native module work only in the first interpreter that imports them. In a subinterpreter, PyGPU would treat
-the end of this interpreter as the end of the process.
+NumPy and the native module work only in the first interpreter that imports them. In a subinterpreter, PyGPU would also
+mistake the end of that interpreter for the end of the process.
 """
 
 import _thread
@@ -9,9 +9,9 @@ import importlib
 
 
 def is_main() -> bool:
-    """Return whether the current interpreter is the main interpreter; true if Python has no function for this test."""
-    # These functions of Python are private. If a Python version has none of them, NumPy and the native module raise
-    # errors in a subinterpreter.
+    """Return whether this is the main interpreter, or true if Python has no function for this test."""
+    # These functions of Python are private, so a Python version may lack them.
+    # NumPy and the native module then raise their own errors in a subinterpreter.
     is_main_interpreter = getattr(_thread, "_is_main_interpreter", None)
     if is_main_interpreter is not None:
         return bool(is_main_interpreter())

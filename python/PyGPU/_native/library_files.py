@@ -1,4 +1,4 @@
-"""Locations of headers for device code, and of NVIDIA's NVRTC, nvcc, device libraries and mathematics libraries.
+"""Search for the headers for device code, and for NVIDIA's NVRTC, nvcc, device libraries and other libraries.
 
 cuda-pathfinder, if installed, searches wheels, conda environments and toolkits. This module searches all other
 locations. It also searches for NVRTC before cuda-pathfinder does, because cuda-pathfinder may find an NVRTC that is too
@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 
-# Folders of NVRTC in the wheels of CUDA 13 (nvidia-cuda-nvrtc) and of CUDA 12 (nvidia-cuda-nvrtc-cu12).
+# Folders of NVRTC in the Python wheels nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12.
 _WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu13/bin/x86_64", "nvidia/cuda_nvrtc/bin")
-# Folders of the libraries in the wheels nvidia-cuda-runtime and nvidia-cuda-runtime-cu12.
+# Folders of the libraries in the Python wheels nvidia-cuda-runtime (CUDA 13) and nvidia-cuda-runtime-cu12.
 _RUNTIME_WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_runtime/lib")
 _CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
 _TOOLKIT = Path("/usr/local/cuda")
@@ -29,7 +29,7 @@ EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
 
 
 def candidates() -> list[str]:
-    """List the NVRTC files to try before the toolkit's folder and the system's loader, the most likely first.
+    """List the files of NVRTC to load before the toolkit's and the system's are tried, the most likely first.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def candidates() -> list[str]:
 
 
 def by_pathfinder() -> list[str]:
-    """Return the NVRTC that cuda-pathfinder finds; tried last, because the search takes longer than loading a kernel.
+    """Return the file of NVRTC that cuda-pathfinder finds. It is tried last, because the search is slow.
 
     Returns
     -------
@@ -84,7 +84,7 @@ _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
     "cufft": (_named_cufft, "libcufft.so.", ("nvidia/cu13/lib", "nvidia/cufft/lib")),
     "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
-    # Users name another file of NVTX in the call of `annotate`, and not by an environment variable.
+    # There is no environment variable for NVTX, because users pass its file to `annotate`.
     "nvtx": (lambda: None, "libnv", ("nvidia/nvtx/lib", "nvidia/cu13/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
@@ -92,7 +92,7 @@ _MATHEMATICS = {
 
 
 def mathematics(name: str) -> tuple[str | None, list[str]]:
-    """Return the files of a mathematics library.
+    """Return the files of a library of NVIDIA, such as cuBLAS or cuFFT.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _pathfinder(function: str, name: str) -> object:
     """Return the path that cuda-pathfinder finds, or None if it is not installed or finds no file."""
     try:
         return getattr(importlib.import_module("cuda.pathfinder"), function)(name)
-    except Exception:  # cuda-pathfinder raises various errors, also for missing functions; ignore them all
+    except Exception:  # cuda-pathfinder raises various exceptions, which all mean that no file was found
         return None
 
 
@@ -154,7 +154,7 @@ def _pathfinder_path(function: str, name: str) -> str | None:
 
 
 def _in_toolkits(*names: str) -> str | None:
-    """Return the first match in the toolkits that an environment variable, nvcc's path or the default path names."""
+    """Return the first match in the toolkit that an environment variable, nvcc's path or the default path names."""
     homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
     program = which("nvcc")
     homes += [Path(program).resolve().parent.parent] if program else []
@@ -185,7 +185,6 @@ def _listed(folder: Path, accepts: Callable[[str], bool] | None = None) -> list[
 
 
 def _is_nvrtc(name: str) -> bool:
-    # Matches libnvrtc.so.13 and nvrtc64_130_0.dll, but neither libnvrtc-builtins nor the .alt copies, whose defaults
-    # differ.
+    # Accepts libnvrtc.so.13 and nvrtc64_130_0.dll, but not libnvrtc-builtins and the .alt copies.
     is_regular = "builtins" not in name and ".alt" not in name
     return is_regular and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))

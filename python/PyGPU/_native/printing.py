@@ -1,4 +1,7 @@
-"""Text of arrays in NumPy's format; of a large array only the printed edges are copied to the host."""
+"""The `str` and `repr` of arrays in NumPy's format.
+
+Of a large array only the printed edges are copied to the host.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _edges(length: int, edge_items: int) -> list[slice]:
-    """Return the parts of an axis that NumPy prints, and between them one element in place of the omitted elements."""
+    """Return the slices of an axis to copy: the edges that NumPy prints, and one element for the omitted middle."""
     if length <= 2 * edge_items + 1:
         return [slice(0, length)]
     return [slice(0, edge_items + 1), slice(length - edge_items, length)]
@@ -39,7 +42,7 @@ def _copy_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
 def _format(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
     options: dict[str, Any] = dict(numpy.get_printoptions())
     summarized = array.size > options["threshold"]
-    # `get` is called on a view, because on the array itself it would change the array's host mirror.
+    # `get` is called for a view, because for the array itself it would overwrite the array's host copy.
     values = _copy_edges(array, options["edgeitems"]) if summarized else array[...].get()
     if array.ndim == 0 and separator == " ":
         return str(values[()])

@@ -1,4 +1,4 @@
-"""Kernel arguments that contain addresses: structs and arrays of pointers."""
+"""Kernel arguments that contain addresses of arrays: C structs and arrays of pointers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Struct(_core.KernelArgument):
 
     @property
     def value(self) -> numpy.void:
-        """Return a copy of the record that the kernel receives; pointers are integers."""
+        """Return a copy of the struct that the kernel receives, as a NumPy record; pointers are integers."""
         return self._value.copy()
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class Struct(_core.KernelArgument):
 
 
 def _check_layout(dtype: numpy.dtype[Any]) -> None:
-    """Raise an error for a dtype whose fields are not in the C layout."""
+    """Raise an error if the fields of a dtype are not aligned as in a C struct."""
     if dtype.names is None or dtype.fields is None:
         raise TypeError(
             f"a struct has a dtype with fields, not {dtype}; a number is an argument as it is: numpy.{dtype}(x)"
@@ -115,14 +115,14 @@ def _check_layout(dtype: numpy.dtype[Any]) -> None:
 
 
 def _alignment(dtype: numpy.dtype[Any]) -> int:
-    """Return the C alignment of a dtype; NumPy reports the alignment 1 for a dtype created without ``align=True``."""
+    """Return the alignment of a dtype in C, which NumPy reports only for dtypes with ``align=True``."""
     if dtype.fields is None:
         return dtype.alignment
     return max((_alignment(field[0].base) for field in dtype.fields.values()), default=1)
 
 
 def _fill(record: Any, values: Mapping[str, Any], path: str, owners: list[tuple[Any, bool]]) -> None:
-    """Write values into the fields of a record, and collect the objects that own the addresses."""
+    """Write values into the fields of a record, and append the objects to keep alive to `owners`."""
     names = record.dtype.names
     for name, value in values.items():
         if name not in names:
@@ -182,7 +182,7 @@ def _is_foreign_array(value: Any) -> bool:
 
 
 def _address(value: Any, owners: list[tuple[Any, bool]], readonly: bool = False) -> int:
-    """Return the device address of an object, and add the object to the collected owners."""
+    """Return the device address of an object, and append the object to `owners`, which keeps it alive."""
     if isinstance(value, (_core.Texture, _core.Surface)):
         owners.append((value, True))
         return value.handle
@@ -195,12 +195,12 @@ def _address(value: Any, owners: list[tuple[Any, bool]], readonly: bool = False)
 
 
 class PointerArray(_core.GPUArray):
-    """Array of the addresses of other arrays; the array and its views keep the other arrays alive."""
+    """Device array of the addresses of other arrays, which it and its views keep alive."""
 
     _owners: _core.KernelArgument | None = None
 
     def __array_finalize__(self, like: Any) -> None:
-        """Copy the references to the other arrays from the base of a view."""
+        """Copy the references to the other arrays to a view."""
         self._owners = getattr(like, "_owners", None)
 
 
@@ -208,7 +208,7 @@ class PointerArray(_core.GPUArray):
 def pointers(
     arrays: Sequence[Any], *, readonly: bool = False, strided: bool = False, device: Any = None
 ) -> _core.GPUArray:
-    """Return an array with the addresses of arrays, for a parameter of type ``float **`` or a field of a struct.
+    """Create an array of the addresses of arrays, for a parameter of type ``float **`` or a field of a struct.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Implementation of NumPy's and the array API's protocols; the modules are loaded at their first use."""
+"""Implementation of NumPy's and the array API's protocols. The modules are imported at their first use."""

@@ -1,4 +1,4 @@
-"""Calls of PyGPU's functions with arguments in the form of NumPy's functions."""
+"""Adapters that call PyGPU's functions with the arguments of NumPy's functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def signature_of(function: _Function) -> inspect.Signature | None:
-    """Return the signature of a function; None if it has no known signature, or takes any number of arguments."""
+    """Return the signature of a function; None if it is unknown or has parameters such as ``*args``."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -29,7 +29,10 @@ def signature_of(function: _Function) -> inspect.Signature | None:
 
 
 class ArgumentAdapter:
-    """Callable with a NumPy function's signature that calls a PyGPU function; the signatures are compared once."""
+    """Callable that receives the arguments of a NumPy function and calls the corresponding PyGPU function.
+
+    The signatures of both functions are compared once, at the creation.
+    """
 
     __slots__ = ("_aligned_count", "_first_name", "_function", "_keyword_names", "_numpy_signature", "_path")
 
@@ -41,19 +44,19 @@ class ArgumentAdapter:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # A signature of only `*args` and `**kwargs` is not usable. Reductions are excluded as well, because they handle
-        # NumPy's default values themselves.
+        # A signature of only `*args` and `**kwargs` cannot be compared with NumPy's.
+        # Reductions are not compared, because they handle NumPy's default values themselves.
         if isinstance(function, _core.Reduction) or all(
             parameter.kind in _VARIADIC for parameter in parameters.values()
         ):
-            self._numpy_signature = None  # PyGPU's function checks its arguments itself
+            self._numpy_signature = None  # PyGPU's function receives all arguments and checks them
         self._keyword_names = {name for name, parameter in parameters.items() if parameter.kind is not positional_only}
         self._aligned_count = self._count_aligned(
             [name for name, parameter in parameters.items() if parameter.kind is not keyword_only]
         )
 
     def _count_aligned(self, names: list[str]) -> int:
-        """Count the leading parameters that both functions share; the names of the first parameter may differ."""
+        """Count the leading parameters that both functions have in common, except for the name of the first one."""
         count = 0
         for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
             is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]
@@ -90,7 +93,7 @@ class ArgumentAdapter:
 
 
 class ClipAdapter(ArgumentAdapter):
-    """Adapter of `clip`, for which NumPy requires both positional limits; the array API does not."""
+    """Adapter of `clip`: NumPy requires both of `a_min` and `a_max` if one is given, the array API does not."""
 
     __slots__ = ()
 

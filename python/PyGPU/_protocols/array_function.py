@@ -1,4 +1,4 @@
-"""``__array_function__`` (NEP 18): calls of NumPy's functions on device arrays are passed to PyGPU's functions."""
+"""Implementation of ``__array_function__`` (NEP 18), which passes calls of NumPy's functions to PyGPU's functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMPY = "numpy"
 def call(
     array: _core.GPUArray, func: _Function, types: Iterable[type], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Compute a NumPy function on the device; `array` is the argument whose ``__array_function__`` NumPy called."""
+    """Call PyGPU's function for a NumPy function; `array` is the array whose ``__array_function__`` NumPy called."""
     foreign_types = [kind for kind in types if kind is not _core.GPUArray and not issubclass(kind, _core.GPUArray)]
     path, function = _find_function(func)
     if path in table.ON_HOST:
@@ -76,7 +76,7 @@ def _on_host(argument: Any) -> Any:
 
 
 def _check_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise an error for host arrays among arguments, as operators do; accept an ndarray without axes as a number."""
+    """Raise an error if an argument is a host array with axes, as operators do."""
     allowed = index.HOST.get(path, ())
     signature = signature_of(func)
     bound = dict(signature.bind(*args, **kwargs).arguments) if signature else dict(enumerate(args)) | dict(kwargs)

@@ -1,4 +1,4 @@
-"""Element types of the array API, which are NumPy's objects, and functions that query properties of types."""
+"""The array API's functions `finfo`, `iinfo` and `isdtype`, which report properties of dtypes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _Limits:
-    """Limits of a type from NumPy, converted to Python numbers where the array API requires them."""
+    """Limits of a dtype, as NumPy reports them but with the Python numbers that the array API requires."""
 
     _NUMBERS: tuple[str, ...] = ()
 
@@ -87,7 +87,7 @@ def finfo(type: Any, /) -> _FloatLimits:
     if dtype.name == "bfloat16":
         import ml_dtypes
 
-        limits: Any = ml_dtypes.finfo  # `Any`, because only some versions of ml_dtypes have type annotations
+        limits: Any = ml_dtypes.finfo  # some versions of ml_dtypes have no type annotations
         return _FloatLimits(limits(dtype))
     return _FloatLimits(np.finfo(dtype))
 
@@ -139,7 +139,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     """
     tested = np.dtype(dtype)
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    if tested.name == "bfloat16":  # NumPy assigns no kind to this type of ml_dtypes
+    if tested.name == "bfloat16":  # NumPy assigns no kind to bfloat16, a dtype of ml_dtypes
         kind_names = ("real floating", "numeric")
         return any(
             element in kind_names if isinstance(element, str) else np.dtype(element) == tested for element in kinds

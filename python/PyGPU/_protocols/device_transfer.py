@@ -1,4 +1,4 @@
-"""`to_device` of the array API: transfers between devices."""
+"""The array API's method `to_device`, which copies an array to another device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def to_device(array: _core.GPUArray, device: Any, stream: Any = None) -> _core.G
 
 
 def _current(stream: Any, device: _core.Device) -> Any:
-    """Return the stream as a PyGPU object that can be made current."""
+    """Convert a stream or a handle to a `PyGPU.Stream`, which can be made current."""
     if isinstance(stream, _core.Stream):
         return stream
     return _core.Stream.from_handle(stream, device)

@@ -1,4 +1,4 @@
-"""Backend of einops for device arrays; imported when einops is imported.
+"""Backend of einops for device arrays, which is imported when einops is imported.
 
 einops finds backends by the subclasses of its base class, and requires that the module `framework_name` is imported.
 """
@@ -21,12 +21,12 @@ _FLOAT_TYPES = ("float16", "float32", "float64", "bfloat16")
 
 
 class Backend(AbstractBackend):  # type: ignore[misc]
-    """Functions of device arrays that einops calls; each returns an array on the same device."""
+    """Functions that einops calls for device arrays; their results are on the same device."""
 
     framework_name = "PyGPU"
 
     def is_appropriate_type(self, tensor: Any) -> bool:
-        """Test whether this backend computes with an object."""
+        """Test whether this backend supports an object."""
         return isinstance(tensor, _core.GPUArray)
 
     def from_numpy(self, x: np.ndarray[Any, Any]) -> _core.GPUArray:
@@ -34,7 +34,7 @@ class Backend(AbstractBackend):  # type: ignore[misc]
         return _core.to_gpu(x)
 
     def to_numpy(self, x: _core.GPUArray) -> np.ndarray[Any, Any]:
-        """Copy an array to the host, as `einops.asnumpy` requests."""
+        """Copy an array to the host, for `einops.asnumpy`."""
         return x.get()
 
     def arange(self, start: int, stop: int) -> _core.GPUArray:
@@ -62,5 +62,5 @@ class Backend(AbstractBackend):  # type: ignore[misc]
         return x.dtype.name in _FLOAT_TYPES
 
     def einsum(self, pattern: str, *x: _core.GPUArray) -> _core.GPUArray:
-        """Evaluate a sum of products."""
+        """Evaluate an Einstein summation."""
         return einsum(pattern, *x)

@@ -35,7 +35,7 @@ _DISPATCHED = type(np.sum)
 
 
 def is_dispatched(function: object) -> bool:
-    """Test whether a NumPy function dispatches on its array arguments, and not only on ``like=``."""
+    """Test whether a NumPy function dispatches on its array arguments (NEP 18) and not only on ``like=`` (NEP 35)."""
     return isinstance(function, _DISPATCHED)
 
 

@@ -1,4 +1,4 @@
-"""Lookup of the package's names at their first use, and lists of the names."""
+"""Import of PyGPU's public objects at their first use, and lists of the public names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _PYCUDA_NAMES = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "Py
 _HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
 """Modules whose names users may search in the package itself, the most likely ones first."""
 
-# Hints for names that users may expect in `PyGPU` but that are elsewhere or have another name.
+# Hints for names that users may expect in `PyGPU`, but that are in another module or are called differently.
 _HINTS = {
     "SourceModule": "it is PyGPU.compiler.SourceModule; PyGPU.Module and PyGPU.Kernel are PyGPU's own",
     "RawKernel": "PyGPU.Kernel compiles a text; CuPy's is PyGPU.cupy.RawKernel",
@@ -71,11 +71,11 @@ _HINTS = {
 
 
 def _hint(name: str) -> str:
-    """Return a hint where a missing name can be found, or an empty string."""
+    """Return a hint that recommends a replacement for a missing name, or an empty string."""
     if name in _HINTS:
         return f"; {_HINTS[name]}"
     if name.startswith("_"):
-        return ""  # private names are queried by code and not by users; such a query must not import modules
+        return ""  # other libraries query private names; such queries must not import modules
     for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"
@@ -83,12 +83,12 @@ def _hint(name: str) -> str:
 
     if text := replacement(name):
         return f"; NumPy's {name} is not planned: {text.replace('`', '')}"
-    # `dir` is used because it does not access the attributes of NumPy; accessing some of them emits a warning.
+    # Access to some attributes of NumPy emits a warning, so `dir` is used instead of `hasattr`.
     return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
 
 
 def find(name: str) -> Any:
-    """Import and return the object of a `PyGPU` name that is not loaded yet: a module, a function, or a PybindGPU name.
+    """Import and return an object of `PyGPU` at its first use: a module, a function, or a name of PybindGPU.
 
     Raises
     ------
@@ -97,15 +97,15 @@ def find(name: str) -> Any:
     """
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
-    # A name that is in none of the tables is looked up in PybindGPU's module.
+    # A name that is in no table may be one of PybindGPU, which `PyGPU.backend` contains.
     home = index.HOME.get(name) or (_PYCUDA_NAMES | _ARRAY_API_NAMES).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
-        # With the arguments `name` and `obj`, Python suggests the closest name in the traceback.
+        # From the arguments `name` and `obj` Python's traceback derives a suggestion of the closest name.
         package, hint = sys.modules["PyGPU"], _hint(name)
         if hint and sys._getframe(2).f_code.co_name == "_handle_fromlist":
-            # For `from PyGPU import name` Python would replace an AttributeError by an ImportError without the hint.
+            # In `from PyGPU import name` Python replaces an AttributeError by an ImportError without the hint.
             message = f"cannot import name {name!r} from 'PyGPU'{hint}"
             raise ImportError(message, name="PyGPU", path=package.__file__) from None
         message = f"module 'PyGPU' has no attribute {name!r}{hint}"
@@ -113,8 +113,8 @@ def find(name: str) -> Any:
 
 
 def is_asked_by(module: str) -> bool:
-    """Test whether code of a given module requested a name of `PyGPU`; called by the package's ``__getattr__``."""
-    # Frames: this function, `__getattr__`, and the code that requested the name.
+    """Test whether a given module has accessed an attribute of `PyGPU`; the caller is ``PyGPU.__getattr__``."""
+    # Frame 0 is this function, frame 1 `PyGPU.__getattr__`, frame 2 the code that accessed the attribute.
     return sys._getframe(2).f_globals.get("__name__") == module
 
 
@@ -123,7 +123,7 @@ def _native() -> set[str]:
 
 
 def everything() -> list[str]:
-    """List every public name of `PyGPU`, including PybindGPU's names; this loads all modules."""
+    """List all public names of `PyGPU`, including PybindGPU's names. The call imports `PyGPU.backend`."""
     backend = importlib.import_module("PyGPU.backend")
     return sorted({*_native(), *index.HOME, *_STAR_MODULES, *backend.__all__} - set(dir(builtins)))
 

@@ -1,4 +1,4 @@
-"""NumPy's creation functions with ``like=a``: the result is on the device of `a`."""
+"""Support of ``like=a`` (NEP 35) in NumPy's creation functions: the result is on the device of `a`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 
 def with_like(name: str) -> Callable[..., Any]:
-    """Return PyGPU's creation function, wrapped so that its first argument is the array passed as ``like=``."""
+    """Return a function that calls PyGPU's creation function `name` for the device of its first argument, ``like``."""
     function: Callable[..., Any] = getattr(importlib.import_module("PyGPU"), name)
 
     def call(like: _core.GPUArray, *args: Any, device: Any = None, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The package as a namespace of the array API, with its inspection functions."""
+"""The array API's functions that return the namespace `PyGPU` and information about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of nested sequences of arrays to one array, by joining the arrays on their device and not on the host."""
+"""Conversion of nested sequences of device arrays to one array, without copies to the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's names that PyGPU does not plan to provide, with a replacement for each."""
+"""List of NumPy's names that PyGPU is not planned to provide, with the replacement of each name."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ NOT_PLANNED: dict[str, tuple[str, ...]] = {
 
 
 def replacement(name: str) -> str | None:
-    """Return the text for a name that is not planned, or None for another name."""
+    """Return the text that recommends a replacement for a name that is not planned, or None for other names."""
     return next((text for text, names in NOT_PLANNED.items() if name in names), None)

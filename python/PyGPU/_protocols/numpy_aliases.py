@@ -1,6 +1,6 @@
-"""NumPy's own objects that `PyGPU` exports as well: types, formatting functions, index helpers, settings.
+"""NumPy's objects that `PyGPU` exports unchanged: types, formatting functions, index helpers and settings.
 
-None of these objects computes on array elements. `array2string`, `array_repr` and `array_str` dispatch to PyGPU by
+These objects do not compute on array elements. `array2string`, `array_repr` and `array_str` dispatch to PyGPU by
 ``__array_function__``, which copies the array's values to the host. `errstate`, `seterr` and `setbufsize` are settings
 of NumPy's computations on the host; kernels emit no warnings.
 """

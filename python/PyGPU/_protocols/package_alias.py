@@ -1,4 +1,4 @@
-"""Import finder that makes another package's name, such as `pycuda` or `cupy`, find modules of PyGPU."""
+"""Import finder by which the name of another package, such as `pycuda` or `cupy`, imports modules of PyGPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Refusal: TypeAlias = Callable[[str], str | None]
 
 
 class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Import finder that returns the module ``target.x`` itself for ``import name.x``.
+    """Import finder that makes ``import name.x`` import the module ``target.x`` of PyGPU.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return a spec for the package and each of its modules that PyGPU has."""
+        """Return a module spec if PyGPU has a module for a name in the other package; otherwise None."""
         if fullname != self.name and not fullname.startswith(f"{self.name}."):
             return None
         if importlib.util.find_spec(self.own_name(fullname)) is None:
@@ -53,7 +53,7 @@ class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Restore the module's spec, which the import system has replaced; the module has been executed already."""
+        """Restore the spec of PyGPU's module, which the import system has replaced; do not execute the module again."""
         spec = module.__spec__
         if spec is not None:
             module.__spec__ = self._specs.pop(spec.name, spec)
@@ -64,7 +64,7 @@ class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _is_pygpu(module: ModuleType) -> bool:
-    # A module of PyGPU is recognised by its file, because a second copy of the module may have the other name.
+    # PyGPU's modules are recognised by their file, because a copy may be loaded under the other package's name.
     return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
 
 
@@ -77,22 +77,22 @@ def _aliases(name: str) -> Iterator[PackageAlias]:
 
 
 def foreign_modules(name: str) -> list[str]:
-    """Return the loaded modules of a package that are not PyGPU's."""
+    """Return the names of a package's loaded modules that do not belong to PyGPU."""
     return sorted(key for key, module in _loaded(name).items() if not _is_pygpu(module))
 
 
 def installed_elsewhere(name: str) -> str | None:
-    """Return the file of an installed package of a name, or None; aliases are ignored."""
+    """Return the file of the installed package `name`, or None; PyGPU's aliases are ignored."""
     for finder in sys.meta_path:
         find_spec = None if isinstance(finder, PackageAlias) else getattr(finder, "find_spec", None)
         spec = find_spec(name, None) if find_spec is not None else None
-        if spec is not None and spec.origin is not None:  # a folder without a package's file has no origin
+        if spec is not None and spec.origin is not None:  # a folder without `__init__.py` has no origin
             return str(spec.origin)
     return None
 
 
 def install_alias(name: str, target: str, refusal: Refusal | None = None) -> ModuleType:
-    """Make a package's name find a package of PyGPU from now on, and return that package."""
+    """Make later imports of a package's name import a package of PyGPU; return that package."""
     package = importlib.import_module(target)
     if any(_aliases(name)) and sys.modules.get(name) is package:
         return package
@@ -105,7 +105,10 @@ def install_alias(name: str, target: str, refusal: Refusal | None = None) -> Mod
 
 
 def remove_alias(name: str) -> None:
-    """Make a package's name find the installed package again; references to PyGPU's modules remain."""
+    """Make later imports of a package's name import the installed package again.
+
+    References to PyGPU's modules remain valid.
+    """
     for finder in list(_aliases(name)):
         sys.meta_path.remove(finder)
         for key in _loaded(name):

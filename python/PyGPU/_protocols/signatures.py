@@ -1,4 +1,4 @@
-"""Signatures of functions of the native module, for `inspect.signature`."""
+"""Signatures of the native module's reductions, for `inspect.signature`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__: list[str] = []
 
 
 def of_reduction(name: str) -> inspect.Signature:
-    """Return the parameters of a reduction: the array, followed by the parameters of the array's method."""
+    """Return the signature of a reduction: the array, and the parameters of the array's method of the same name."""
     method_signature = inspect.signature(getattr(_core.GPUArray, name))
     array = inspect.Parameter("a", inspect.Parameter.POSITIONAL_ONLY)
     other_parameters = [parameter for parameter in method_signature.parameters.values() if parameter.name != "self"]

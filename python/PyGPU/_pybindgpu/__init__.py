@@ -1,1 +1,1 @@
-"""Implementation of PybindGPU's names: statuses, the classes of each dtype, and the calls `cuda*` and `nvml*`."""
+"""Implementation of PybindGPU's interface: status objects, classes for each dtype, calls `cuda*` and `nvml*`."""

@@ -1,4 +1,4 @@
-"""Address arguments of the `cuda*` memory calls, with checks of the memory's length if it is known."""
+"""Conversion of the address arguments of `cuda*` calls, with checks of the memory's length if it is known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Address: TypeAlias = "int | numpy.integer[Any] | ctypes.c_void_p | PointerWrappe
 
 
 def plain_address(pointer: object) -> int:
-    """Return the address in an integer or a ``c_void_p``, which own no memory.
+    """Convert an integer or a ``c_void_p`` to an address.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def plain_address(pointer: object) -> int:
     """
     if isinstance(pointer, ctypes.c_void_p):
         return pointer.value or 0
-    # bool is derived from int, but is not accepted as an address.
+    # A bool is an instance of int, but is not accepted as an address.
     if not isinstance(pointer, int | numpy.integer) or isinstance(pointer, bool):
         raise TypeError(f"expected an address (int or ctypes.c_void_p), not {type(pointer).__name__}")
     if not 0 <= pointer < 1 << 64:
@@ -37,7 +37,7 @@ def plain_address(pointer: object) -> int:
 
 
 def address_of(pointer: object, nbytes: int, *, written: bool = False) -> int:
-    """Return the address in an address argument, after checking that the memory has at least `nbytes` bytes.
+    """Convert an argument to an address, and check that the memory has at least `nbytes` bytes.
 
     Raises
     ------

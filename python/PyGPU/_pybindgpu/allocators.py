@@ -1,4 +1,6 @@
-"""`Allocator`, `HostAllocator`, `PagelockedAllocator`: descriptions of existing memory for ``GPUArray(allocator=...)``.
+"""The classes `Allocator`, `HostAllocator` and `PagelockedAllocator`, for ``GPUArray(allocator=...)``.
+
+They describe memory that already exists.
 
 The array reads these attributes of the object that is passed as `allocator`:
 
@@ -35,7 +37,7 @@ __all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
 
 
 class HostAllocator:
-    """Host memory that becomes the host side of an array; the array allocates its own device memory.
+    """Description of host memory for the host side of an array, which allocates its own device memory.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ class HostAllocator:
 
 
 class PagelockedAllocator(HostAllocator):
-    """Page-locked host memory that becomes the host side of an array; the array allocates its own device memory.
+    """Description of page-locked host memory for the host side of an array, which allocates its own device memory.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ class PagelockedAllocator(HostAllocator):
 
 @public("PybindGPU's classes and constants")
 class Allocator:
-    """External device memory, described for ``GPUArray(allocator=...)``.
+    """Description of external device memory for ``GPUArray(allocator=...)``.
 
     Parameters
     ----------
@@ -206,7 +208,7 @@ class Allocator:
         self.data = data
         self._block: DeviceBlock | None = None
         self._strides: tuple[int, ...] | None = None
-        # CuPy's arrays have `.data.ptr`. In other classes `.data` may be any object; in ndarrays it is a memoryview.
+        # CuPy's arrays have `.data.ptr`. In arrays of other libraries `.data` may be any object.
         buffer: Any = data if isinstance(data, _core.GPUArray) else getattr(data, "data", None)
         if not isinstance(data, HostAllocator) and not hasattr(buffer, "ptr"):
             raise TypeError(f"expected a GPUArray, an allocator or an array with .data.ptr, not {type(data).__name__}")

@@ -1,4 +1,4 @@
-"""`DeviceArray_<L>` of the dtype L: a host buffer and a device buffer of the same shape, with explicit copies.
+"""The classes `DeviceArray_float32` and so on: a host and a device buffer of one shape, with explicit copies.
 
 The array owns or borrows the memory of each side, and keeps the owners of borrowed memory alive. The host side is
 always contiguous, so that a copy is one block of bytes. Device errors do not raise: their status is stored in
@@ -35,7 +35,7 @@ _SIGNATURES = (
 
 
 class DeviceArray:
-    """Array with a host buffer and a device buffer; its ten public subclasses are `DeviceArray_<L>`, one per dtype.
+    """Array with a host buffer and a device buffer. Its subclasses are `DeviceArray_float32` and so on for ten dtypes.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class DeviceArray:
         )
 
     def _describe(self, signature: str, arguments: dict[str, Any]) -> tuple[int, ...]:
-        """Store the arguments of the constructor's form `signature`, and return the shape of the array."""
+        """Store the arguments of the constructor, whose parameters are `signature`, and return the array's shape."""
         if signature == "b":
             self._host = _contiguous(arguments["b"], self._dtype)
             self._order = "C" if self._host.flags.c_contiguous else "F"
@@ -291,7 +291,7 @@ class DeviceArray:
         return self._checked_host().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # The interpreter compares the requested flags with the properties of this view and rejects unsupported flags.
+        # Python itself compares the requested flags with the returned view, and raises an error for unsupported ones.
         return self._checked_host().data
 
     def __repr__(self) -> str:
@@ -312,7 +312,7 @@ class DeviceArray:
         ordered = None if stream is None else as_stream(stream)
         if self._nbytes == 0:
             return
-        # The call waits for the copy, because otherwise the caller could free a side while the copy uses this side.
+        # The call waits for the copy, so that the caller cannot free either buffer during the copy.
         _core.raw_copy(dst, src, self._nbytes, kind, ordered, wait=True)
 
 
@@ -336,7 +336,7 @@ def write_element(
 
 
 def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the arguments by their names if they match the constructor's form `signature`, otherwise None."""
+    """Return the arguments by name if they match the parameters in `signature`, otherwise None."""
     arguments = dict(zip(signature, args, strict=False)) | kwargs
     required = {name for name in signature if name != "flag_c_contiguous"}
     complete = len(arguments) == len(args) + len(kwargs) and required <= arguments.keys() <= set(signature)
@@ -344,7 +344,7 @@ def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _accepts(name: str, value: object) -> bool:
-    """Test whether a constructor's first argument has the type that the parameter `name` requires."""
+    """Test whether the constructor's first argument has a type that the parameter `name` accepts."""
     if name == "n":
         return isinstance(value, int | numpy.integer)
     if name == "l":
@@ -357,9 +357,9 @@ def _accepts(name: str, value: object) -> bool:
 
 
 def _contiguous(source: object, dtype: numpy.dtype[Any]) -> NDArray[Any]:
-    """Return a buffer's memory as an ndarray of the buffer's shape, or a copy if the buffer is not contiguous."""
+    """Return an ndarray over the memory of a host buffer, or a copy if the buffer is not contiguous."""
     if isinstance(source, numpy.generic):
-        # The memory of a scalar is temporary, so its value is copied.
+        # A NumPy scalar is copied, because the memory of its buffer is temporary.
         array: NDArray[Any] = numpy.array(source)
     elif hasattr(source, "__array_interface__"):
         array = numpy.asarray(source)

@@ -1,6 +1,6 @@
-"""PybindGPU's 50 classes per dtype, such as ``DeviceArray_float32``, which are created at their first use.
+"""PybindGPU's classes for each dtype, such as ``DeviceArray_float32``, which are created at their first use.
 
-Each pointer class has two names, because PybindGPU's documentation and code name the class differently.
+A pointer class has two names, because PybindGPU's documentation and its code call the class differently.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [f"{family}_{label}" for family in (*_FAMILIES, *_POINTERS) for label 
 
 
 def class_of(family: str, label: str) -> type[Any]:
-    """Return the class of a family, such as ``DeviceArray``, for a dtype; the class is created at the first request."""
+    """Return the class for a dtype, such as ``DeviceArray_float32``; it is created at the first call."""
     dtype = numpy.dtype(label)
     if family in _POINTERS:
         return pointer_class(dtype)

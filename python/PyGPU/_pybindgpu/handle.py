@@ -12,7 +12,7 @@ Object = TypeVar("Object", _core.Stream, _core.Event)
 
 
 class Handle(Generic[Object]):
-    """Holder of PyGPU's stream or event object, or of the error status if the creation of this object failed."""
+    """Base class of objects with a stream or event of PyGPU, or with the error status if its creation failed."""
 
     __slots__ = ("__weakref__", "_object", "_status")
 
@@ -22,13 +22,13 @@ class Handle(Generic[Object]):
         self._object, self._status = value_of(None, create)
 
     def _checked_object(self) -> Object:
-        """Return PyGPU's object; if its creation failed, raise an error that the `cuda*` call returns as status 400."""
+        """Return PyGPU's stream or event, or raise status 400 (invalid handle) if its creation failed."""
         if self._object is None:
             raise StatusError(INVALID_RESOURCE_HANDLE)
         return self._object
 
     def _drop(self) -> None:
-        """Drop PyGPU's object; the handle is 0 afterwards."""
+        """Drop PyGPU's stream or event; the handle is 0 afterwards."""
         self._checked_object()
         self._object = None
 
@@ -42,7 +42,7 @@ class Handle(Generic[Object]):
         return self.handle
 
     def last_status(self) -> cudaError_t:
-        """Return the status of the object's creation."""
+        """Return the status of the creation of the stream or event."""
         return self._status
 
     def __int__(self) -> int:

@@ -1,4 +1,4 @@
-"""Labels (names) of the ten dtypes that PybindGPU supports, its `dtype` enumeration, and the error for other dtypes."""
+"""Names of the ten dtypes that PybindGPU supports, its enumeration `dtype`, and the error for other dtypes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class UnsupportedDataType(TypeError):
 
 
 class _DTypeMeta(type):
-    """Class of `dtype`, whose instances include NumPy's dtypes."""
+    """Metaclass of `dtype`, which makes ``isinstance(x, dtype)`` true for NumPy's dtypes."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return super().__instancecheck__(instance) or isinstance(instance, numpy.dtype)
@@ -140,7 +140,7 @@ class dtype(metaclass=_DTypeMeta):
         return member
 
     def __class_getitem__(cls, item: Any) -> Any:
-        """Return the generic alias of `numpy.dtype`, for annotations."""
+        """Return ``numpy.dtype[...]``, so that `dtype` can be used in annotations."""
         return numpy.dtype[item]
 
     @property

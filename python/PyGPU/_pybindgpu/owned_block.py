@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """Memory of `nbytes` bytes at `address` that `owner` keeps alive; if `owner` is None, the caller keeps it alive."""
+    """Memory of `nbytes` bytes at `address`. The object `owner` keeps it alive, or the caller if `owner` is None."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "on_device", "owner", "readonly")
 
@@ -34,8 +34,7 @@ class Block:
 
     @property
     def __array_interface__(self) -> dict[str, object]:
-        # A NumPy view made from this object references the object and so keeps the block alive; a view of an address
-        # would not.
+        # NumPy arrays over this interface refer to this object, and thus keep the block alive.
         if self.on_device:
             raise BufferError("device memory cannot be read from the host")
         return {"version": 3, "shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, self.readonly)}
@@ -43,7 +42,7 @@ class Block:
     def as_array(
         self, dtype: numpy.dtype[Any], shape: Sequence[int], order: Literal["C", "F"] = "C"
     ) -> NDArray[numpy.generic]:
-        """Return a host array of a given shape over the start of the block; the array keeps the block alive."""
+        """Return a host array over the first elements of the block, which the array keeps alive."""
         nbytes = checked_nbytes(shape, dtype.itemsize)
         if nbytes > self.nbytes:
             raise ValueError(f"shape {tuple(shape)} of {dtype} needs {nbytes} bytes, but the memory has {self.nbytes}")
@@ -74,8 +73,8 @@ class DeviceBlock(Block):
             self.address = _core.raw_allocate(nbytes)
 
     def __del__(self) -> None:
-        # At interpreter exit this destructor frees nothing. A driver error is stored for cudaGetLastError, because a
-        # destructor must not raise.
+        # When the interpreter ends, the memory is not freed.
+        # A destructor cannot raise, so an error of the driver is stored for `cudaGetLastError`.
         if self.address and not sys.is_finalizing():
             status_of(_core.raw_free, self.address)
 
@@ -105,7 +104,7 @@ def checked_nbytes(shape: Sequence[int], itemsize: int) -> int:
     """
     if any(extent < 0 for extent in shape):
         raise ValueError(f"negative dimensions are not allowed: shape {tuple(shape)}")
-    # As in NumPy, axes of length 0 are ignored here, because also the strides of an empty array must fit into 64 bits.
+    # Axes of length 0 are ignored, as in NumPy, because the strides of empty arrays must also fit into 64 bits.
     if math.prod(extent for extent in shape if extent) * itemsize > sys.maxsize:
         raise ValueError(f"array is too big: shape {tuple(shape)} with {itemsize} bytes an element overflows 64 bits")
     return math.prod(shape) * itemsize

@@ -1,4 +1,4 @@
-"""Pointer objects: an address, the owner of the memory, and whether the host may dereference the address."""
+"""Pointer objects, which contain an address and the owner of its memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class PointerWrapper:
-    """Typed pointer; its ten public subclasses are `ptr_wrapper_<L>`, one for each dtype label.
+    """Typed pointer. Its subclasses are `ptr_wrapper_float32` and so on for ten dtypes.
 
-    The classes are also available as `pointer_wrapper_<L>`.
-    A new pointer is null; `create` allocates host memory for it. Pointers that arrays and allocators return point into
+    They are also available as `pointer_wrapper_float32` and so on. A new pointer is null; `create` allocates host
+    memory for it. Pointers that arrays and allocators return point into
     the memory of the array or allocator, and keep it alive. ctypes accepts a pointer object as a ``void *``.
 
     Examples
@@ -54,12 +54,12 @@ class PointerWrapper:
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
-        # ctypes reads this attribute when a pointer object is passed. Its value is a c_void_p, because without
-        # `argtypes` ctypes would truncate an int.
+        # ctypes reads this attribute when the object is passed to a foreign function.
+        # The value is a `c_void_p`, because without `argtypes` ctypes would truncate an int.
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:
-        """Allocate uninitialised host memory for `N` elements and point to it.
+        """Allocate uninitialised host memory for `N` elements, and make the pointer refer to it.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class PointerWrapper:
         self._created = True
 
     def destroy(self) -> None:
-        """Release the memory that `create` allocated and become a null pointer.
+        """Release the memory that `create` allocated, and make the pointer null.
 
         A pointer to other memory is unchanged, because only the owner of that memory may free it. Repeated calls do
         nothing. The memory is freed when no other object, such as an array over this pointer, uses it.
@@ -141,9 +141,9 @@ _classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
 
 
 def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
-    """Return the pointer class of a dtype; the class is created at the first request.
+    """Return the pointer class of a dtype; it is created at the first call.
 
-    Arrays of any dtype can return pointers; only the pointer classes of the ten labels (dtype names) are public.
+    Arrays of any dtype can return pointers. Only the pointer classes of PybindGPU's ten dtypes are public.
     """
     wrapper_class = _classes.get(dtype)
     if wrapper_class is None:

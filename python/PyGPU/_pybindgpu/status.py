@@ -1,4 +1,4 @@
-"""Status objects, and the conversion of exceptions to status objects.
+"""Status objects of the `cuda*` calls, and the conversion of exceptions to status objects.
 
 Functions whose names start with `cuda` return a `cudaError_t` and never raise for a device error. Internally, errors
 are exceptions: `status_of` and `value_of` convert them to a status and store it as the thread's last error. Errors in
@@ -26,7 +26,7 @@ __all__ = [
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# CUDA's error numbers that the checks of this package return.
+# CUDA's error numbers that checks of this package return themselves.
 INVALID_VALUE = 1
 MEMORY_ALLOCATION = 2
 INITIALIZATION_ERROR = 3
@@ -138,7 +138,7 @@ SUCCESS = cudaError_t(0)
 
 
 class StatusError(Exception):
-    """Error that a check of this package raises; the `cuda*` call returns it as a status, like a driver's error."""
+    """Error that a check of this package raises, and that the `cuda*` call returns as a status."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -146,7 +146,7 @@ class StatusError(Exception):
 
 
 class _Thread(threading.local):
-    """State of one thread: the thread's last error."""
+    """State of one thread: the error that `cudaGetLastError` returns."""
 
     last: cudaError_t = SUCCESS
 
@@ -155,20 +155,20 @@ _thread = _Thread()
 
 
 def _code_of(error: Exception) -> int:
-    """Return the status number of an exception of one of the types that `status_of` catches."""
-    # OutOfMemoryError is also a CudaError, but without a driver's error number if host memory or the pool is exhausted.
+    """Return the status number of an exception that `value_of` has caught."""
+    # An OutOfMemoryError is a CudaError, but has no error number unless the driver raised it.
     if isinstance(error, MemoryError):
         return MEMORY_ALLOCATION
     if isinstance(error, StatusError | _core.CudaError):
         return int(error.code)
     if isinstance(error, _core.NotSupportedError):
         return NOT_SUPPORTED
-    # The error is a RuntimeError: no backend could be opened, or the process was forked after a backend was opened.
+    # A RuntimeError means that no backend can be opened, or that the process was forked after one was opened.
     return INITIALIZATION_ERROR
 
 
 def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, cudaError_t]:
-    """Call `function`; return its value and status. After a device error, which is stored, the value is `default`."""
+    """Call a function, and return its value and status; a device error is stored, and the value is `default`."""
     try:
         return function(*args, **kwargs), SUCCESS
     except RecursionError:
@@ -180,18 +180,18 @@ def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: 
 
 
 def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs) -> cudaError_t:
-    """Call `function`; return its status. A device error is stored as the thread's last error."""
+    """Call a function, and return its status; a device error is stored as the thread's last error."""
     return value_of(None, function, *args, **kwargs)[1]
 
 
 def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
     if isinstance(error, nvmlReturn_t):
         raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
-    # The table is imported here, because its module is the largest of this package and rarely needed.
+    # Imported here, because the table is large and rarely needed.
     from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
 
     code = operator.index(error)
-    # Only the numbers in HIP_ERRORS depend on the backend; for all other numbers the backend is not opened.
+    # Numbers outside of `HIP_ERRORS` have the same meaning on all backends, so no backend is opened for them.
     if code in HIP_ERRORS and value_of("", _core.backend_name)[0] == "hip":
         return HIP_ERRORS[code]
     return CUDA_ERRORS.get(code, (UNRECOGNIZED, UNRECOGNIZED))

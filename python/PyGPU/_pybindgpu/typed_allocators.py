@@ -1,6 +1,6 @@
-"""`HostAllocator_<L>`, `DeviceAllocator_<L>` and `PagelockedAllocator_<L>` of dtype L: allocators of one block each.
+"""The classes `HostAllocator_float32`, `DeviceAllocator_float32`, `PagelockedAllocator_float32` and so on.
 
-A pointer into the block keeps the block alive, even after the allocator has allocated another block or is dropped.
+An allocator owns one block. A pointer keeps the block alive, even after the allocator has allocated another one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, StatusError, cudaError_t,
 
 
 class TypedAllocator:
-    """Base of the three allocator classes; an allocator owns at most one block, which the next allocation replaces."""
+    """Base class of the three allocator classes; an allocator owns at most one block, which the next one replaces."""
 
     __slots__ = ("__weakref__", "_block")
     _dtype: ClassVar[numpy.dtype[Any]]
@@ -41,7 +41,7 @@ class TypedAllocator:
 
 
 class TypedHostAllocator(TypedAllocator):
-    """Allocator of ordinary host memory; its ten public subclasses are named `HostAllocator_<letter of the dtype>`.
+    """Allocator of ordinary host memory. Its subclasses are `HostAllocator_float32` and so on for ten dtypes.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class TypedHostAllocator(TypedAllocator):
 
 
 class TypedDeviceAllocator(TypedAllocator):
-    """Allocator of memory on the current device; its ten public subclasses are `DeviceAllocator_<L>`.
+    """Allocator of memory on the current device. Its subclasses are `DeviceAllocator_float32` and so on for ten dtypes.
 
     Examples
     --------
@@ -114,14 +114,14 @@ class TypedDeviceAllocator(TypedAllocator):
         return status_of(self.take, self._nbytes(n_elements))
 
     def take(self, nbytes: int) -> None:
-        """Allocate a number of bytes like `allocate`, but raise errors instead of returning a status."""
+        """Allocate a block as `allocate` does, but raise errors instead of returning a status."""
         if nbytes >= 1 << 63:
             raise StatusError(MEMORY_ALLOCATION)
         self._block = self._kind(nbytes)
 
 
 class TypedPagelockedAllocator(TypedDeviceAllocator):
-    """Allocator of page-locked host memory; its ten public subclasses are `PagelockedAllocator_<L>`.
+    """Allocator of page-locked host memory. Its subclasses are `PagelockedAllocator_float32` and so on for ten dtypes.
 
     Examples
     --------

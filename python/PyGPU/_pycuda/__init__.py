@@ -1,1 +1,1 @@
-"""Implementation of PyCUDA's import paths; `PyGPU.driver` and its siblings list their names."""
+"""Implementation of PyCUDA's interface, whose public modules are `PyGPU.driver`, `PyGPU.compiler` and others."""

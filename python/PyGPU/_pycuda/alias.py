@@ -1,4 +1,4 @@
-"""PyGPU as a replacement of PyCUDA, for programs and libraries that import `pycuda`."""
+"""The function `as_pycuda`, by which programs that import `pycuda` use PyGPU instead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["as_pycuda"]
 
 @public("Modules")
 def as_pycuda(*, replace: bool = False) -> ModuleType:
-    """Make ``import pycuda`` find PyGPU, in this process from now on.
+    """Make later ``import pycuda`` in this process import PyGPU's modules.
 
     Parameters
     ----------

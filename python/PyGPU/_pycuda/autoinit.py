@@ -1,4 +1,4 @@
-"""Make the default device's context current from the import until the program ends."""
+"""At import, make the default device's context current until the program ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ device = context.get_device()
 
 
 def _finish() -> None:
-    with suppress(_core.LogicError):  # raised if the program has already popped the context
+    with suppress(_core.LogicError):  # if the program has popped the context itself
         context.pop()
     clear_context_caches()
 

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.characterize``: properties of the platform."""
+"""Functions of ``pycuda.characterize``, which report properties of device code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros that make one kernel source compile as CUDA and as OpenCL."""
+"""C macros that let the same kernel source compile as CUDA and as OpenCL."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Push, pop and configure primary contexts, which are the only contexts that PyGPU uses.
 
-A context corresponds to a device. Each thread has a stack of contexts, which determines its current device. A
-missing `pop` is no error. PyCUDA's `Context` and `Device` return objects of each other. Therefore both are in
-``driver/device.py``, and `Context` derives from `PrimaryContext`.
+A context corresponds to a device. Each thread has a stack of contexts, which determines its current device. A missing
+`pop` is no error. The classes `Context` and `Device` use each other and are therefore both in ``driver/device.py``.
+`Context` derives from `PrimaryContext`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["PrimaryContext", "innermost"]
 
 
 class _Stack(threading.local):
-    """Contexts that a thread has pushed; the last one is current."""
+    """State of one thread: the stack of its contexts, of which the last one is current."""
 
     def __init__(self) -> None:
         self.contexts: list[PrimaryContext] = []
@@ -29,7 +29,7 @@ _stack = _Stack()
 
 
 class PrimaryContext:
-    """Base of `Context`, with the methods that need no `Device`.
+    """Base class of `Context` with the methods that do not use the class `Device`.
 
     Parameters
     ----------
@@ -301,6 +301,6 @@ def innermost() -> PrimaryContext | None:
 
 
 def _restore() -> None:
-    """Make the device on top of the stack current; if the stack is empty, the current device is unchanged."""
+    """Make the device of the top context on the stack current; do nothing if the stack is empty."""
     if _stack.contexts:
         _stack.contexts[-1]._device.make_current()

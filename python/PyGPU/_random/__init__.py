@@ -1,1 +1,1 @@
-"""Random generators of PyGPU; `PyGPU.random` and `PyGPU.curandom` list their names."""
+"""Implementation of the random generators in `PyGPU.random` and `PyGPU.curandom`."""

@@ -1,4 +1,4 @@
-"""Methods of a generator for real numbers; no two numbers depend on the same random word."""
+"""Methods of `Generator` that draw from continuous distributions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from PyGPU._random.sampled import Sampled
 
 
 class Continuous(Sampled):
-    """Methods of a generator that draw real numbers; no two numbers depend on the same random word."""
+    """Methods of `Generator` that draw from continuous distributions.
+
+    Different numbers are computed from different words of the random stream.
+    """
 
     def standard_cauchy(self, size: Any = None) -> _core.GPUArray:
         """Draw from the standard Cauchy distribution.

@@ -1,4 +1,4 @@
-"""Methods of a generator for integers; no two integers depend on the same random word."""
+"""Methods of `Generator` that draw from discrete distributions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from PyGPU._random.sampled import Sampled
 
 
 class Discrete(Sampled):
-    """Methods of a generator that draw integers; no two integers depend on the same random word."""
+    """Methods of `Generator` that draw from discrete distributions.
+
+    Different numbers are computed from different words of the random stream.
+    """
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> _core.GPUArray:
         """Draw from the binomial distribution.

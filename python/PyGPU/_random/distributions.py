@@ -1,4 +1,4 @@
-"""Methods of a generator for uniform, normal, exponential and gamma-distributed numbers."""
+"""Methods of `Generator` that draw uniform, normal, exponential and gamma-distributed numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS = (int, float)
 
 
 class Distributions(Continuous, Discrete, Multivariate):
-    """Methods of a generator that draw from a distribution."""
+    """Methods of `Generator` that draw uniform, normal, exponential and gamma-distributed numbers."""
 
     @staticmethod
     def _check_out(out: Any, size: Any, dtype: Any) -> _core.GPUArray:
@@ -43,7 +43,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         """Draw from a distribution with location and scale, which may be arrays."""
         location, width = scale
         if type(location) in _NUMBERS and type(width) in _NUMBERS and 0 < width < np.inf:
-            # These parameters are valid for each of the distributions.
+            # Finite positive widths are valid for all of these distributions, so nothing needs to be checked.
             return self._source.create(size, np.float64, distribution, scale=(float(location), float(width)))
         shape, _ = prepared(name, checked, size, self.device) if _any_array(checked) else (size, check(name, *checked))
         if is_scalar(location) and is_scalar(width):
@@ -57,7 +57,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         return drawn
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None) -> _core.GPUArray:
-        """Draw uniform numbers in [0, 1), with NumPy's bits.
+        """Draw uniform numbers in [0, 1), which are bitwise equal to NumPy's.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Distributions(Continuous, Discrete, Multivariate):
         method: str = "zig",
         out: _core.GPUArray | None = None,
     ) -> _core.GPUArray:
-        """Draw exponentially distributed numbers of mean 1, by the logarithm.
+        """Draw exponentially distributed numbers of mean 1, as the negative logarithm of uniform numbers.
 
         Parameters
         ----------

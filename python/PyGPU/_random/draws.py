@@ -1,4 +1,4 @@
-"""Draws of a generator: the host computes the numbers on the CPU, and kernels on a GPU and in captures."""
+"""The class `Source`, which fills arrays with random numbers of one stream."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Parameter = float | _core.GPUArray
 
 
 class Source:
-    """Stream of random numbers on a device, which several threads may share.
+    """Random stream and the position in it, from which several threads may draw.
 
-    Each draw advances a position in the stream. A captured launch draws whenever its graph runs, and the host does not
-    count these draws. From the first captured draw on, the position is therefore in device memory, where kernels read
-    and advance it.
+    Each draw advances the position. The kernel of a captured draw runs whenever its graph runs, which the host cannot
+    count. After the first captured draw the position is therefore stored in device memory, where kernels read and
+    advance it.
     """
 
     def __init__(self, device: _core.Device, position: StreamPosition) -> None:
@@ -29,13 +29,13 @@ class Source:
         self._lock = threading.RLock()
 
     def position(self) -> StreamPosition:
-        """Return the position; for a position in device memory the host waits."""
+        """Return the position in the stream; if it is stored in device memory, the host waits for it."""
         with self._lock:
             key, numbers = self._position.read()
             return StreamPosition.read(key, numbers if self._device_position is None else self._device_position.get())
 
     def set_position(self, position: StreamPosition) -> None:
-        """Set the position."""
+        """Set the position in the stream."""
         with self._lock:
             if self._device_position is None:
                 self._position.write(position.key, position.numbers())
@@ -45,7 +45,7 @@ class Source:
             self._device_position.set(np.array(position.numbers(), np.uint64))
 
     def update(self, change: Callable[[StreamPosition], None]) -> None:
-        """Change the position by a function, so that a draw of another thread happens before or after the change."""
+        """Change the position by a function, atomically with respect to draws of other threads."""
         with self._lock:
             while True:
                 position = self.position()
@@ -123,7 +123,7 @@ class Source:
             call(self._device_position)
 
     def _move_to_device(self) -> None:
-        """Copy the position to device memory, on a stream that is not being captured."""
+        """Move the position to device memory, by a copy on a stream that is not captured."""
         if self._device_position is not None:
             return
         numbers = np.array(self._position.leave()[1], np.uint64)

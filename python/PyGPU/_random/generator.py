@@ -1,4 +1,4 @@
-"""`Generator`, which corresponds to NumPy's class and creates arrays on a device."""
+"""The class `Generator`, which corresponds to NumPy's class and creates device arrays."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Generator(Distributions):
 
     @property
     def bit_generator(self) -> np.random.Philox:
-        """New NumPy bit generator at the position of this generator; later draws of one do not affect the other."""
+        """NumPy bit generator with a copy of this generator's state; later draws of one do not affect the other."""
         philox_state: Any = np.random.Philox(0)
         philox_state.state = self.state
         philox: np.random.Philox = philox_state
@@ -185,7 +185,7 @@ class Generator(Distributions):
         return permutation.permutation(self, x, axis)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: _core.GPUArray | None = None) -> _core.GPUArray:
-        """Permute the elements along an axis, each row or column on its own.
+        """Permute the elements along an axis, independently for each row or column.
 
         Parameters
         ----------

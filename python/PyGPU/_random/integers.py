@@ -1,4 +1,4 @@
-"""Uniform integers: for two numbers by the fast kernel, for arrays of bounds by a sampler."""
+"""Draws of uniform integers: a fast kernel handles scalar bounds, a sampler arrays of bounds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _limits(dtype: Any) -> tuple[np.dtype[Any], tuple[int, int]]:
 
 
 def _check(minimum: Any, maximum: Any, limits: tuple[int, int], kind: np.dtype[Any], endpoint: bool) -> None:
-    """Raise NumPy's error for integers, or arrays of them, that are no bounds (both inclusive)."""
+    """Raise NumPy's error for invalid bounds, which are inclusive integers or arrays of them."""
     if np.any(minimum < limits[0]):
         raise ValueError(f"low is out of bounds for {kind}")
     if np.any(maximum > limits[1]):
@@ -65,7 +65,7 @@ def _of_arrays(source: Source, low: Any, high: Any, size: Any, dtype: Any, endpo
         words = [_spread(bound, shape, source.device) for bound in (base, width)]
     else:
         low, high = np.asarray(on_host(low)), np.asarray(on_host(high))
-        # Integers of Python, because the bounds of uint64 and int64 may be mixed.
+        # Python integers, because one bound may have dtype uint64 and the other int64.
         integers_of_python = [np.frompyfunc(int, 1, 1)(bound.astype(object)) for bound in (low, high)]
         _check(integers_of_python[0], integers_of_python[1] - (not endpoint), limits, kind, endpoint)
         host_base, host_top = (_word(bound) for bound in (low, high))
@@ -81,7 +81,7 @@ def _of_arrays(source: Source, low: Any, high: Any, size: Any, dtype: Any, endpo
 
 
 def _word(bound: Any) -> Any:
-    """Return integers modulo 2**64."""
+    """Convert integers to uint64 modulo 2**64."""
     if bound.dtype == object:
         return np.array([int(value) & _WORD for value in bound.flat], np.uint64).reshape(bound.shape)
     return bound.astype(np.uint64 if bound.dtype.kind == "u" else np.int64).view(np.uint64)

@@ -1,4 +1,4 @@
-"""NumPy's older functions of random numbers, which draw from one `RandomState` per device."""
+"""NumPy's older random functions, such as `rand`, which draw from one `RandomState` per device."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Methods of a generator for distributions of vectors.
+"""Methods of `Generator` that draw from distributions of vectors.
 
-The columns of a result are computed one after another, by operations whose order does not depend on the backend.
+The components of the vectors are drawn one after another, in an order that does not depend on the backend.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from PyGPU._random.sampled import Sampled
 
 
 class Multivariate(Sampled):
-    """Methods of a generator that draw vectors."""
+    """Methods of `Generator` that draw from distributions of vectors."""
 
     def _column(self, sampler: str, dtype: Any, shape: tuple[int, ...], *arguments: Any) -> _core.GPUArray:
-        """Draw one column from parameters that are already checked."""
+        """Draw one component of all vectors from parameters that are already checked."""
         result = _core.empty(shape, dtype, device=self.device)
         self._source.sample(result, sampler, *(spread(argument, shape, self.device) for argument in arguments))
         return result
@@ -62,7 +62,10 @@ class Multivariate(Sampled):
         return result
 
     def _break_stick(self, result: _core.GPUArray, alpha: Any) -> None:
-        """Fill the vectors of a Dirichlet distribution by beta-distributed shares of the rest, for small parameters."""
+        """Draw from a Dirichlet distribution with small parameters by the stick-breaking method.
+
+        Each component is a beta-distributed share of the rest.
+        """
         shape = result.shape[:-1]
         rests = alpha[::-1].cumsum()[::-1]
         rest: Any = _core.ones(shape, np.float64, device=self.device)
@@ -209,7 +212,7 @@ class Multivariate(Sampled):
 
 
 def _factor(cov: Any, method: str) -> Any:
-    """Return a matrix whose product with its transpose is the covariance matrix."""
+    """Factorise a covariance matrix; the product of the result and its transpose is this matrix."""
     if method == "cholesky":
         return np.linalg.cholesky(cov)
     if method == "eigh":

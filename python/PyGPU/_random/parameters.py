@@ -1,4 +1,4 @@
-"""Parameters of distributions: checks by NumPy, broadcasting, and their form for the native module."""
+"""Checks and conversion of the parameters of distributions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def is_scalar(argument: Any) -> bool:
 
 
 def check(name: str, *arguments: Any, size: Any = 0, **keywords: Any) -> Any:
-    """Raise NumPy's error for the arguments of a method of its generator, which draws no numbers for a size of 0."""
+    """Check arguments by a call of NumPy's method with size 0, which draws no numbers but raises NumPy's errors."""
     return getattr(_numpy_generator, name)(*arguments, size=size, **keywords)
 
 
 def shape_of_size(size: Any) -> tuple[int, ...]:
-    """Return the shape that a parameter `size` means."""
+    """Convert a parameter `size` to a shape."""
     if size is None:
         return ()
     try:
@@ -40,17 +40,17 @@ def shape_of_size(size: Any) -> tuple[int, ...]:
 
 
 def is_capturing(device: _core.Device) -> bool:
-    """Test whether the current stream of a device is in a capture, in which the host cannot wait for values."""
+    """Test whether the current stream of a device is captured, so that the host cannot wait for values."""
     return _core.current_stream(device).is_capturing
 
 
 def on_host(values: Any) -> Any:
-    """Return the values of a device array on the host, for which the host waits; other arguments as they are."""
+    """Copy a device array to the host, which waits for it; return other arguments unchanged."""
     return values.get() if isinstance(values, _core.GPUArray) else values
 
 
 def as_float64(values: Any) -> Any:
-    """Return numbers as float64: a device array on the device, other arguments on the host."""
+    """Convert numbers to float64: a device array on its device, other arguments on the host."""
     return values.astype(np.float64) if isinstance(values, _core.GPUArray) else np.asarray(values, np.float64)
 
 
@@ -70,7 +70,7 @@ def result_shape(size: Any, *shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _limits(values: Any) -> Any:
-    """Return the least and the greatest element; NaN if there is one."""
+    """Return the least and the greatest element; both are NaN if an element is NaN."""
     if isinstance(values, _core.GPUArray):
         return np.array([values.min().item(), values.max().item()], values.dtype)
     array = np.asarray(values)
@@ -78,7 +78,7 @@ def _limits(values: Any) -> Any:
 
 
 def _check_all(name: str, arguments: tuple[Any, ...], device: _core.Device) -> None:
-    """Check parameters. For arrays on a device the host waits for their extrema, except in a capture."""
+    """Check parameters of a distribution. The host waits for extrema of device arrays, except in a capture."""
     if any(isinstance(argument, _core.GPUArray) for argument in arguments):
         if is_capturing(device) or any(np.size(argument) == 0 for argument in arguments):
             return
@@ -118,7 +118,7 @@ def prepared(
 
 
 def spread(argument: Any, shape: tuple[int, ...], device: _core.Device) -> Parameter:
-    """Return a number, or an array of float64 values of a shape on a device, in C order."""
+    """Convert a parameter to a number, or broadcast it to a contiguous float64 array on a device."""
     if is_scalar(argument):
         return float(argument)
     if not isinstance(argument, _core.GPUArray):

@@ -1,4 +1,4 @@
-"""Permutations and samples, computed by sorting random keys or by searching cumulative probabilities."""
+"""Permutations and samples, which are computed by sorting random keys or by searching cumulative probabilities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _order(rng: Generator, count: int) -> _core.GPUArray:
-    """Sort the numbers from 0 to `count - 1` by random keys; the probability of equal keys is negligible."""
+    """Return the numbers from 0 to `count - 1` in random order, by sorting random 64-bit keys."""
     return rng.random_raw(count).argsort(stable=True)
 
 
@@ -48,7 +48,7 @@ def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
 
 
 def permuted(rng: Generator, x: Any, axis: int | None, out: _core.GPUArray | None) -> _core.GPUArray:
-    """Return an array whose elements are permuted along an axis, each row or column on its own."""
+    """Permute elements along an axis, independently for each row or column."""
     if _is_count(x):
         raise TypeError(f"permuted() permutes an array, and {x!r} has no axes")
     array = _on_device(rng, x)
@@ -68,7 +68,7 @@ def permuted(rng: Generator, x: Any, axis: int | None, out: _core.GPUArray | Non
 
 
 def choice(rng: Generator, a: Any, size: Any, replace: bool, p: Any, axis: int, shuffle: bool) -> _core.GPUArray:
-    """Draw a sample of numbers or elements."""
+    """Draw a sample of numbers below `a` or of elements of `a`: the implementation of `Generator.choice`."""
     array = None if _is_count(a) else _on_device(rng, a)
     if array is None and not hasattr(a, "__index__"):
         raise ValueError(f"a must be a sequence or an integer, not {type(a)}")
@@ -122,8 +122,8 @@ def _without_replacement(
     else:
         if count > np.count_nonzero(probabilities):
             raise ValueError("Fewer non-zero entries in p than size")
-        # Each element gets an exponentially distributed time whose rate is the element's probability. The elements with
-        # the shortest times are the sample (Efraimidis and Spirakis).
+        # Method of Efraimidis and Spirakis: the sample consists of the elements with the shortest random times.
+        # The times are exponentially distributed, with the element's probability as the rate.
         with np.errstate(divide="ignore"):
             mean_times = _core.asarray(1 / probabilities, device=rng.device)
         order = (rng.standard_exponential(population) * mean_times).argsort(stable=True)

@@ -1,4 +1,4 @@
-"""`RandomState`, NumPy's older class of random numbers, over the same stream as `Generator`."""
+"""The class `RandomState`, NumPy's older generator, which draws from a `Generator` of PyGPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["RandomState"]
 
 
 def _method(name: str) -> Callable[..., Any]:
-    """Return a method that draws like the method of `Generator` with the same name and signature."""
+    """Return a method of `RandomState` that calls the method of `Generator` with the same name."""
     own = getattr(Generator, name)
 
     @functools.wraps(own)
@@ -67,7 +67,7 @@ class RandomState:
         return type(self), (self._generator.bit_generator,)
 
     def seed(self, seed: Any = None) -> None:
-        """Begin the stream of another seed.
+        """Restart the generator with another seed.
 
         Parameters
         ----------
@@ -403,7 +403,7 @@ class RandomState:
 
 
 def _checked_seed(seed: Any) -> Any:
-    """Return a seed of NumPy's older functions; raise NumPy's error for other values."""
+    """Check a seed by the rules of NumPy's older functions; raise NumPy's error for invalid seeds."""
     if seed is None or isinstance(seed, np.random.BitGenerator):
         return seed
     legacy: Any = np.random.MT19937(0)

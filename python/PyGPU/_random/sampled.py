@@ -1,4 +1,4 @@
-"""Base of the methods that draw by a sampler of the native module."""
+"""Base class of the classes whose methods draw random numbers by a sampler of the native module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PyGPU._random.parameters import prepared
 
 
 class Sampled:
-    """Base class with the stream of a generator, and draws by a sampler."""
+    """Base class of classes with methods that draw random numbers by a sampler of the native module."""
 
     _source: Source
 
@@ -22,7 +22,7 @@ class Sampled:
     def _sampled(
         self, name: str, arguments: tuple[Any, ...], size: Any, dtype: Any, sampler: str | None = None
     ) -> _core.GPUArray:
-        """Create an array and fill it by a sampler, by default the one with the name of NumPy's method."""
+        """Create an array and fill it by a sampler, which by default is named like NumPy's method."""
         shape, parameters = prepared(name, arguments, size, self.device)
         result = _core.empty(shape, dtype, device=self.device)
         self._source.sample(result, sampler or name, *parameters)

@@ -1,4 +1,4 @@
-"""Position of a generator in the stream of Philox4x64-10, and the conversion of this position to NumPy's format."""
+"""Position in the random stream of Philox4x64-10, and its conversion to and from NumPy's format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COUNTERS = 1 << 256
 
 
 def block(counter: int, key: tuple[int, int]) -> list[int]:
-    """Compute the four 64-bit numbers that Philox generates from one counter."""
+    """Compute the four 64-bit numbers that Philox generates from one value of its counter."""
     return _core._philox(_to_words(counter), key)
 
 

@@ -1,4 +1,4 @@
-"""Names of `numpy.random` that `PyGPU.random` takes from NumPy or does not provide."""
+"""Names of `numpy.random` that `PyGPU.random` exports unchanged or does not provide."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Arrays shared between processes: one process exports an array, and other processes open it."""
+"""Arrays that several processes share: one process creates a handle of an array, and others open it."""

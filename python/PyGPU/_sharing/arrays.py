@@ -1,4 +1,4 @@
-"""Arrays in memory that other processes can open."""
+"""Functions that create arrays in memory for several processes, and open arrays of other processes."""
 
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ def share(array: _core.GPUArray) -> SharedHandle:
             _core._order_by_event(array, memory.event(), True)
             event = bytes(memory.event().ipc_handle())
     else:
-        # Without an event, the host waits for the array's uses. Work on the CPU needs no event, because it is complete
-        # when its call returns. For memory of another process, the driver cannot share an event of this process.
+        # The handle gets no event, so the host waits for the array's uses.
+        # On the CPU all work is complete anyway when its call returns.
+        # For memory of another process, the driver cannot share an event of this process.
         array.synchronize()
     return SharedHandle(memory.name, array.ptr - memory.address, shape, strides, dtype, readonly, event)
 

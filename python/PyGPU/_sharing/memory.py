@@ -1,4 +1,4 @@
-"""Memory blocks shared between processes: driver memory, or an unnamed file if the CPU is the device."""
+"""Memory blocks that processes share: memory of the driver, or on the CPU an unnamed file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary(
 
 
 class Memory:
-    """Block of shared memory, which exists as long as an array refers to this object."""
+    """Block of shared memory, which is freed when no array refers to this object any more."""
 
     def __init__(self, name: BlockName, device: _core.Device, address: int, keeper: Any, is_own: bool) -> None:
         self.name, self.device, self.address, self.is_own = name, device, address, is_own
@@ -32,10 +32,10 @@ class Memory:
         self._events: dict[str, _core.Event] = {}
 
     def event(self) -> _core.Event:
-        """Return the event for which other processes wait before they first use the block; the block owns the event."""
+        """Return the block's event, for which other processes wait before they use the block for the first time."""
         if not self._events:
-            # If two threads create an event at once, `setdefault` keeps one event. No lock is used, because it could
-            # remain locked in a forked child.
+            # A lock could remain locked in a forked child.
+            # If two threads create an event at the same time, `setdefault` keeps the first one.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 
@@ -89,7 +89,7 @@ def holding(array: _core.GPUArray) -> Memory | None:
 
 
 def opened(name: BlockName) -> Memory:
-    """Return the block that a handle names; open the block unless this process has already opened it.
+    """Return the block of a handle, which is opened unless this process has already opened it.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def opened(name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block's object and return it, or return the object that another thread registered for the block."""
+    """Register the object of a block, or return the object that another thread has registered for the same block."""
     return _blocks.setdefault(memory.name.token, memory)
 
 
@@ -137,7 +137,7 @@ def _opened_file(name: BlockName) -> tuple[int, Any]:
     path = f"/proc/{name.process}/fd/{name.memory!r}"
     if _file_name(name.token) not in os.readlink(path):
         raise FileNotFoundError("its number is another file's by now")
-    # The memory mapping of the file remains valid after the file is closed.
+    # The file can be closed: its memory mapping remains valid.
     file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         return _mapped(file, name.nbytes)
@@ -163,7 +163,7 @@ def _visible(name: BlockName) -> _core.Device:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")
     devices = [_core.Device(index) for index in range(_core.device_count())]
     if backend == "cpu":
-        # All CPU devices of a machine share the host's memory, so any of them can access the block.
+        # All CPU devices access the same host memory, so any of them can use the block.
         return next((device for device in devices if _kind(device) == name.device), devices[0])
     for device in devices:
         if device.uuid == name.uuid:

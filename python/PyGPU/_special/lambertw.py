@@ -1,4 +1,4 @@
-"""Lambert's function, over a ufunc whose name in SciPy begins with an underscore."""
+"""Lambert's function `lambertw`, which calls the ufunc that SciPy names `_lambertw`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PyGPU._special import ufuncs
 def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
     """Compute a branch of Lambert's function W.
 
-    It is the number w of the branch k with ``w * exp(w) == z``.
+    W is the number w of the branch k for which ``w * exp(w) == z``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SciPy's ufuncs for arrays in host memory."""
+"""SciPy's ufuncs, which compute the functions of `PyGPU.special` for arrays in host memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRUNCATED = ("bdtr", "bdtrc", "bdtri", "expn", "nbdtr", "nbdtrc", "nbdtri", "pdt
 
 
 def functions() -> dict[str, Any]:
-    """Return SciPy's ufuncs under the names of `PyGPU.special`; an empty dictionary if SciPy cannot be imported.
+    """Return SciPy's ufuncs by the names of `PyGPU.special`, or an empty dict if SciPy cannot be imported.
 
     Some ufuncs of SciPy have names that begin with an underscore, because public functions call them.
     """

@@ -11,13 +11,13 @@ from PyGPU._functions.shapes import broadcast_arrays
 
 
 def _as_real(a: Any) -> _core.GPUArray:
-    """Return an operand as an array of floats; integers and bools become float64."""
+    """Convert an operand to an array of floating-point numbers; integers and bools become float64."""
     array = a if isinstance(a, _core.GPUArray) else _core.asarray(a)
     return array if np.dtype(array.dtype).kind not in "biu" else array.astype("float64")
 
 
 def _finite_maximum(a: _core.GPUArray, axis: Any) -> _core.GPUArray:
-    """Return the maximum along axes, which remain; 0 where it is not finite."""
+    """Return the maxima along axes, which keep length 1; infinite and NaN maxima are replaced by 0."""
     greatest = a.max(axis=axis, keepdims=True, initial=-np.inf)
     return _core.where(_core.isfinite(greatest), greatest, greatest.dtype.type(0))
 
@@ -61,7 +61,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     scaled = _core.exp(a - greatest)
     total = (scaled if b is None else scaled * factor).sum(axis=axis, keepdims=True)
     sign = _core.sign(total)
-    with np.errstate(divide="ignore", invalid="ignore"):  # as in SciPy; NumPy computes arrays in host memory
+    with np.errstate(divide="ignore", invalid="ignore"):  # no warnings, as in SciPy, if NumPy computes host arrays
         result = _core.log(_core.absolute(total) if return_sign else total) + greatest
     if not keepdims:
         axes = tuple(range(a.ndim)) if axis is None else axis

@@ -1,4 +1,4 @@
-"""The ufuncs of `PyGPU.special`, as objects of the native module; `ufuncs.pyi` lists them."""
+"""The ufuncs of `PyGPU.special`, which the native module defines; `ufuncs.pyi` lists them."""
 
 from PyGPU import _core
 

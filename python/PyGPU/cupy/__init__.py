@@ -1,14 +1,14 @@
-"""CuPy's interface over PyGPU: after `PyGPU.as_cupy()`, ``import cupy`` finds this package.
+"""CuPy's interface to PyGPU; after a call of `PyGPU.as_cupy`, ``import cupy`` imports this package.
 
-Arrays are PyGPU's: ``cupy.ndarray is PyGPU.GPUArray``. Functions with NumPy's names are those of `PyGPU`. Names are
-loaded at their first use. A name of CuPy that is not here raises an AttributeError with its replacement.
+The array class is PyGPU's: ``cupy.ndarray is PyGPU.GPUArray``. Functions with NumPy's names are those of `PyGPU`.
+Objects are imported at their first use. For a missing name of CuPy, the AttributeError recommends a replacement.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._cupy.version import VERSION as __version__  # noqa: F401
 
-if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any attribute
+if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
 
     def __getattr__(name: str) -> Any:
         from PyGPU._cupy import names

@@ -1,4 +1,4 @@
-"""Tests that compare NumPy's results with those of a device, as in `cupy.testing`."""
+"""Helpers for tests that compare results of `cupy` with those of NumPy, as in `cupy.testing`."""
 
 from PyGPU._cupy.testing.arrays import (
     generate_matrix,

@@ -1,11 +1,11 @@
-"""CuPy's additions over PyGPU: after `PyGPU.as_cupy()`, ``import cupyx`` finds this package.
+"""Interface of CuPy's package `cupyx`; after a call of `PyGPU.as_cupy`, ``import cupyx`` imports this package.
 
-Names are loaded at their first use. A name of CuPy that is not here raises an AttributeError with its replacement.
+Objects are imported at their first use. For a missing name of CuPy, the AttributeError recommends a replacement.
 """
 
 from typing import TYPE_CHECKING, Any
 
-if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any attribute
+if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
 
     def __getattr__(name: str) -> Any:
         from PyGPU._cupy import names

@@ -1,4 +1,4 @@
-"""CuPy's former name of `cupyx.profiler.benchmark`."""
+"""CuPy's deprecated module `cupyx.time`, whose `repeat` is `cupyx.profiler.benchmark`."""
 
 import warnings
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["repeat"]
 
 
 def repeat(*args: Any, **kwargs: Any) -> BenchmarkResult:
-    """Call `cupyx.profiler.benchmark`, and warn of the former name.
+    """Call `cupyx.profiler.benchmark`, and warn that the name `repeat` is deprecated.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Random numbers with PyCUDA's names: `rand`, generators, and the tables of Sobol sequences from cuRAND or hipRAND."""
+"""PyCUDA's module ``pycuda.curandom``: `rand`, random generators, and tables of Sobol sequences."""
 
 from PyGPU._pycuda.curandom.pseudo import (
     MRG32k3aRandomNumberGenerator,

@@ -1,4 +1,4 @@
-"""Device arrays as chunks of Dask arrays, and in the memory and messages of Dask's workers.
+"""Support of device arrays as chunks of Dask arrays, and in the memory and messages of Dask's workers.
 
 No call is needed: Dask finds this module by PyGPU's entry points in every process, and registers the module when
 `dask.array` is imported. Importing this module needs no Dask and has no effect.
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        # `Backend` is imported at its first use, because its base class is Dask's and the import of this module must
-        # not import Dask.
+        # The import of this module must not import Dask, from which `Backend` derives.
+        # `Backend` is therefore imported at its first use.
         if name != "Backend":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._dask.backend import Backend

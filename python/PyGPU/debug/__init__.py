@@ -1,1 +1,1 @@
-"""PyCUDA's ``pycuda.debug``: ``python -m PyGPU.debug program.py`` runs a program whose kernels have debug lines."""
+"""PyCUDA's module ``pycuda.debug``: ``python -m PyGPU.debug program.py`` compiles kernels with debug information."""

@@ -1,4 +1,4 @@
-"""Run ``python -m PyGPU.debug program.py ...``: a program whose kernels are compiled with debug information."""
+"""Run ``python -m PyGPU.debug program.py``: run a program, and compile its kernels with debug information."""
 
 import runpy
 import sys

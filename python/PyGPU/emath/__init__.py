@@ -1,8 +1,8 @@
-"""Functions with complex results outside the real domain, as in `numpy.emath`.
+"""Functions that return complex results for arguments outside of the real domain, as in `numpy.emath`.
 
-The dtype of a result depends on the values of the arguments. For real arguments each function waits for the values, and
-tests them on the device. `PyGPU.sqrt` and the other functions of `PyGPU` do not wait, and return NaN outside the real
-domain.
+The dtype of a result depends on the values of the arguments. For real arguments the values are tested on the device,
+and the host waits for the result of the test. The functions of `PyGPU` with the same names do not wait, and return NaN
+outside of the real domain.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _complex_beyond_1(x: _core.GPUArray) -> _core.GPUArray:
 
 
 def _has_negative(x: _core.GPUArray) -> bool:
-    """Test whether an element is real and negative; the host waits."""
+    """Test whether any element is real and negative; the host waits for the result."""
     if x.dtype.kind in "bu":
         return False
     return bool((_real_elements(x) & (x.real < 0)).any())

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.gl``, which PyGPU does not support or plan: the import raises an error."""
+"""PyCUDA's module ``pycuda.gl``: its import raises an error, because PyGPU does not support OpenGL."""
 
 raise ImportError(
     "OpenGL interoperation (pycuda.gl) is not planned in PyGPU: map the buffer by another library (cuda-bindings, "

@@ -1,4 +1,4 @@
-"""NumPy's module `lib`, as far as it computes with arrays: `stride_tricks` and `scimath`, which is `PyGPU.emath`."""
+"""Parts of `numpy.lib` that compute with arrays: `stride_tricks`, and `scimath`, which is `PyGPU.emath`."""
 
 from PyGPU.lib import scimath as scimath, stride_tricks as stride_tricks
 

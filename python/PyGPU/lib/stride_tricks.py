@@ -1,4 +1,7 @@
-"""Views with chosen strides, as in `numpy.lib.stride_tricks`; each view is checked against the array's memory."""
+"""Functions that create views with given strides, as in `numpy.lib.stride_tricks`.
+
+A view outside of the array's memory is an error.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ def as_strided(
     steps = _default_strides(x, lengths) if strides is None else tuple(operator.index(step) for step in strides)
     if len(lengths) != len(steps):
         raise ValueError(f"mismatch in length of strides and shape: shape {lengths}, strides {steps}")
-    # `broadcast_to` returns a read-only view, and views of that view are read-only too.
+    # `broadcast_to` returns a read-only view, and views of it are read-only, too.
     memory = x if writeable else broadcast_to(x, x.shape)
     return _core.GPUArray(lengths, x.dtype, gpudata=memory, strides=steps)
 
@@ -144,7 +147,7 @@ def sliding_window_view(
 
 
 def _window_axes(x: _core.GPUArray, window: tuple[Any, ...], axis: ShapeLike | None) -> tuple[int, ...]:
-    """Return the axis of each length of a window."""
+    """Return the axis for each length in the shape of a window."""
     if axis is None:
         if len(window) != x.ndim:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Named ranges in a profiler's timeline, around copies, launches and parts of a program; times of repeated calls.
+"""Named ranges in a profiler's timeline for copies, launches and parts of a program, and the function `benchmark`.
 
 Ranges are disabled until `annotate` or the environment variable ``PYGPU_PROFILE`` enables them. An enabled range costs
 about ten nanoseconds, and is visible only in a profiler (Nsight Systems for NVTX, rocprof for roctx).

@@ -114,7 +114,7 @@ __all__ = [
     "zipf",
 ]
 
-if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any attribute
+if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
 
     def __getattr__(name: str) -> Any:
         return unsupported.attribute(name)

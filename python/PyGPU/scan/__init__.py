@@ -1,4 +1,4 @@
-"""Scan kernels with PyCUDA's names."""
+"""PyCUDA's module ``pycuda.scan``: kernels that compute prefix sums and other scans."""
 
 from PyGPU._core import ExclusiveScanKernel, InclusiveScanKernel
 

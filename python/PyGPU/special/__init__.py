@@ -1,4 +1,4 @@
-"""Special functions, as in `scipy.special`: of each element, on the device of the arrays."""
+"""Special functions, as in `scipy.special`, which compute each element on the device of the arrays."""
 
 from PyGPU._special.lambertw import lambertw
 from PyGPU._special.sums import log_softmax, logsumexp, softmax

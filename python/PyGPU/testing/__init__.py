@@ -1,7 +1,7 @@
-"""Assertions for tests, as in `numpy.testing`: arrays of a device are copied to the host and compared there by NumPy.
+"""Assertions for tests, as in `numpy.testing`; device arrays are copied to the host and compared there by NumPy.
 
-Each function accepts arrays of a device, host arrays, numbers, and lists, tuples and dicts of these; the host waits for
-the values. Arguments, messages and errors are NumPy's.
+Each function accepts device arrays, host arrays, numbers, and lists, tuples and dicts of these. The host waits for the
+values. Arguments, messages and errors are NumPy's.
 """
 
 from PyGPU._native.public.assertions import (

@@ -1,1 +1,1 @@
-"""Implementation of `cupyx`."""
+"""Implementation of `PyGPU.cupyx`, which has the interface of CuPy's package `cupyx`."""

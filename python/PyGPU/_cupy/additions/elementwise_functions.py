@@ -1,4 +1,4 @@
-"""Functions of each element that CuPy has and NumPy lacks."""
+"""Elementwise functions that CuPy has and NumPy lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Treatment of failures in linear algebra, under CuPy's names."""
+"""CuPy's functions `geterr`, `seterr` and `errstate`, which set how functions of linear algebra report failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _state = _State()
 
 
 def geterr() -> dict[str, Any]:
-    """Return the current treatment of errors.
+    """Return how functions of linear algebra currently report failures.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def geterr() -> dict[str, Any]:
 def seterr(
     *, divide: None = None, over: None = None, under: None = None, invalid: None = None, linalg: str | None = None
 ) -> dict[str, Any]:
-    """Set the treatment of errors for this thread.
+    """Set how functions of linear algebra report failures in this thread.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def seterr(
 
 @contextlib.contextmanager
 def errstate(**kwargs: Any) -> Iterator[None]:
-    """Set the treatment of errors for a block.
+    """Set how functions of linear algebra report failures inside a ``with`` block.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Host arrays over pinned memory, with CuPy's parameters."""
+"""NumPy arrays in pinned host memory, with CuPy's parameters."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _Host = np.ndarray[Any, Any]
 
 
 def _memory(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Allocate pinned memory; the ndarray over it keeps it, as its `base`."""
+    """Allocate pinned memory for an ndarray of a shape and a dtype."""
     return public_module("cupy.cuda").alloc_pinned_memory(math.prod(shape) * dtype.itemsize)
 
 
 def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
-    """Create an uninitialized ndarray over pinned memory.
+    """Create an uninitialized ndarray in pinned memory.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
 
 @documented_like(empty_pinned)
 def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
-    """Create an ndarray of zeros over pinned memory.
+    """Create an ndarray of zeros in pinned memory.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> _Host:
 
 
 def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
-    """Create an uninitialized ndarray over pinned memory, with the shape and the dtype of an array.
+    """Create an uninitialized ndarray in pinned memory with the shape and the dtype of an array.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = 
     """
     if subok is not None:
         raise TypeError(f"empty_like_pinned: subok={subok!r} is not supported; pass None")
-    # An ndarray of the array's layout whose elements share one address: NumPy then finds the strides of the result.
+    # `sample` is one host element with the shape and strides of `a`, from which `empty_like` derives the strides.
     dtype = a.dtype if dtype is None else np.dtype(dtype)
     sample = np.lib.stride_tricks.as_strided(np.empty(1, a.dtype), a.shape, a.strides)
     layout = np.empty_like(sample, dtype, order, subok=False, shape=shape)
@@ -99,7 +99,7 @@ def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = 
 
 @documented_like(empty_like_pinned)
 def zeros_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None) -> _Host:
-    """Create an ndarray of zeros over pinned memory, with the shape and the dtype of an array.
+    """Create an ndarray of zeros in pinned memory with the shape and the dtype of an array.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ranges of CuPy in a profiler's timeline, and the start and end of a profile."""
+"""Functions of `cupyx.profiler` that name ranges in a profiler's timeline, and start and stop the profiler."""
 
 from __future__ import annotations
 

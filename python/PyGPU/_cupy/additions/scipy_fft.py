@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms with SciPy's parameters, over those of `PyGPU.fft`."""
+"""Discrete Fourier transforms with the parameters of `scipy.fft`, which call the functions of `PyGPU.fft`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ ihfftn = _of_axes("ihfftn", _inverse_hermitian, None, "the conjugate of `PyGPU.f
 
 
 def next_fast_len(target: int, real: bool = False) -> int:
-    """Return the smallest length from a number on whose only prime factors are 2, 3, 5 and 7.
+    """Return the smallest length of at least `target` that has only the prime factors 2, 3, 5 and 7.
 
     Parameters
     ----------

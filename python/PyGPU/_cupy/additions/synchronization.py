@@ -1,4 +1,4 @@
-"""CuPy's deprecated check for synchronization."""
+"""CuPy's deprecated `allow_synchronize`, which has no effect in PyGPU."""
 
 from __future__ import annotations
 

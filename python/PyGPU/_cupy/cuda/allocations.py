@@ -1,4 +1,4 @@
-"""CuPy's memory objects: allocations of several kinds."""
+"""CuPy's memory classes: memory of the driver, managed, stream-ordered, and of other libraries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class BaseMemory:
-    """Memory of a device. The derived classes are created.
+    """Base class of memory of a device. Programs create objects of the derived classes.
 
     Examples
     --------
@@ -165,11 +165,11 @@ class MemoryAsync(BaseMemory):
         self.device_id = stream.device.index
         self.stream_ref = weakref.ref(stream)
         if self.size:
-            with using_allocator(None):  # otherwise an allocator that calls this function would call itself
+            with using_allocator(None):  # prevents recursion if the current allocator uses `MemoryAsync`
                 self.ptr = _core.raw_allocate_async(self.size, stream)
 
     def __del__(self) -> None:
-        # A destructor raises nothing: an error of the driver becomes the thread's last error.
+        # A destructor cannot raise: `status_of` stores an error of the driver as the thread's last error.
         if self.ptr and not sys.is_finalizing():
             stream = self.stream_ref()
             status_of(_core.raw_free_async, self.ptr, get_current_stream() if stream is None else stream)

@@ -1,7 +1,8 @@
-"""The allocator of new arrays in CuPy's form: a function of a number of bytes that returns a `MemoryPointer`.
+"""CuPy's functions that choose the allocator of new arrays.
 
-The choice is stored by PyGPU itself (`PyGPU.set_allocator`), so that the two interfaces agree. CuPy's default, the
-`malloc` of the default pool, is PyGPU's own pool, and costs no call of a Python function.
+An allocator of CuPy is a function that receives a number of bytes and returns a `MemoryPointer`. `set_allocator` calls
+`PyGPU.set_allocator`, so that both interfaces report the same allocator. The default allocator is the `malloc` of
+CuPy's default pool. PyGPU then uses its own pool without a call of this Python function.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ Allocator = Callable[[int], MemoryPointer]
 
 
 class _Allocator:
-    """A function in CuPy's form as an allocator of PyGPU.
+    """Adapter that makes an allocator function of CuPy an allocator object of PyGPU.
 
-    CuPy calls its allocators with the current stream, whose order the memory has.
+    CuPy's function receives no stream: it allocates for the current stream, which `allocate` therefore sets.
     """
 
     def __init__(self, function: Callable[[int], Any]) -> None:
@@ -59,7 +60,7 @@ _thread = _Thread()
 
 
 def _native(function: Allocator | None) -> _Allocator | None:
-    """Return the argument of `PyGPU.set_allocator` for a function in CuPy's form."""
+    """Convert an allocator function of CuPy to an argument of `PyGPU.set_allocator`."""
     if function is None:
         return _Allocator(malloc_of_driver)
     if not callable(function):
@@ -120,7 +121,7 @@ def get_allocator() -> Callable[[int], Any]:
 
 
 def _in_cupys_form(allocator: Any) -> Callable[[int], MemoryPointer]:
-    """Return a function in CuPy's form for an object that was given to `PyGPU.set_allocator`."""
+    """Convert an argument of `PyGPU.set_allocator` to an allocator function of CuPy."""
 
     def allocate(size: int) -> MemoryPointer:
         is_function = not hasattr(allocator, "allocate")
@@ -161,9 +162,9 @@ def using_allocator(allocator: Allocator | None = None) -> Iterator[None]:
 
 
 def hooked_allocator() -> _core._ThreadsAllocator | None:
-    """Make PyGPU's own pool call the thread's hooks; the result ends this.
+    """Make this thread's allocations from PyGPU's own pool call the memory hooks, until the result is put back.
 
-    The pools of this package call the hooks themselves.
+    With another allocator the function returns None, because the pools of CuPy's interface call the hooks themselves.
     """
     return _core._ThreadsAllocator(_Allocator(default_memory_pool.malloc)) if _core.get_allocator() is None else None
 
@@ -191,7 +192,7 @@ def alloc(size: SupportsIndex) -> MemoryPointer:
 
 
 class _FunctionMemory(BaseMemory):
-    """Memory that a function allocated and another function frees."""
+    """Memory that one Python function allocated and that another Python function frees."""
 
     def __init__(self, ptr: int, size: int, free: Callable[[int, int], object]) -> None:
         self.ptr, self.size, self.device_id = ptr, size, _core.current_device()
@@ -230,7 +231,7 @@ class PythonFunctionAllocator:
         self._malloc, self._free = malloc_func, free_func
 
     def malloc(self, size: int) -> MemoryPointer:
-        """Return memory of the function.
+        """Allocate memory by the Python function `malloc_func`.
 
         Parameters
         ----------
@@ -293,7 +294,7 @@ class CFunctionAllocator(PythonFunctionAllocator):
             return int(address)
 
         def free_and_keep(ptr: int, device_id: int, owner: object = owner) -> None:
-            # The memory refers to this function, whose default value keeps the owner alive as long as the memory.
+            # The memory object refers to this function, and its default argument keeps the owner alive.
             free(param, ptr, device_id)
 
         super().__init__(checked, free_and_keep)

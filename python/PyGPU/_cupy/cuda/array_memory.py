@@ -10,7 +10,7 @@ __all__ = ["ArrayMemory", "pointer_of"]
 
 
 class ArrayMemory(BaseMemory):
-    """The whole block in which an array lies; the object keeps the block alive."""
+    """Memory block that contains the elements of an array; the object keeps the block alive."""
 
     def __init__(self, array: _core.GPUArray) -> None:
         self.device_id = array.device.index
@@ -23,7 +23,7 @@ class ArrayMemory(BaseMemory):
 
 
 def _block_of(array: _core.GPUArray) -> tuple[int, int]:
-    """Return address and size of the memory block of an array, or of the array itself if PyGPU did not allocate it."""
+    """Return address and size of an array's memory block, or of its elements if the driver reports no block."""
     try:
         return _core.address_range(array.ptr)
     except (_core.LogicError, _core.NotSupportedError):
@@ -33,7 +33,7 @@ def _block_of(array: _core.GPUArray) -> tuple[int, int]:
 
 
 def pointer_of(array: _core.GPUArray) -> MemoryPointer:
-    """Return a pointer to element zero of an array."""
+    """Return a pointer to the first element of an array."""
     memory = array._allocator_memory
     if memory is None:
         memory = array.gpudata

@@ -18,13 +18,13 @@ _PREFIX = "cudaDevAttr"
 
 
 def compute_capability(device: Device) -> str:
-    """Return the digits of the compute capability, or of AMD's architecture."""
+    """Return major and minor version of a device's compute capability, or of AMD's architecture, as in ``'90'``."""
     major, minor = device.properties["compute_capability"]
     return f"{major}{minor}"
 
 
 def attributes(device: Device) -> dict[str, int]:
-    """Return the attributes that the device's driver supports, by CUDA's names without the prefix."""
+    """Return the attributes of a device by CUDA's names without the prefix ``cudaDevAttr``."""
     values = {}
     for attribute in cudaDeviceAttr:
         # Some attributes exist only in newer drivers, others only on CUDA.
@@ -72,7 +72,7 @@ def get_device_id() -> int:
 
 
 def get_compute_capability() -> str:
-    """Return the digits of the current device's compute capability.
+    """Return major and minor version of the current device's compute capability as digits.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Queries of `cupy.cuda` about the machine."""
+"""Functions of `cupy.cuda` that report devices, versions and compilers of the machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_available() -> bool:
 
 
 def get_local_runtime_version() -> int:
-    """Return the version of the runtime: that of the driver, because PyGPU uses no runtime library.
+    """Return the version of the driver, because PyGPU uses no runtime library.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def get_local_runtime_version() -> int:
 
 
 def _first_folder(named: list[str | None], program: str, default: str) -> str | None:
-    """Return the first existing folder: one that a variable names, the program's toolkit, or the default."""
+    """Return the first existing folder of `named`, of the installation that contains `program`, and of `default`."""
     found = which(program)
     folders = [*named, str(Path(found).resolve().parent.parent) if found else None, default]
     return next((folder for folder in folders if folder and Path(folder).is_dir()), None)

@@ -1,4 +1,4 @@
-"""CuPy's exception classes, which are PyGPU's own, and the conversion of a status to an exception."""
+"""CuPy's exception classes, which are those of PyGPU, and the conversion of a status code to an exception."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMORY_ALLOCATION = 2
 
 
 def error_of(status: int) -> _core.CudaError:
-    """Return the exception for a status of the runtime, with the text that CuPy gives it."""
+    """Return the exception for a status code of CUDA's runtime, with CuPy's text."""
     name, text = cudaGetErrorName(status), cudaGetErrorString(status)
     class_of_error = OutOfMemoryError if status == _MEMORY_ALLOCATION else CUDARuntimeError
     error = class_of_error(f"{name}: {text}")

@@ -40,14 +40,14 @@ class Event(_core.Event):
 
     @property
     def done(self) -> bool:
-        """Whether the marked point is reached."""
+        """Whether the stream has reached the event."""
         return self.query()
 
     @property
     def ptr(self) -> int:
         """Handle of the driver."""
         handle = self.handle
-        EVENTS[handle] = self  # the functions of `cupy.cuda.runtime` receive the number
+        EVENTS[handle] = self  # lets functions of `cupy.cuda.runtime` find the event by its handle
         return handle
 
 

@@ -1,4 +1,4 @@
-"""CuPy's modules of compiled code."""
+"""CuPy's class `Module`, which contains compiled kernels and variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Module", "compile_with_cache"]
 
 
 class Module:
-    """Compiled code with kernels and variables, which `load` or `load_file` reads.
+    """Compiled module with kernels and variables, which `load` or `load_file` loads.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Module:
 def compile_with_cache(
     source: str, options: Iterable[str] = (), arch: str | None = None, *args: object, **kwargs: object
 ) -> Module:
-    """Compile a source in CUDA C++, or take the result from PyGPU's cache.
+    """Compile a source in CUDA C++, or load its image from PyGPU's cache.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CuPy's default memory pool."""
+"""The function `get_default_memory_pool` of `cupy.cuda.memory`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["get_default_memory_pool"]
 
 
 def get_default_memory_pool() -> DefaultMemoryPool:
-    """Return the pool of all arrays that no other allocator provides: PyGPU's own pool.
+    """Return PyGPU's own pool, which provides the memory of arrays unless another allocator is set.
 
     Returns
     -------

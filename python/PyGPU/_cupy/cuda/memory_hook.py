@@ -1,8 +1,8 @@
-"""Hooks that are called at the allocation and at the free of memory of a pool.
+"""Hooks, which are called when a pool allocates and frees memory.
 
-The hooks of a thread are active inside ``with hook:``. PyGPU's own pool calls no Python code. While a thread has hooks,
-its new arrays therefore come from that pool through `device_pool`, which calls the hooks. Without hooks, no allocation
-runs any of this code.
+The hooks of a thread are active inside ``with hook:``. PyGPU's own pool calls no Python code. If a thread has hooks,
+its new arrays are therefore allocated by the module `device_pool`, which calls the hooks and PyGPU's pool. Threads
+without hooks do not run this code.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ class MemoryHook:
 
     Notes
     -----
-    Memory of PyGPU's own pool calls ``malloc_*`` and ``free_*``. It does not call ``alloc_*``, because the driver
-    enlarges that pool. A `MemoryPool` calls all methods. An array that was created before the ``with`` block calls
+    PyGPU's own pool calls the methods ``malloc_*`` and ``free_*``. It does not call the methods ``alloc_*``, because
+    the driver enlarges that pool. A `MemoryPool` calls all methods. An array that was created before the ``with`` block
+    calls
     no hook when it is freed, unless its memory is from a `MemoryPool`.
 
     Examples

@@ -1,4 +1,4 @@
-"""CuPy's hooks: one that prints each call, and one that sums memory by lines of the program."""
+"""CuPy's two memory hooks: one prints each call, the other sums the allocated memory by line of the program."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ class DebugPrintHook(MemoryHook):
         print(json.dumps({"hook": hook, **values}, separators=(",", ":")), file=self.file, flush=self.flush)
 
     def alloc_postprocess(self, **kwargs: Any) -> None:
-        """Print memory that a pool has requested from the driver."""
+        """Print the memory that a pool has requested from the driver."""
         self._print("alloc", **kwargs)
 
     def malloc_postprocess(self, **kwargs: Any) -> None:
-        """Print memory that a pool has provided."""
+        """Print the memory that a pool has provided."""
         self._print("malloc", **kwargs)
 
     def free_postprocess(self, **kwargs: Any) -> None:
-        """Print memory that has returned to its pool."""
+        """Print the memory that has returned to its pool."""
         self._print("free", **kwargs)
 
 
 @dataclass
 class _Line:
-    """A line of the program on the way to an allocation, with the sums of its memory."""
+    """Line of the program in the call stack of an allocation, with the bytes that were allocated below it."""
 
     text: str
     used_bytes: int = 0
@@ -96,11 +96,11 @@ class LineProfileHook(MemoryHook):
         self._max_depth = max_depth
 
     def malloc_preprocess(self, **kwargs: Any) -> None:
-        """Add the memory that a pool provides."""
+        """Count the bytes that a pool provides."""
         self._add(kwargs["mem_size"], 0)
 
     def alloc_preprocess(self, **kwargs: Any) -> None:
-        """Add the memory that a pool requests from the driver."""
+        """Count the bytes that a pool requests from the driver."""
         self._add(0, kwargs["mem_size"])
 
     def _add(self, used_bytes: int, acquired_bytes: int) -> None:
@@ -116,7 +116,7 @@ class LineProfileHook(MemoryHook):
             line.acquired_bytes += acquired_bytes
 
     def print_report(self, file: TextIO | None = None) -> None:
-        """Print the lines with the bytes that they allocated, and of these the bytes that the driver provided.
+        """Print each line of the program with the bytes that it allocated and those that the driver provided.
 
         Parameters
         ----------

@@ -32,9 +32,9 @@ def _check_no_capture() -> None:
 
 
 class MemoryPointer:
-    """Pointer into memory of a device; it keeps the memory alive.
+    """Pointer into memory of a device, which it keeps alive.
 
-    `GPUArray.data` is one. PyGPU accepts the object wherever it accepts an address.
+    `GPUArray.data` is a `MemoryPointer`. All functions of PyGPU that accept an address accept this object.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class MemoryPointer:
         runtime.memcpy(self.ptr, src.ptr, size, memcpyDefault)
 
     def copy_from_device_async(self, src: MemoryPointer, size: int, stream: StreamLike = None) -> None:
-        """Copy bytes of a device in the order of a stream.
+        """Copy bytes from device memory to this memory, in the order of a stream.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class MemoryPointer:
         runtime.memcpy(self.ptr, _address(mem), size, memcpyHostToDevice)
 
     def copy_from_host_async(self, mem: int | ctypes.c_void_p, size: int, stream: StreamLike = None) -> None:
-        """Copy bytes of the host in the order of a stream.
+        """Copy bytes from host memory to this memory, in the order of a stream.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class MemoryPointer:
         runtime.memcpyAsync(self.ptr, _address(mem), size, memcpyHostToDevice, _or_current(stream))
 
     def copy_from(self, mem: int | ctypes.c_void_p | MemoryPointer, size: int) -> None:
-        """Copy bytes of a device or the host.
+        """Copy bytes from device or host memory to this memory.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class MemoryPointer:
             self.copy_from_host(mem, size)
 
     def copy_from_async(self, mem: int | ctypes.c_void_p | MemoryPointer, size: int, stream: StreamLike = None) -> None:
-        """Copy bytes of a device or the host in the order of a stream.
+        """Copy bytes from device or host memory to this memory, in the order of a stream.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class MemoryPointer:
         runtime.memcpy(_address(mem), self.ptr, size, memcpyDeviceToHost)
 
     def copy_to_host_async(self, mem: int | ctypes.c_void_p, size: int, stream: StreamLike = None) -> None:
-        """Copy bytes to the host in the order of a stream.
+        """Copy bytes from this memory to host memory, in the order of a stream.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class MemoryPointer:
         runtime.memset(self.ptr, value, size)
 
     def memset_async(self, value: int, size: int, stream: StreamLike = None) -> None:
-        """Set bytes to a value in the order of a stream.
+        """Set bytes of this memory to a value, in the order of a stream.
 
         Parameters
         ----------

@@ -1,7 +1,8 @@
 """CuPy's marks and ranges in a profiler's timeline.
 
-The first call enables PyGPU's ranges (`PyGPU.profile.annotate`), so that the profiler also shows PyGPU's own. Without a
-library for ranges, for example on a machine without a GPU, the functions do nothing, and `available` is False.
+The first call enables PyGPU's annotation (`PyGPU.profile.annotate`), so that the profiler also shows the ranges of
+PyGPU's own functions. Without NVTX or ROCTX, for example on a machine without a GPU, the functions do nothing, and
+`available` is False.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _found: bool | None = None
 
 
 class _Thread(threading.local):
-    """State of one thread: for each of its ranges, whether the library for ranges has begun it."""
+    """State of one thread: for each of its open ranges, whether NVTX or ROCTX has begun the range."""
 
     def __init__(self) -> None:
         self.begun: list[bool] = []
@@ -26,7 +27,7 @@ _thread = _Thread()
 
 
 def is_available() -> bool:
-    """Return whether a library for ranges exists; the first call enables ranges."""
+    """Return whether NVTX or ROCTX is installed; the first call enables PyGPU's annotation."""
     global _found
     if _found is None:
         try:
@@ -57,7 +58,7 @@ def RangePush(message: str, id_color: int = -1) -> None:
 
 
 def RangePushC(message: str, color: int = 0) -> None:
-    """Begin a range of the calling thread, as `RangePush`.
+    """Begin a range of the calling thread, as `RangePush` does; the color is ignored.
 
     Parameters
     ----------
@@ -71,13 +72,13 @@ def RangePushC(message: str, color: int = 0) -> None:
 
 def RangePop() -> None:
     """End the last range that the calling thread has begun."""
-    # Ranges may have been disabled or enabled since the beginning of the range.
+    # The program may have enabled or disabled annotation since the range began.
     if _thread.begun and _thread.begun.pop():
         _core._end_range()
 
 
 def Mark(message: str, id_color: int = -1) -> None:
-    """Mark a point in the timeline, as a range without a length.
+    """Mark a point in the timeline by a range of zero length.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def Mark(message: str, id_color: int = -1) -> None:
 
 
 def MarkC(message: str, color: int = 0) -> None:
-    """Mark a point in the timeline, as `Mark`.
+    """Mark a point in the timeline, as `Mark` does; the color is ignored.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CuPy's pinned memory: allocations, pointers that are buffers of the host, and a pool."""
+"""CuPy's classes and functions for pinned host memory: allocations, pointers and a pool."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class PinnedMemory:
         return self.ptr
 
     def __del__(self) -> None:
-        # A destructor raises nothing: an error of the driver becomes the thread's last error.
+        # A destructor cannot raise: `status_of` stores an error of the driver as the thread's last error.
         if self.ptr and not sys.is_finalizing():
             status_of(_core.host_free, self.ptr)
 
 
 class PinnedMemoryPointer(_core._HostRange):
-    """Pointer into pinned memory, which is a buffer of the bytes from there on.
+    """Pointer into pinned memory, which exports the bytes from its address to the end by Python's buffer protocol.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _malloc(size: int) -> PinnedMemoryPointer:
 
 
 class PooledPinnedMemory(PinnedMemory):
-    """Memory of a `PinnedMemoryPool`, which returns to the pool by `free` or with the last reference.
+    """Memory of a `PinnedMemoryPool`; `free`, or the end of the last reference, returns it to the pool.
 
     The pool creates the objects.
 
@@ -154,7 +154,7 @@ class PooledPinnedMemory(PinnedMemory):
             self._pool._release(mem, mem.size)
 
     def __del__(self) -> None:
-        # At the end of the process nothing is freed.
+        # When the interpreter ends, the memory is not freed: the operating system reclaims it.
         if not sys.is_finalizing():
             self.free()
 
@@ -183,21 +183,21 @@ class PinnedMemoryPool(_Pool[Any]):
     """
 
     def __init__(self, allocator: Allocator = _malloc) -> None:
-        # A block is freed with the last reference to its memory object, which the pool drops.
+        # To free a block, the pool drops its last reference to the memory object, and need not call a function.
         super().__init__(lambda nbytes: allocator(nbytes).mem, lambda block: None)
 
     @staticmethod
     def bin_number(size: SupportsIndex) -> int:
-        """Return the exponent of the smallest block that suffices."""
+        """Return the exponent of the smallest power of two, in bytes, that holds `size` bytes."""
         return bitlog2(max(operator.index(size), _SMALLEST) - 1) + 1
 
     @staticmethod
     def alloc_size(bin: SupportsIndex) -> int:
-        """Return the block size of an exponent."""
+        """Return the number of bytes of a block: 2 to the power of `bin`."""
         return 1 << operator.index(bin)
 
     def malloc(self, size: SupportsIndex) -> PinnedMemoryPointer:
-        """Return memory: a free block of the same size if there is one, otherwise new memory.
+        """Return a free block of the pool that suffices, or new pinned memory if there is none.
 
         Parameters
         ----------

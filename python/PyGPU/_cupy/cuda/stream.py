@@ -26,7 +26,7 @@ _known: WeakValueDictionary[tuple[_core.Device, int], Stream] = WeakValueDiction
 
 
 class _Thread(threading.local):
-    """State of one thread: the streams that `use` made current, by device."""
+    """State of one thread: for each device, the stream that `use` has made current."""
 
     def __init__(self) -> None:
         self.used: dict[_core.Device, BaseStream] = {}
@@ -36,14 +36,14 @@ _thread = _Thread()
 
 
 def _leave_used(device: _core.Device) -> None:
-    """Undo the last `use` of this thread on a device, if any."""
+    """Make the stream current again that was current before this thread's last `use` on a device."""
     stream = _thread.used.pop(device, None)
     if stream is not None:
         _core.Stream.__exit__(stream)
 
 
 class BaseStream(_core.Stream):
-    """Base class of CuPy's streams; create a `Stream` or an `ExternalStream`."""
+    """Base class of CuPy's streams. Programs create a `Stream` or an `ExternalStream`."""
 
     device_id: int
     """Number of the stream's device; -1 for default streams and for streams of other libraries."""
@@ -108,7 +108,7 @@ class BaseStream(_core.Stream):
         return False
 
     def add_callback(self, callback: Callable[[BaseStream, int, Any], object], arg: Any) -> None:
-        """Call a Python function in the order of the stream.
+        """Enqueue a Python function on the stream; the host calls it when earlier work is complete.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class BaseStream(_core.Stream):
         self.launch_host_function(callback, self, 0, arg)
 
     def launch_host_func(self, callback: Callable[[Any], object], arg: Any) -> None:
-        """Call a Python function in the order of the stream.
+        """Enqueue a Python function on the stream; the host calls it when earlier work is complete.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class BaseStream(_core.Stream):
         self.launch_host_function(callback, arg)
 
     def record(self, event: _core.Event | None = None) -> _core.Event:
-        """Mark the current end of the stream.
+        """Record an event at the current end of the stream.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class BaseStream(_core.Stream):
 
 
 class _StreamClass(type):
-    """Class of `Stream`: its attributes `null` and `ptds` are streams of the current device."""
+    """Metaclass of `Stream`, which makes `Stream.null` and `Stream.ptds` the default streams of the current device."""
 
     @property
     def null(cls) -> Stream:
@@ -379,7 +379,7 @@ _defaults: dict[tuple[_core.Device, int], Stream] = {}
 
 
 def _facade(stream: _core.Stream) -> Stream:
-    """Return CuPy's object for a stream of PyGPU: the existing one if it is alive."""
+    """Return the CuPy stream object for a stream of PyGPU; an existing object is reused."""
     key = stream.device, stream.handle
     known = _defaults.get(key) or _known.get(key)
     if known is None:

@@ -1,1 +1,1 @@
-"""Functions of `cupy` that NumPy lacks, that NumPy 2 removed, or that have parameters of CuPy."""
+"""Functions of `cupy` that differ from `PyGPU`'s: NumPy lacks or removed them, or CuPy has other parameters."""

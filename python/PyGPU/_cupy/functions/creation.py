@@ -1,4 +1,4 @@
-"""Functions that create arrays and copies on the host, with CuPy's parameters."""
+"""Functions that create arrays on the device or copy them to the host, with CuPy's parameters."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = [
 
 
 def _native(values: Any) -> Any:
-    """Return host values in the byte order of the devices, as CuPy converts them."""
+    """Convert a host array of the other byte order to the native byte order, as CuPy does."""
     if isinstance(values, np.ndarray) and not values.dtype.isnative:
         return values.astype(values.dtype.newbyteorder("="))
     return values
 
 
 def _device_values(values: Any) -> Any:
-    """Return host values for an array: on the CPU a copy, because no array of CuPy shares memory with the host."""
+    """Return host values; on the CPU backend a copy, because CuPy's arrays share no memory with host arrays."""
     values = _native(values)
     if isinstance(values, np.ndarray | memoryview | bytearray) and _core.Device().kind == "cpu":
         return np.array(values, order="K")
@@ -78,7 +78,7 @@ def array(
     (1, 2)
     """
     values = _native(obj) if copy else _device_values(obj)
-    # CuPy's false means "only if needed"; NumPy's raises if a copy is needed.
+    # In CuPy `copy=False` copies if needed; in NumPy it raises an error if a copy is needed.
     result = own("array")(values, dtype, copy=copy or None, order=order, subok=subok, ndmin=ndmin)
     return _waited(result, blocking)
 
@@ -125,7 +125,7 @@ def asarray(
 
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = False) -> _core.GPUArray:
-    """Convert values to an array on the current device; arrays of subclasses pass through.
+    """Convert values to an array on the current device; instances of subclasses of the array class are kept.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> _core.GPU
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None) -> _core.GPUArray:
-    """Convert values to an array on the current device with a memory order.
+    """Convert values to an array on the current device that satisfies requirements, such as a memory order.
 
     Parameters
     ----------

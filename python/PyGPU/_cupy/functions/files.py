@@ -1,4 +1,4 @@
-"""Arrays from files, with CuPy's form of several arrays in one file."""
+"""The function `load`, and CuPy's class for a file with several arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["load"]
 
 
 class _Archive(dict[str, _core.GPUArray]):
-    """Arrays of a file by their names, also in a ``with`` block."""
+    """Dictionary of the arrays of a file by name; it can be used as a context manager."""
 
     @property
     def files(self) -> list[str]:
@@ -19,7 +19,7 @@ class _Archive(dict[str, _core.GPUArray]):
         return list(self)
 
     def close(self) -> None:
-        """Do nothing: the file has been read."""
+        """Do nothing, because `load` has read and closed the file."""
 
     def __enter__(self) -> _Archive:
         return self

@@ -1,4 +1,4 @@
-"""Functions that move elements, with operands that CuPy accepts on the device."""
+"""The function `roll`, whose shift may be an array on the device, as in CuPy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["roll"]
 
 
 def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
-    """Shift elements along axes; those that leave an end return at the other one.
+    """Shift elements along axes; elements beyond the last position reappear at the first.
 
     Parameters
     ----------

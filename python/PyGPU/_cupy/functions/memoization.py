@@ -1,4 +1,4 @@
-"""CuPy's `memoize`, which stores the results of a function, for each device if required."""
+"""CuPy's decorator `memoize`, which stores the results of a function, optionally for each device."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _stored: list[dict[Any, Any]] = []
 
 
 def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that stores the results of a function by its arguments.
+    """Return a decorator that stores results of a function and returns them for equal arguments.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def asfarray(a: Any, dtype: Any = np.float64) -> _core.GPUArray:
 
 
 def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
-    """Return the first address of an array and the address behind it, as `numpy.lib.array_utils.byte_bounds`."""
+    """Return the address of an array's first byte and of the byte after its last one, as NumPy's `byte_bounds`."""
     low = high = a.ptr
     if a.size == 0:
         return low, high
@@ -90,7 +90,7 @@ def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
 
 
 def issubclass_(arg1: Any, arg2: Any) -> bool:
-    """Test whether a class is a subclass of another one, as `issubclass`; False for an object that is no class."""
+    """Test whether a class is a subclass of another one, as `issubclass`, but return False for other objects."""
     try:
         return issubclass(arg1, arg2)
     except TypeError:
@@ -98,29 +98,29 @@ def issubclass_(arg1: Any, arg2: Any) -> bool:
 
 
 def obj2sctype(rep: Any, default: Any = None) -> Any:
-    """Return the scalar type of a dtype, an array, a class or a name, as `numpy.dtype`; otherwise a default value."""
+    """Return the scalar type of an object as `numpy.dtype` does, or a default value if it has none."""
     if isinstance(rep, type) and issubclass(rep, np.generic):
         return rep
     try:
         return np.dtype(getattr(rep, "dtype", rep)).type
-    except Exception:  # any object may be passed, and NumPy raises several errors for objects that are no dtype
+    except Exception:  # NumPy raises various exceptions for objects that are not dtypes
         return default
 
 
 def issctype(rep: Any) -> bool:
-    """Test whether an object is a scalar type or a dtype that is not `object`, as `numpy.isdtype` tests kinds."""
+    """Test whether an object is a scalar type or a dtype, as NumPy 1's `issctype`; False for the type `object`."""
     if not isinstance(rep, type | np.dtype):
         return False
     return obj2sctype(rep) not in (None, np.object_)
 
 
 def issubsctype(arg1: Any, arg2: Any) -> bool:
-    """Test whether a scalar type is a subclass of another one, as `cupy.issubdtype`; arrays stand for their dtype."""
+    """Test whether a scalar type is a subclass of another one, as `cupy.issubdtype`; an array means its dtype."""
     return issubclass(obj2sctype(arg1), obj2sctype(arg2))
 
 
 def sctype2char(sctype: Any) -> str:
-    """Return the character of the scalar type of an object, as `numpy.dtype.char`."""
+    """Return the character code of the dtype of an object, as `numpy.dtype.char`."""
     found = obj2sctype(sctype)
     if found is None:
         raise ValueError(f"sctype2char: {sctype!r} is not a type of elements")
@@ -132,25 +132,25 @@ def _removed(name: str, instead: str) -> NoReturn:
 
 
 def find_common_type(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise an error that names `promote_types` and `result_type`."""
+    """Raise an error that recommends `promote_types` and `result_type`."""
     _removed("find_common_type", "use cupy.promote_types or cupy.result_type")
 
 
 def set_string_function(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise an error that names `set_printoptions`."""
+    """Raise an error that recommends `set_printoptions`."""
     _removed("set_string_function", "use cupy.set_printoptions")
 
 
 def get_array_wrap(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise an error: nothing replaces the function."""
+    """Raise an error: NumPy 2 removed `get_array_wrap` without a replacement."""
     _removed("get_array_wrap", "nothing replaces it")
 
 
 def disp(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise an error that names `print`."""
+    """Raise an error that recommends `print`."""
     _removed("disp", "use print")
 
 
 def safe_eval(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise an error that names `ast.literal_eval`."""
+    """Raise an error that recommends `ast.literal_eval`."""
     _removed("safe_eval", "use ast.literal_eval")

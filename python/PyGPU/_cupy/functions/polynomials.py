@@ -1,4 +1,4 @@
-"""Polynomials as objects, as NumPy's `poly1d`, and the functions that accept them."""
+"""CuPy's class `poly1d`, a polynomial as an object, and the functions that accept it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _is_number(operand: object) -> bool:
 
 
 class poly1d:
-    """Polynomial whose coefficients are in an array of a device, highest power first.
+    """Polynomial with coefficients in a device array, highest power first.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class poly1d:
     r = roots
 
     def get(self, stream: Any = None, out: np.poly1d | None = None) -> np.poly1d:
-        """Return the polynomial as one of NumPy.
+        """Return the polynomial as a `numpy.poly1d`.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class poly1d:
         return out
 
     def set(self, polyin: np.poly1d, stream: Any = None) -> None:
-        """Take the coefficients and the variable of a polynomial of NumPy.
+        """Replace coefficients and variable by those of a `numpy.poly1d`.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class poly1d:
 
     def __radd__(self, other: Any) -> Any:
         if isinstance(other, _core.GPUArray):
-            return other + self._coefficients  # as in NumPy, an array on the left adds the coefficients
+            return other + self._coefficients  # a left operand that is an array gets the coefficients, as in NumPy
         return polyadd(other, self)
 
     def __sub__(self, other: Any) -> Any:
@@ -241,7 +241,7 @@ class poly1d:
     def __ne__(self, other: object) -> Any:
         return not self == other if isinstance(other, poly1d) else NotImplemented
 
-    # `cupy.asarray` reads the coefficients by these methods.
+    # The DLPack methods let `cupy.asarray` read the coefficients.
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._coefficients.__dlpack__(**kwargs)
 
@@ -250,7 +250,7 @@ class poly1d:
 
 
 def _combining(name: str) -> Callable[[Any, Any], Any]:
-    """Return PyGPU's function of two polynomials, which returns a `poly1d` if either operand is one."""
+    """Return `PyGPU.polyadd`, `polysub` or `polymul` in a form that also accepts and returns `poly1d` objects."""
 
     def combine(a1: Any, a2: Any) -> Any:
         result = own(name)(_array_of(name, a1), _array_of(name, a2))
@@ -272,7 +272,7 @@ polyadd, polysub, polymul = map(_combining, ("polyadd", "polysub", "polymul"))
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """Compute the values of a polynomial; a `poly1d` for `x` is inserted for the variable.
+    """Compute the values of a polynomial at `x`; if `x` is a `poly1d`, compose the polynomials.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def roots(p: Any) -> _core.GPUArray:
-    """Compute the roots of a polynomial; real ones have a real dtype, for which the host waits.
+    """Compute the roots of a polynomial. The host waits to find out whether all roots are real.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Polynomials by coefficients with the lowest power first, as in `numpy.polynomial`."""
+"""Functions of polynomials whose coefficients begin with the lowest power, as in `numpy.polynomial`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["as_series", "polycompanion", "polyval", "polyvalfromroots", "polyvan
 
 
 def _with_inexact_dtype(*arrays: _core.GPUArray) -> list[_core.GPUArray]:
-    """Return arrays in their common floating-point dtype."""
+    """Convert arrays to their common floating-point dtype."""
     dtype = own("common_type")(*arrays)
     return [array.astype(dtype, copy=False) for array in arrays]
 
 
 def trimseq(seq: _core.GPUArray) -> _core.GPUArray:
-    """Return coefficients without zeros at the end; the first one remains.
+    """Return coefficients of a polynomial without the trailing zeros; at least one coefficient remains.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def trimseq(seq: _core.GPUArray) -> _core.GPUArray:
 
 
 def as_series(alist: Any, trim: bool = True) -> list[_core.GPUArray]:
-    """Return arrays of coefficients in their common floating-point dtype.
+    """Convert arrays of coefficients to their common floating-point dtype.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def as_series(alist: Any, trim: bool = True) -> list[_core.GPUArray]:
 
 
 def trimcoef(c: _core.GPUArray, tol: float = 0) -> _core.GPUArray:
-    """Return coefficients without small ones at the end.
+    """Return coefficients of a polynomial without small trailing coefficients.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def trimcoef(c: _core.GPUArray, tol: float = 0) -> _core.GPUArray:
 
 
 def polyvander(x: Any, deg: int) -> _core.GPUArray:
-    """Return the powers of numbers from 0 on, along a new last axis.
+    """Return the powers 0, 1, 2, ... of each number, along a new last axis.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def polyval(x: Any, c: Any, tensor: bool = True) -> _core.GPUArray:
 
 
 def polyvalfromroots(x: Any, r: Any, tensor: bool = True) -> _core.GPUArray:
-    """Compute the values of polynomials by their roots.
+    """Compute the values of polynomials that are given by their roots.
 
     Parameters
     ----------

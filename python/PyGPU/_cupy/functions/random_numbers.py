@@ -1,4 +1,4 @@
-"""Random numbers with CuPy's parameters: each function of a distribution takes `dtype`."""
+"""CuPy's random number generators, whose methods accept the parameter `dtype`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DISTRIBUTIONS = (
 
 
 def _with_dtype(name: str) -> Callable[..., Any]:
-    """Return the method of `RandomState` with the parameter `dtype` after its own."""
+    """Return a method of `RandomState` with the additional last parameter `dtype`."""
     own = getattr(_RandomState, name)
     parameters = list(inspect.signature(own).parameters.values())
     count = len(parameters) - 1
@@ -60,7 +60,7 @@ _FLOATS = ("random_sample", "uniform", "normal", "standard_normal", "lognormal",
 
 
 def _checked(name: str, dtype: Any) -> np.dtype[Any]:
-    """Return a dtype to which the numbers of a distribution can be converted."""
+    """Return a parameter `dtype` as a `numpy.dtype`, or raise an error if a method cannot return it."""
     checked: np.dtype[Any] = np.dtype(dtype)
     if checked.kind not in ("f" if name in _FLOATS else "biuf"):
         expected = "float32 or float64" if name in _FLOATS else "a real one"
@@ -94,7 +94,7 @@ class RandomState(_RandomState):
         super().__init__(seed)
 
     def rand(self, *size: int, dtype: Any = float) -> Any:
-        """Draw numbers between 0 and 1; the arguments are the lengths of the axes.
+        """Draw uniformly distributed numbers between 0 and 1; the arguments are the lengths of the axes.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ for _name in _DISTRIBUTIONS:
 
 
 class BitGenerator(np.random.Philox):
-    """Bit generator for `Generator`; every one of CuPy's is Philox here.
+    """Bit generator for `Generator`; all bit generators of CuPy use the algorithm Philox in PyGPU.
 
     Parameters
     ----------
@@ -157,32 +157,32 @@ class BitGenerator(np.random.Philox):
 
     @property
     def state(self) -> Any:
-        """Position in the stream, in the format of `numpy.random.Philox`, whatever the class is named."""
+        """State of the generator in the format of `numpy.random.Philox`, also for subclasses."""
         return {**super().state, "bit_generator": "Philox"}
 
     @state.setter
     def state(self, value: Any) -> None:
-        # A property cannot be set through `super()`. The setter requires the name of the class in the state.
+        # `super()` cannot set a property. NumPy's setter compares the name in the state with that of the class.
         np.random.Philox.state.__set__(self, {**value, "bit_generator": type(self).__name__})  # type: ignore[attr-defined]
 
 
 class XORWOW(BitGenerator):
-    """Philox under the name of CuPy's default generator; the parameters are as for `BitGenerator`."""
+    """The Philox generator under the name of CuPy's default generator; parameters as for `BitGenerator`."""
 
 
 class MRG32k3a(BitGenerator):
-    """Philox under the name of CuPy's generator MRG32k3a; the parameters are as for `BitGenerator`."""
+    """The Philox generator under the name of CuPy's generator MRG32k3a; parameters as for `BitGenerator`."""
 
 
 class Philox4x3210(BitGenerator):
-    """Philox under CuPy's name; the parameters are as for `BitGenerator`."""
+    """The Philox generator under CuPy's name `Philox4x3210`; parameters as for `BitGenerator`."""
 
 
 _states: dict[Any, RandomState] = {}
 
 
 def get_random_state() -> RandomState:
-    """Return the state of the current device, from which the functions of the module draw.
+    """Return the current device's `RandomState`, from which functions such as `cupy.random.rand` draw.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def get_random_state() -> RandomState:
 
 
 def set_random_state(rs: RandomState) -> None:
-    """Set the state of the current device.
+    """Set the `RandomState` of the current device.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def set_random_state(rs: RandomState) -> None:
 
 
 def reset_states() -> None:
-    """Drop the states of all devices; the next number begins an unpredictable stream.
+    """Drop the `RandomState` of each device; later numbers come from unpredictable seeds.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def reset_states() -> None:
 
 
 def seed(seed: Any = None) -> None:
-    """Begin the stream of a seed on the current device.
+    """Seed the current device's `RandomState`.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def seed(seed: Any = None) -> None:
 
 @functools.cache
 def function(name: str) -> Callable[..., Any]:
-    """Return the function that draws from the current device's state by the method `name`."""
+    """Return the function that calls the method `name` of the current device's `RandomState`."""
     own = getattr(RandomState, name)
 
     @functools.wraps(own)

@@ -1,4 +1,4 @@
-"""Positions of extrema, with CuPy's parameter `dtype`."""
+"""The functions `argmax` and `argmin` with CuPy's parameter `dtype`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CuPy's `vectorize`: a function of elements is called once with whole arrays."""
+"""CuPy's `vectorize`, which calls a function of single elements once with whole arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["vectorize"]
 
 
 class vectorize:
-    """Function of whole arrays from a function of one element each.
+    """Convert a function of single elements to a function of whole arrays.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class vectorize:
         self.__doc__ = pyfunc.__doc__ if doc is None else doc
 
     def __call__(self, *args: Any) -> Any:
-        # Copies, because the function may assign to its parameters, `x += 1`.
+        # The function receives copies, because it may change its parameters in place, as by `x += 1`.
         arrays = [own("array")(operand) for operand in own("broadcast_arrays")(*map(_core.asarray, args))]
         try:
             results = self.pyfunc(*arrays)
@@ -95,6 +95,6 @@ class vectorize:
 
 
 def _is_about_truth(error: Exception) -> bool:
-    """Whether an error is that of an array as a condition or as a number of Python."""
+    """Return whether an error is about an array that was used as a condition or converted to a Python number."""
     text = str(error)
     return "truth value" in text or "ambiguous" in text or "scalar" in text or "integer" in text

@@ -1,1 +1,1 @@
-"""Kernels in CuPy's spelling: raw, elementwise, reduction and fused kernels."""
+"""CuPy's classes of kernels: raw, elementwise, reduction and fused kernels."""

@@ -1,4 +1,4 @@
-"""Arguments of elementwise and reduction kernels: arrays, scalars and the extents that kernels receive."""
+"""Conversion of the arguments of elementwise and reduction kernels: arrays, scalars and shapes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _Array = _core.GPUArray
 _EXTENTS: dict[tuple[Any, ...], np.void] = {}
 _EXTENTS_KEPT = 1024
 LIMIT_32_BITS = 1 << 31
-# Kinds of dtypes to which a launch converts an exact Python number itself.
+# For each type of Python number: kinds of dtypes to which the native launch converts it.
 _NATIVE: dict[type, str] = {int: "iufc", bool: "biufc", float: "fc", complex: "c"}
 
 
 @dataclass(frozen=True)
 class ArrayForm:
-    """Properties of an array argument on which the source depends."""
+    """Properties of an array argument on which the generated source of a kernel depends."""
 
     ndim: int
     is_contiguous: bool
@@ -41,7 +41,7 @@ class ArrayForm:
 
     @classmethod
     def of(cls, array: Any) -> ArrayForm:
-        """Return the `ArrayForm` of an array: its properties that the source of a kernel depends on."""
+        """Return the properties of an array on which the source of a kernel depends."""
         is_short = array.nbytes < LIMIT_32_BITS
         if not array.flags.c_contiguous:
             spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))
@@ -49,17 +49,17 @@ class ArrayForm:
         return cls(array.ndim, array.flags.c_contiguous, is_short)
 
     def type_of(self, element: str) -> str:
-        """Return the C++ class of the array."""
+        """Return the C++ class by which a kernel accesses the array."""
         return f"CArray<{element}, {self.ndim}, {str(self.is_contiguous).lower()}, {str(self.is_short).lower()}>"
 
 
 def extent_dtype(ndim: int) -> np.dtype[Any]:
-    """Return the dtype of `pygpu_cupy::extent`: size, lengths and strides."""
+    """Return the dtype of the C++ type `pygpu_cupy::extent`, which contains size, lengths and strides."""
     return np.dtype([("numbers", np.int64, (1 + 2 * ndim,))])
 
 
 def as_array(value: Any) -> Any:
-    """Return an array on the device unchanged or as a view, and a number or a texture unchanged.
+    """Convert an array of another library to a view; return a `GPUArray`, a number or a texture unchanged.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def as_array(value: Any) -> Any:
 
 
 class ScalarCast:
-    """Conversion of scalars to the type of a parameter, by the rules of an assignment to an array's element."""
+    """Conversion of scalars to the dtype of a kernel's parameter, by NumPy's rules of assignment to an element."""
 
     __slots__ = ("_cell",)
 
@@ -102,14 +102,14 @@ class ScalarCast:
         self._cell = np.empty((), dtype)
 
     def __call__(self, value: Any) -> Any:
-        """Return a NumPy scalar."""
+        """Convert a scalar to a NumPy scalar."""
         cell = np.empty_like(self._cell)
         cell[()] = value
         return cell[()]
 
 
 def scalar_cast(kind: type, dtype: np.dtype[Any]) -> ScalarCast | None:
-    """Return the conversion of a scalar of a class; None if a launch converts it itself.
+    """Return the conversion of scalars of a class; None if the native launch converts them.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def scalar_cast(kind: type, dtype: np.dtype[Any]) -> ScalarCast | None:
 
 
 def extent(shape: Sequence[int], strides: Sequence[int]) -> np.void:
-    """Return the kernel argument of type `pygpu_cupy::extent`, a shape with strides in bytes.
+    """Return a shape and strides as a kernel argument of the C++ type `pygpu_cupy::extent`.
 
     Parameters
     ----------
@@ -166,12 +166,12 @@ def extent(shape: Sequence[int], strides: Sequence[int]) -> np.void:
 
 
 def first_element(array: Any, form: ArrayForm) -> Any:
-    """Return a contiguous view that begins at the array's first element, for a parameter that is a pointer."""
+    """Return a contiguous view of an array's first element, which is passed for a pointer parameter."""
     return array if form.is_contiguous else array[(slice(0, 1),) * form.ndim]
 
 
 def check_ranges(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
-    """Raise NumPy's error if an integer is outside of the range of its parameter.
+    """Raise NumPy's error if an integer argument is out of range of its parameter's dtype.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Inspection and assembly of a user's C++ text by its tokens."""
+"""Functions that analyse and change the C++ text of a user's kernel by its tokens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 _JUMPS = frozenset({"return", "goto", "continue", "asm"})
 _MARKED_TYPE = re.compile(r"\b__device__(?=\s+(?:struct|class|union|enum)\b[^;{}()]*\{)")
 _OWN_INTEGER = re.compile(r"\btypedef\b[\w\s]+?\b(u?int(?:8|16|32|64)_t)\s*;")
-# Identifiers in a source that make the result of a kernel depend on the block size.
+# C++ names whose use makes the result of a kernel depend on the block size.
 _BLOCK = frozenset({"blockDim", "threadIdx", "blockIdx", "gridDim", "__shared__", "CUPY_FOR", "warpSize"})
 
 
@@ -57,7 +57,7 @@ def has_word(word: str, *texts: str) -> bool:
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with other names for variables; members, strings and comments remain.
+    """Return a C++ text with renamed variables; members, strings and comments are unchanged.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def own_integers(text: str) -> dict[str, str]:
-    """Return replacement names for the types of <stdint.h> that a source defines itself.
+    """Return new names for types of <stdint.h> that a user's source defines itself.
 
-    CuPy's compiler does not include that header, so programs define its types. With other compilers these definitions
-    conflict with those of the header, for example if `uint64_t` is another type of the same size there.
+    CuPy's compiler does not include that header, so programs define its types. PyGPU's compilers may include it, and a
+    different definition of, for example, `uint64_t` would then be an error.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ def own_integers(text: str) -> dict[str, str]:
 
 
 def without_marked_types(text: str) -> str:
-    """Return a text without `__device__` before definitions of types, where the word has no effect.
+    """Return a C++ text without `__device__` in front of type definitions.
 
-    NVIDIA's compilers ignore the word; others take the definition for that of a variable.
+    NVIDIA's compilers ignore the word there. Other compilers interpret the definition as that of a variable.
 
     Parameters
     ----------
@@ -148,15 +148,15 @@ def without_marked_types(text: str) -> str:
 
 
 def depends_on_block(*texts: str) -> bool:
-    """Return whether texts use the threads of a block, so that the number of these threads matters."""
+    """Return whether C++ texts use the threads of a block, so that the result depends on the block size."""
     return any(word in _BLOCK or word.startswith("__sync") for text in texts for word in tokens(text))
 
 
 def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) -> bool:
-    """Return whether an output may be a local variable that is stored once, after the operation.
+    """Return whether a kernel may compute an output in a local variable, which it stores after the operation.
 
-    The array's element is then not read. This is correct if the array is new, or if the operation assigns the whole
-    element first; and if the operation neither ends early nor takes the element's address.
+    The kernel then does not read the array's element. The array must be new, or the operation must assign the whole
+    element first. The operation must also neither end early nor take the element's address.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) ->
         if word != name or before in (".", "->", "::"):
             continue
         if _is_address(words, at):
-            return False  # the address would be that of the local variable
+            return False  # the operation would get the address of the local variable instead of the element
         if not seen:
             statement = words[at + 2 :][: _statement_end(words[at + 2 :])]
             if depth or before not in (";", "}") or words[at + 1 : at + 2] != ["="] or name in statement:
@@ -199,7 +199,7 @@ def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) ->
 
 
 def _is_address(words: list[str], at: int) -> bool:
-    """Return whether the address of the name at a position is taken, as in ``&y`` and ``&(y)``."""
+    """Return whether the word at a position is the operand of the address operator, as in ``&y`` and ``&(y)``."""
     while at and words[at - 1] == "(":
         at -= 1
     return at > 0 and words[at - 1] == "&" and (at < 2 or not _ends_operand(words[at - 2]))
@@ -214,9 +214,9 @@ def _statement_end(words: list[str]) -> int:
 
 
 def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> bool:
-    """Return whether a raw array must be an object with a shape instead of a pointer.
+    """Return whether a kernel needs the shape of a raw array, which then is an object instead of a pointer.
 
-    That is so if the array occurs without brackets, or if an index is a list or an array of indices.
+    The shape is needed if the array occurs without an index, or if an index is a list or an array of indices.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> 
 
 
 def headers_for(*texts: str) -> str:
-    r"""Return the inclusions of the headers, among those that CuPy includes always, that texts need.
+    r"""Return `#include` lines for the headers that C++ texts need, among those that CuPy always includes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sources of compiled kernels, for debugging."""
+"""Base class that stores the sources of compiled kernels for debugging."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__ = ["CachedSources"]
 
 
 class CachedSources:
-    """Base of kernel classes that keep the source of each compiled kernel."""
+    """Base class of kernel classes, which stores the source of each compiled kernel."""
 
     def __init__(self) -> None:
         self._cached_codes: dict[tuple[Any, ...], str] = {}
 
     @property
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """Sources of the compiled kernels by the types of their arrays, for debugging."""
+        """Sources of the compiled kernels by the dtypes of their arrays, for debugging."""
         if not self._cached_codes:
             warnings.warn(
                 "No codes are cached because compilation is deferred until the first function call.", stacklevel=2
@@ -25,7 +25,7 @@ class CachedSources:
 
     @property
     def cached_code(self) -> str:
-        """The first of `cached_codes`."""
+        """Source of the first compiled kernel in `cached_codes`, for debugging."""
         if len(self._cached_codes) > 1:
             warnings.warn(
                 "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2

@@ -1,4 +1,4 @@
-"""`ElementwiseKernel`: a C++ operation for each element of broadcast arrays, in CuPy's spelling."""
+"""`ElementwiseKernel` with CuPy's interface: a kernel that executes a C++ operation for each element."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_ke
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-# Form of an array that PyGPU's loop traverses: its source does not depend on it.
+# Form of all arrays that PyGPU's own loop traverses, because the source does not depend on their layout.
 _ANY_FORM = ArrayForm(1, True, True)
 
 
@@ -111,7 +111,7 @@ class ElementwiseKernel(CachedSources):
         self._text = KernelText(name, operation, preamble, loop_prep, after_loop, tuple(options))
         self._is_by_block = depends_on_block(*self._text.body)
         self._is_indexed = indexer(self._text, 1) == "index"
-        # Launches of repeated calls by the types of the arguments, and kernels of all calls by types and forms.
+        # `_launches` has fast launches by types of arguments, `_kernels` compiled kernels by types and array forms.
         self._launches: dict[tuple[Any, ...], FastLaunch] = {}
         self._kernels: dict[tuple[Any, ...], Launch] = {}
         self._types: dict[tuple[Any, ...], TypeMap] = {}
@@ -125,7 +125,7 @@ class ElementwiseKernel(CachedSources):
         return self.call(args, size, stream, block_size)
 
     def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
-        """Launch the kernel for any arguments, with all checks.
+        """Check all arguments and launch the kernel, without use of a fast launch.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class ElementwiseKernel(CachedSources):
         return result
 
     def loop_shape(self, args: Sequence[Any], size: int) -> tuple[int, ...]:
-        """Return the shape of the loop.
+        """Return the broadcast shape of the arrays, over which the kernel loops.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class ElementwiseKernel(CachedSources):
                 )
 
     def result(self, outputs: Sequence[Any]) -> Any:
-        """Return the result of a call with these outputs.
+        """Convert the output arrays to the result of a call of the kernel.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class ElementwiseKernel(CachedSources):
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
 
     def _launch(self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool) -> Launch:
-        """Return the launch for arguments; broadcast them where the kernel does not."""
+        """Return the compiled kernel for arguments; broadcast the arrays if the kernel does not do so."""
         is_plain = (
             self._is_by_block
             or TEXTURE in types.inputs
@@ -295,7 +295,7 @@ class ElementwiseKernel(CachedSources):
         launch = self._kernels.get(key)
         if launch is None:
             build = self._plain if is_plain else self._loop
-            # Threads that compile at the same time use the kernel of one of them.
+            # If several threads compile the kernel at the same time, all use the first one that is stored.
             launch = self._kernels.setdefault(key, build(types, forms, len(shape), is_fresh, device))
         return launch
 
@@ -312,7 +312,7 @@ class ElementwiseKernel(CachedSources):
     def _loop(
         self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
     ) -> Launch:
-        """Build the launch of PyGPU's elementwise kernel."""
+        """Build the launch of a kernel whose loop PyGPU generates."""
         shaped = self._shaped(forms, False)
         kernel, source = loop_kernel(self._text, self.params, self.nin, types, forms, shaped, ndim, is_fresh)
         self._record(types, forms, source)
@@ -321,7 +321,7 @@ class ElementwiseKernel(CachedSources):
     def _plain(
         self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
     ) -> Launch:
-        """Build the launch of a kernel with its own loop."""
+        """Compile a kernel that contains its own loop, and return its launch."""
         shaped = self._shaped(forms, True)
         source = plain_source(self._text, self.params, types, forms, shaped, ndim)
         kernel = _core.Function(compile_plain(source, self._text, device))
@@ -364,5 +364,5 @@ def _positions(flags: Sequence[bool]) -> tuple[int, ...]:
 
 
 def _remake(kind: type[Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Return a kernel from pickled arguments of its constructor."""
+    """Create a kernel from the arguments of its constructor, as unpickling does."""
     return kind(*arguments, **keywords)

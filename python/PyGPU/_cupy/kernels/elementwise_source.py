@@ -1,8 +1,8 @@
-"""C++ texts of CuPy's elementwise kernels for PyGPU's kernels.
+"""Translation of the C++ texts of CuPy's elementwise kernels to sources of PyGPU's kernels.
 
-A kernel has one of two forms. `loop_kernel` is an `ElementwiseKernel` of PyGPU, which traverses arrays of any layout in
-packs. `plain_kernel` is a kernel that contains its loop: for kernels of raw arrays alone, and for texts that depend on
-the number of threads.
+A kernel has one of two forms. `loop_kernel` returns an `ElementwiseKernel` of PyGPU, whose generated loop traverses
+arrays of any layout in packs. `plain_source` returns the source of a kernel that contains its own loop. This form is
+used for kernels with raw arrays only and for texts that depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ __all__ = [
     "symbol_of",
 ]
 
-# Names that a generated kernel uses itself; a user's variables of these names are renamed.
+# Names that PyGPU's generated kernels use; a user's variables of the same names are renamed.
 TAKEN = {name: f"user_{name}" for name in ("n", "tid", "total_threads", "cta_start")}
 
 
-# The type of `_ind` in a kernel that only needs the number of elements.
+# C++ type of CuPy's variable `_ind` in a kernel that uses only its method `size`.
 _INDEX_COUNT = "struct { ptrdiff_t count; __device__ ptrdiff_t size() const { return count; } }"
 
 
 def symbol_of(name: str) -> str:
-    """Return a name for a kernel that is no name of a function in device code, such as ``norm`` or ``all``."""
+    """Return a name for a kernel that differs from functions in device code, such as ``norm`` or ``all``."""
     return name if name.endswith("kernel") else f"{name}_kernel"
 
 
 @dataclass(frozen=True)
 class KernelText:
-    """Texts of an elementwise kernel as its author wrote them."""
+    """C++ texts of an elementwise kernel, as the user passed them."""
 
     name: str
     operation: str
@@ -71,13 +71,13 @@ class KernelText:
 
     @property
     def body(self) -> tuple[str, str, str]:
-        """The texts inside the kernel."""
+        """The C++ texts that become part of the kernel's function."""
         return self.operation, self.loop_prep, self.after_loop
 
 
 @dataclass(frozen=True)
 class Declared:
-    """Argument of a native kernel."""
+    """Declaration of an argument of PyGPU's `ElementwiseKernel` or `ReductionKernel`."""
 
     dtype: np.dtype[Any]
     name: str
@@ -87,7 +87,7 @@ class Declared:
 
 
 def is_shaped(parameter: Parameter, form: ArrayForm, text: KernelText, parameters: Sequence[Parameter]) -> bool:
-    """Return whether a raw array is passed with its shape."""
+    """Return whether a raw array must be passed to the kernel together with its shape."""
     if not form.is_contiguous:
         return True
     numbers = frozenset({"i", *(one.name for one in parameters if not one.raw)})
@@ -95,21 +95,21 @@ def is_shaped(parameter: Parameter, form: ArrayForm, text: KernelText, parameter
 
 
 def indexer(text: KernelText, ndim: int) -> str | None:
-    """Return the kind of `_ind` that the texts need: None, ``'size'`` or ``'index'``."""
+    """Return how the texts use CuPy's variable `_ind`: not (None), for its size, or as an index."""
     if not has_word("_ind", *text.body):
         return None
     return "index" if any(f"_ind.{name}" in body for body in text.body for name in ("get", "set", "shape")) else "size"
 
 
 def head(text: KernelText, types: TypeMap) -> str:
-    """Return the preamble: headers, types of placeholders and the user's preamble."""
+    """Return the beginning of a kernel's source: headers, types of placeholders and the user's preamble."""
     names = [c_name(dtype) for dtype in (*types.inputs, *types.outputs)]
     headers = headers_for("pygpu_cupy", *names, *text.body, text.preamble)
     return f"{headers}{types.typedefs()}{user_preamble(text.preamble)}"
 
 
 def user_preamble(preamble: str) -> str:
-    """Return the user's preamble with its line numbers and its own names for types of <stdint.h>."""
+    """Return the user's preamble with a `#line` directive and with renamed types of <stdint.h>."""
     names = "".join(f"#define {name} {other}\n" for name, other in own_integers(preamble).items())
     return f'{names}#line 1 "preamble"\n{without_marked_types(preamble)}\n'
 
@@ -121,7 +121,7 @@ def _type_of(parameter: Parameter, dtype: np.dtype[Any]) -> str:
 def _raw_names(
     pairs: Sequence[tuple[Parameter, np.dtype[Any]]], forms: Sequence[ArrayForm | None], shaped: Sequence[bool]
 ) -> str:
-    """Return the definitions of the names of raw arrays."""
+    """Return C++ definitions of the variables by which the user's text accesses raw arrays."""
     lines = []
     for (parameter, dtype), form, is_shaped in zip(pairs, forms, shaped, strict=True):
         if not parameter.raw or form is None:
@@ -136,11 +136,11 @@ def _raw_names(
 
 
 def _operation(text: KernelText, before: str, after: str) -> str:
-    """Return the operation between definitions and stores; its index ``i`` is signed, as in CuPy."""
+    """Return the user's operation between the texts `before` and `after`, with a signed index ``i`` as in CuPy."""
     operation = f'#line 1 "operation"\n{text.operation}\n;'
     if has_word("i", text.operation):
         if "define" in text.preamble or "#" in text.operation:
-            # A macro may contain the index, so its name must remain. The elements are then processed one by one.
+            # A macro may contain the name `i`, so it is not renamed. PyGPU then processes elements one by one.
             operation = f"const ptrdiff_t pygpu_i = i;\n{{ const ptrdiff_t i = pygpu_i;\n{operation} }}"
         else:
             operation = f"const ptrdiff_t pygpu_i = i;\n{renamed(operation, {'i': 'pygpu_i'})}"
@@ -157,7 +157,7 @@ def loop_kernel(
     ndim: int,
     is_fresh: bool,
 ) -> tuple[Any, str]:
-    """Return PyGPU's `ElementwiseKernel` for a call, and its source without the loop.
+    """Create PyGPU's `ElementwiseKernel` for a call, and return it with its source without the loop.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def loop_kernel(
             before.append(f"{element} &{name} = _raw_{name}[i];")
     compact = re.sub(r"[\s(]", "", text.operation)
     if any(f"&{name}" in compact for name in _references(before)):
-        before.append("(void)tid;")  # a pack's elements are in registers, which have no address in the array
+        before.append("(void)tid;")  # disables packs, whose elements are in registers without an address
     loop_prep = text.loop_prep
     kind = indexer(text, ndim)
     if kind == "index":
@@ -256,7 +256,7 @@ def _renamed(parameter: Parameter) -> Parameter:
 
 
 def _references(definitions: Sequence[str]) -> list[str]:
-    """Return the names of outputs that are references to array elements."""
+    """Return the names of the outputs that the definitions declare as references to array elements."""
     return [line.split("&", 1)[1].split(" ", 1)[0] for line in definitions if "&" in line and "const " not in line]
 
 

@@ -1,4 +1,4 @@
-"""Compiled kernels with CuPy's rules for arguments."""
+"""The class `Function`: a compiled kernel that accepts the arguments that CuPy accepts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from PyGPU import _core
 
 __all__ = ["Function"]
 
-# Maximum number of blocks of a cooperative launch on the CPU backend.
+# Largest number of blocks of a cooperative launch on the CPU backend.
 _MOST_ON_CPU = 512
 _Number = bool | int | float | complex | np.number | np.bool_
 
 
 def _declared_dtype(parameter: str) -> np.dtype[Any] | None:
-    """Return the dtype of a declaration such as ``'const int n'``; None for pointers and unknown types."""
+    """Return the dtype of a C++ declaration such as ``'const int n'``; None for pointers and unknown types."""
     words = [word for word in parameter.replace("\\", " ").split()[:-1] if word not in ("const", "volatile")]
     return _core._dtype_of_c_name(" ".join(words)) if words else None
 
 
 def _own_scalar(value: Any, is_narrow: bool) -> Any:
-    """Return a Python number as the NumPy scalar that CuPy passes for it, or as a 32-bit integer."""
+    """Convert a Python number to the NumPy scalar that CuPy passes; if `is_narrow`, integers have 32 bits."""
     if is_narrow and isinstance(value, int | np.integer) and not isinstance(value, bool):
         return np.int32(value) if -(1 << 31) <= value < 1 << 31 else np.uint32(int(value) & 0xFFFFFFFF)
     if isinstance(value, bool):
@@ -46,13 +46,13 @@ def _converted(value: Any, parameter: str, is_narrow: bool) -> Any:
     if dtype is None:
         return _own_scalar(value, is_narrow)
     if dtype.kind in "iub" and isinstance(value, int | np.integer | np.bool_):
-        # A kernel reads the first bytes of the integer, because the machine is little-endian.
+        # CuPy passes the address of a 64-bit integer, of which the kernel reads the low bytes (little-endian).
         return np.array(int(value) & ((1 << 64) - 1), np.uint64).astype(dtype)[()]
     return value if isinstance(value, np.generic) else dtype.type(value)
 
 
 def converted(arguments: Sequence[Any], parameters: Sequence[str] | None, is_narrow: bool = False) -> tuple[Any, ...]:
-    """Return arguments with the scalars that CuPy accepts and PyGPU rejects, in accepted types.
+    """Convert scalars that CuPy accepts and PyGPU rejects to types that PyGPU accepts.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Function:
         shared_mem: int,
         stream: Any,
     ) -> None:
-        """Launch with converted arguments after a rejected launch; raise `error` if there is nothing to convert."""
+        """Launch again with converted arguments after `error`; raise `error` if no argument can be converted."""
         given, parameters = tuple(args), self._kernel.parameters
         arguments = converted(given, parameters)
         shape = [[max(1, length) for length in axes] for axes in (grid, block)]
@@ -176,7 +176,7 @@ class Function:
     def _launch_cooperatively(
         self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], shared_mem: int, stream: Any
     ) -> None:
-        """Launch so that all blocks run concurrently, with as many blocks of a line as the device can hold."""
+        """Launch so that all blocks run concurrently; reduce a one-dimensional grid that is too large."""
         lengths = (*(max(1, length) for length in grid), 1, 1)[:3]
         threads = (*(max(1, length) for length in block), 1, 1)[:3]
         total = lengths[0] * lengths[1] * lengths[2]
@@ -202,8 +202,8 @@ class Function:
             self.launch(*arguments, config=config)
 
     def _most_concurrent(self, threads: Sequence[int], shared_mem: int) -> int:
-        """Return the number of blocks that run concurrently."""
+        """Return the number of blocks that the device can run concurrently."""
         if self._kernel.device.kind == "cpu":
-            return _MOST_ON_CPU  # the blocks of a cooperative grid take turns
+            return _MOST_ON_CPU  # the CPU backend runs all blocks of a cooperative grid in turns
         count: int = self._kernel.device.properties["multiprocessor_count"]
         return self._kernel.active_blocks(threads, shared_mem) * count

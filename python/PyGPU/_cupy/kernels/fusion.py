@@ -1,4 +1,4 @@
-"""`fuse`: a function whose operations on arrays are deferred and fused, in CuPy's spelling."""
+"""CuPy's decorator `fuse`, which makes a function defer and fuse its operations on arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Fusion", "fuse"]
 
 
 class Fusion:
-    """Function that runs under deferred arithmetic.
+    """Function whose operations on arrays are deferred and fused.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Fusion:
         return self._call(*args, **kwargs)
 
     def clear_cache(self) -> None:
-        """Do nothing: fused kernels are shared by all functions of the process."""
+        """Do nothing, because all functions of the process share the cache of fused kernels."""
 
     def __repr__(self) -> str:
         return f"<Fusion '{self.name}'>"

@@ -26,7 +26,7 @@ FastLaunch = Callable[[Any, int, Any, int], Any]
 
 @dataclass(frozen=True)
 class Launch(ABC):
-    """Compiled kernel with the extra arguments that it needs.
+    """Compiled kernel, and a description of the extra arguments with which it is launched.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Launch(ABC):
     is_plain = False
 
     def extents(self, args: Sequence[Any], shape: tuple[int, ...]) -> list[np.void]:
-        """Return the extents that follow the arguments."""
+        """Return the shapes of arrays and of the loop, which the kernel receives after the user's arguments."""
         extents = [extent(args[position].shape, args[position].strides) for position in self.with_shape]
         if self.has_indexer:
             extents.append(extent(shape, (0,) * len(shape)))
@@ -59,14 +59,14 @@ class Launch(ABC):
 
     @abstractmethod
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-        """Launch the kernel for all arguments, among them the outputs."""
+        """Launch the kernel with the user's arguments, including the outputs."""
 
 
 class LoopLaunch(Launch):
-    """Launch by PyGPU's own `ElementwiseKernel`, which broadcasts the arrays and loops over them."""
+    """Launch of PyGPU's `ElementwiseKernel`, which broadcasts the arrays and loops over their elements."""
 
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-        """Launch the kernel; PyGPU chooses the blocks."""
+        """Launch the kernel; PyGPU chooses grid and block."""
         extents = self.extents(args, shape) if self.with_shape or self.has_indexer else ()
         values = list(args)
         for position in self.raw:
@@ -77,7 +77,7 @@ class LoopLaunch(Launch):
 
 
 class PlainLaunch(Launch):
-    """Launch of a kernel that contains its loop, for arrays of the broadcast shape."""
+    """Launch of a kernel that contains its own loop; its arrays are already broadcast."""
 
     is_plain = True
 
@@ -93,7 +93,9 @@ class PlainLaunch(Launch):
 
 
 def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any], types: TypeMap) -> FastLaunch | None:
-    """Return the launch for later calls with arguments of the same types, or None if such calls are not alike.
+    """Return a function that launches the kernel with few checks, for later calls with arguments of the same types.
+
+    The result is None if arguments of the same types may need another kernel.
 
     Parameters
     ----------
@@ -114,7 +116,7 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in given):
         return None
     if launch.is_plain and _core.device_count() > 1:
-        return None  # the kernel is compiled for one device
+        return None  # a later call may use another device, for which this kernel is not compiled
     forms = launch.forms
     if launch.has_indexer or any(form is not None and not form.is_contiguous for form in forms):
         return None
@@ -152,7 +154,7 @@ def _simple(
     types: TypeMap,
     is_fresh: bool,
 ) -> FastLaunch:
-    """Return a function that launches a kernel without raw arrays; PyGPU's kernel broadcasts the arguments."""
+    """Return the fast launch of a kernel without raw arrays, whose arguments PyGPU broadcasts."""
     first, *others = arrays
     result, nin, empty = kernel.result, kernel.nin, _core.empty
     inputs, dtypes = types.inputs, types.outputs
@@ -198,7 +200,7 @@ def _simple(
 def _raw(
     kernel: ElementwiseKernel, native: Any, raw: list[int], dtypes: tuple[np.dtype[Any], ...], is_fresh: bool
 ) -> FastLaunch:
-    """Return the launch of a kernel with raw arrays alone, as long as these are contiguous."""
+    """Return the fast launch of a kernel with raw arrays only; non-contiguous arrays use `ElementwiseKernel.call`."""
     result, nin, empty = kernel.result, kernel.nin, _core.empty
 
     def launch(args: Any, size: int, stream: Any, block_size: int) -> Any:
@@ -228,7 +230,7 @@ def _general(
     dtypes: tuple[np.dtype[Any], ...],
     is_fresh: bool,
 ) -> FastLaunch:
-    """Return the launch of a kernel with raw arrays, as long as these are contiguous and have the same axes."""
+    """Return the fast launch of other kernels with raw arrays; for other layouts it uses `ElementwiseKernel.call`."""
     result, nin, empty = kernel.result, kernel.nin, _core.empty
     ranks = [form.ndim if form is not None else 0 for form in entry.forms]
 

@@ -1,4 +1,4 @@
-"""Parameters of elementwise and reduction kernels: their declarations and their types."""
+"""Parameters of elementwise and reduction kernels: parsing of declarations, and choice of dtypes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _is_record(dtype: DType) -> bool:
 
 
 def check_kernel_name(name: str) -> None:
-    """Raise a ValueError unless `name` is a name in C."""
+    """Raise a ValueError unless `name` is a valid identifier in C."""
     if not (name.isidentifier() and name.isascii()):
         raise ValueError(f'Invalid kernel name: "{name}". A name has letters, digits and _, and begins with no digit')
 
@@ -97,7 +97,7 @@ class Parameter:
         return c_name(self.dtype) if self.dtype is not None else self.placeholder
 
     def declaration(self) -> str:
-        """Return the parameter as it is declared."""
+        """Return the declaration of the parameter, such as ``'raw float32 y'``."""
         return f"{'raw ' if self.raw else ''}{self.placeholder or self.dtype} {self.name}"
 
 
@@ -171,14 +171,14 @@ def _dtype_of_name(name: str) -> DType:
 
 @dataclass(frozen=True)
 class TypeMap:
-    """Types of the parameters in one call, and the dtypes of the placeholders."""
+    """Dtypes of the parameters and of the placeholders in one call of a kernel."""
 
     inputs: tuple[DType, ...]
     outputs: tuple[DType, ...]
     placeholders: tuple[tuple[str, DType], ...]
 
     def typedefs(self) -> str:
-        """Return the definitions of structured types, and of the placeholders as types."""
+        """Return C++ definitions of structures for structured dtypes, and of the placeholders as types."""
         dtypes = dict.fromkeys((*self.inputs, *self.outputs))
         records = [record_definition(one, c_name) for one in dtypes if one != TEXTURE and _is_record(one)]
         return "".join(records) + "".join(f"typedef {c_name(dtype)} {name};\n" for name, dtype in self.placeholders)
@@ -190,7 +190,7 @@ def resolve(
     input_dtypes: Sequence[DType | None],
     output_dtypes: Sequence[DType],
 ) -> TypeMap:
-    """Return the parameter types of a call, which follow from the dtypes of its arrays.
+    """Determine the dtypes of all parameters of a call from the dtypes of its arrays.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`RawKernel`: a kernel in CUDA C++, in CuPy's spelling."""
+"""`RawKernel` with CuPy's interface: a kernel that is written in CUDA C++."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class RawKernel:
         self.name_expressions = source.name_expressions or None
         self.enable_cooperative_groups = is_cooperative
         self._functions: dict[int, Function] = {}
-        # The launch of the only device, which each call then need not look up.
+        # If there is only one device: its launch function, so that calls need not look it up.
         self._only_launch: Callable[..., Any] | None = None
 
     def __call__(
@@ -222,7 +222,7 @@ class RawKernel:
 
     @property
     def cache_mode_ca(self) -> int:
-        """Whether the option ``-Xptxas --dlcm=ca`` was given; -1 where the driver has no such mode."""
+        """Whether the kernel was compiled with ``-Xptxas --dlcm=ca``; -1 if the driver does not report it."""
         try:
             return self.kernel.launch.get_attribute(_CACHE_MODE_CA)
         except (ValueError, _core.NotSupportedError):
@@ -257,15 +257,15 @@ class RawKernel:
 
     @classmethod
     def _of_module(cls, source: RawSource, name: str, is_cooperative: bool) -> RawKernel:
-        """Return a kernel of a module."""
+        """Create a `RawKernel` for a kernel of a `RawModule`."""
         kernel = cls.__new__(cls)
         kernel._set(source, name, is_cooperative)
-        _ = kernel.kernel  # compiles the module, and raises an error if it does not contain the name
+        _ = kernel.kernel  # compiles the module, and raises an error if the module has no kernel of this name
         return kernel
 
 
 def no_texref(name: str) -> Exception:
-    """Return the error of a request for a texture reference."""
+    """Return the exception that functions for texture references raise."""
     return _core.NotSupportedError(
         f"get_texref({name!r}): CUDA 12 has removed texture references, and CuPy its method get_texref: pass a texture "
         "object, PyGPU.Texture or cupy.cuda.texture.TextureObject, for a parameter of the type cudaTextureObject_t"

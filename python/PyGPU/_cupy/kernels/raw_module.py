@@ -1,4 +1,4 @@
-"""`RawModule`, with CuPy's interface: the kernels and global variables of one source text or compiled image."""
+"""`RawModule` with CuPy's interface: kernels and global variables of one source or compiled image."""
 
 from __future__ import annotations
 

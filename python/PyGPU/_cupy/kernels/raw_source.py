@@ -1,4 +1,4 @@
-"""Sources of raw kernels and their compiled modules, one for each device."""
+"""Source of a `RawKernel` or `RawModule`, and the module that is compiled from it for each device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CU_COMPLEX = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]cuComplex\.h[>"]', re.
 
 
 def check_backend(backend: str, options: tuple[str, ...], jitify: Any) -> None:
-    """Check the arguments that `RawKernel` and `RawModule` have in common.
+    """Check the arguments that the constructors of `RawKernel` and `RawModule` have in common.
 
     Parameters
     ----------
@@ -152,5 +152,5 @@ class RawSource:
             raise not_found(error) from error
 
 
-# The modules stay loaded, as those of CuPy: kernels and addresses of variables refer to them.
+# Modules are not unloaded, as in CuPy, because kernels and addresses of variables refer to them.
 _MODULES: dict[tuple[RawSource, int], _core.Module] = {}

@@ -1,4 +1,4 @@
-"""C++ structures for structured dtypes, whose fields a kernel accesses by number: ``x.at<0>()``."""
+"""Generation of C++ structures for structured dtypes; a kernel accesses fields by number: ``x.at<0>()``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def record_name(dtype: DType) -> str:
 
 
 def record_definition(dtype: DType, name_of: Callable[[DType], str]) -> str:
-    """Return the definition of the C++ structure for a structured dtype, after those of its fields.
+    """Return the C++ definition of a structure for a structured dtype, preceded by the structures of its fields.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`ReductionKernel`, with CuPy's interface: a reduction along axes, defined by C++ expressions."""
+"""`ReductionKernel` with CuPy's interface: a reduction along axes that C++ expressions define."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["ReductionKernel"]
 _Array = _core.GPUArray
 _SHORT = 1 << 31
 _MOST_BLOCKS = (1 << 31) - 1
-# Threads of a block. The CPU backend runs the threads of a block one after another.
+# Threads of a block by kind of device. On the CPU backend the threads of a block run one after another.
 _THREADS = {"cuda": 512, "hip": 256, "cpu": 16}
 
 
@@ -211,7 +211,7 @@ class ReductionKernel(CachedSources):
         shape: tuple[int, ...],
         stream: Any,
     ) -> None:
-        """Reduce all elements to one value by PyGPU's reduction kernel, and map the value to the outputs."""
+        """Reduce all elements by PyGPU's `ReductionKernel`, then apply the user's last expression to the value."""
         is_array = tuple([isinstance(one, _Array) for one in inputs])
         text, params = self._text, (*self.in_params, *self.out_params)
         total = self._kernel(
@@ -292,7 +292,10 @@ class ReductionKernel(CachedSources):
         )
 
     def _nests(self, args: Sequence[Any], shape: tuple[int, ...], reduced: tuple[int, ...]) -> tuple[Nest, Nest]:
-        """Return two loop nests, over the kept and over the reduced axes; outputs have stride 0 along reduced axes."""
+        """Return two loop nests: over the axes that remain, and over the axes that are reduced.
+
+        Outputs have stride 0 along reduced axes.
+        """
         kept = [axis for axis in range(len(shape)) if axis not in reduced]
         along_kept, along_reduced = [], []
         for position, array in enumerate(args):

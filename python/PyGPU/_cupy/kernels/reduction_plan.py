@@ -1,4 +1,4 @@
-"""Loop nests of reductions: axes that adjacent arrays traverse together, and threads for them."""
+"""Loop nests of a reduction, and the assignment of a block's threads to its results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 __all__ = ["Nest", "Threads", "combine_axes", "kept_shape", "plan_threads", "reduced_axes"]
 
-# Adjacent threads that read adjacent elements of different results.
+# Number of adjacent threads that reduce adjacent columns, so that they read adjacent elements.
 _COLUMNS = 32
 # Least number of elements for each thread, and of threads of all blocks, where there are enough results.
 _ELEMENTS = 16
@@ -19,7 +19,7 @@ _BUSY = 1 << 18
 
 
 def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return the axes to reduce, in ascending order.
+    """Return the axes that the argument `axis` selects, in ascending order.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def kept_shape(shape: Sequence[int], reduced: Sequence[int], keepdims: bool) -> 
 
 @dataclass(frozen=True)
 class Nest:
-    """Axes that arrays traverse together: their lengths, and the strides in bytes of each array."""
+    """Loop nest over several arrays: the lengths of the axes, and the strides in bytes of each array."""
 
     lengths: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
@@ -68,14 +68,14 @@ class Nest:
         return int(np.prod(self.lengths, dtype=np.int64))
 
     def parameter(self) -> np.void:
-        """Return the nest as the kernel's parameter `pygpu_cupy::nest`."""
+        """Return the loop nest as a kernel argument of the C++ type `pygpu_cupy::nest`."""
         numbers = [*self.lengths, *(stride for one in self.strides for stride in one)]
         value: np.void = np.array(numbers, np.int64).view([("numbers", np.int64, (len(numbers),))])[0]
         return value
 
 
 def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Nest:
-    """Return a nest with as few axes as possible, and at least one.
+    """Return a loop nest in which axes are merged as far as the strides permit; at least one axis remains.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Ne
 
 @dataclass(frozen=True)
 class Threads:
-    """Threads of a block: `lanes` threads for each of `places` results."""
+    """Assignment of a block's threads: `lanes` threads compute each of `places` results."""
 
     places: int
     lanes: int
@@ -124,7 +124,7 @@ def _power_of_two(number: int) -> int:
 
 
 def plan_threads(kept: Nest, reduced: Nest, threads: int) -> Threads:
-    """Return how the threads of a block are assigned to results.
+    """Choose the number of results of a block, and the number of threads for each result.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""C++ texts of CuPy's reduction kernels."""
+"""Translation of the C++ expressions of CuPy's reduction kernels to sources of kernels."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from PyGPU._native.library_files import HEADERS
 
 __all__ = ["ReductionText", "axis_source", "compile_text", "finish_source", "state_dtype", "total_kernel"]
 
-# Parameters for the threads of a block.
+# C++ declarations of the kernel parameters that receive the fields of `Threads`.
 _THREADS = "const int _places, const int _lanes, const bool _along"
-# Names of CuPy's kernel by which an expression depends on the position of an element.
+# Variables of CuPy's reduction kernels that contain the position of an element.
 _POSITIONS = ("_in_ind", "_out_ind", "_i", "_j", "_J")
 
 
 @dataclass(frozen=True)
 class ReductionText:
-    """Texts of a reduction kernel as its author wrote them."""
+    """C++ texts of a reduction kernel, as the user passed them."""
 
     name: str
     map_expr: str
@@ -43,7 +43,7 @@ class ReductionText:
 
     @property
     def has_positions(self) -> bool:
-        """Whether the mapping or the reduction depends on positions."""
+        """Whether the mapping or the reduction expression uses the position of an element."""
         return any(has_word(name, self.map_expr, self.reduce_expr) for name in _POSITIONS)
 
 
@@ -62,7 +62,7 @@ def _element_type(parameter: Parameter, dtype: np.dtype[Any]) -> str:
 
 
 def state_dtype(text: ReductionText, types: TypeMap) -> np.dtype[Any] | None:
-    """Return the dtype of the reduced values, or None for a type of the preamble."""
+    """Return the dtype of the reduced values, or None for a C++ type that the user's preamble defines."""
     placeholders = dict(types.placeholders)
     if text.reduce_type in placeholders:
         return placeholders[text.reduce_type]
@@ -77,7 +77,7 @@ def state_dtype(text: ReductionText, types: TypeMap) -> np.dtype[Any] | None:
 def total_kernel(
     text: ReductionText, inputs: Sequence[Parameter], types: TypeMap, is_array: Sequence[bool], dtype: np.dtype[Any]
 ) -> Any:
-    """Return PyGPU's `ReductionKernel` for a reduction of all elements to one value, without the last mapping.
+    """Return PyGPU's `ReductionKernel` that reduces all elements to one value, without the user's last expression.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ def total_kernel(
 def finish_source(
     text: ReductionText, parameters: Sequence[Parameter], nin: int, types: TypeMap, is_array: Sequence[bool]
 ) -> str:
-    """Return the source of the kernel that maps one reduced value to the outputs.
+    """Return the source of the kernel that computes the outputs from one reduced value.
 
-    Its arguments are an array with the value, the scalars among the inputs, the outputs, and the number of elements.
+    The kernel's arguments are an array with the value, the scalar inputs, the outputs, and the number of elements.
     """
     pairs = list(zip(parameters, (*types.inputs, *types.outputs), strict=True))
     scalars = [
@@ -150,10 +150,10 @@ def axis_source(
     threads: int,
     is_short: bool,
 ) -> str:
-    """Return the source of a reduction along some axes.
+    """Return the source of the kernel that reduces arrays along some of their axes.
 
-    Its arguments are all arrays and scalars, the nests of kept and reduced axes, the extents of raw arrays, the numbers
-    of results and of elements for each, and the fields of `Threads`.
+    The kernel's arguments are all arrays and scalars, the loop nests over remaining and reduced axes, the shapes of raw
+    arrays, the number of results, the number of elements of a result, and the fields of `Threads`.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Implementation of `cupy.testing`: decorators that compare NumPy's results with those of a device."""
+"""Implementation of `cupy.testing`: helpers for tests that compare results of `cupy` with those of NumPy."""

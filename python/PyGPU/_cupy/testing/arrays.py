@@ -1,4 +1,4 @@
-"""Arrays of chosen values for tests, of NumPy or of a device."""
+"""Functions of `cupy.testing` that create NumPy arrays or device arrays with test values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _size(shape: Any) -> int:
 
 
 def _counted(values: np.ndarray[Any, Any], shape: Any, xp: Any, dtype: Any, order: str) -> Any:
-    """Return counted values as bools (even numbers are true), complex numbers or numbers of another dtype."""
+    """Convert integers to an array of a dtype; a bool is true for even numbers, a complex number has equal parts."""
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         values = values % 2 == 0
@@ -34,7 +34,7 @@ def _counted(values: np.ndarray[Any, Any], shape: Any, xp: Any, dtype: Any, orde
 
 
 def shaped_arange(shape: Any, xp: Any = None, dtype: Any = np.float32, order: str = "C") -> Any:
-    """Return an array of the numbers from 1 on.
+    """Return an array of the numbers 1, 2, 3, ... in order.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def shaped_arange(shape: Any, xp: Any = None, dtype: Any = np.float32, order: st
 
 
 def shaped_reverse_arange(shape: Any, xp: Any = None, dtype: Any = np.float32) -> Any:
-    """Return an array of falling numbers to 1.
+    """Return an array of decreasing numbers, of which the last one is 1.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def shaped_linspace(start: Any, stop: Any, shape: Any, xp: Any = None, dtype: An
 def shaped_random(
     shape: Any, xp: Any = None, dtype: Any = np.float32, scale: float = 10, seed: int = 0, order: str = "C"
 ) -> Any:
-    """Return an array of random numbers that NumPy draws, so that `numpy` and `cupy` get the same ones.
+    """Return an array of random numbers, which are the same for `numpy` and `cupy` because NumPy draws them.
 
     Parameters
     ----------

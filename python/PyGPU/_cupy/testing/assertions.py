@@ -54,7 +54,7 @@ def assert_array_equal(
 
 
 def assert_array_list_equal(xlist: Any, ylist: Any, err_msg: str = "", verbose: bool = True) -> None:
-    """Raise an error unless two lists, or two tuples, have equal arrays.
+    """Raise an error unless the arrays of two lists, or of two tuples, are equal.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def assert_array_list_equal(xlist: Any, ylist: Any, err_msg: str = "", verbose: 
 
 @contextlib.contextmanager
 def assert_warns(expected: type[Warning]) -> Iterator[None]:
-    """Raise an error unless a block emits a warning of a class.
+    """Raise an error unless the ``with`` block emits a warning of a class.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def assert_warns(expected: type[Warning]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def AssertFunctionIsCalled(*args: Any, times_called: int = 1, **kwargs: Any) -> Iterator[None]:
-    """Raise an error unless a block calls a function a number of times; the function is replaced by a mock.
+    """Raise an error unless the ``with`` block calls a function a given number of times; a mock replaces the function.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ __all__ = [
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Check = Callable[[Any, Any], None]
 
-# A program that handles one of these must handle the error of both libraries.
+# Exception classes that programs catch: if NumPy's error is an instance of one, CuPy's error must be, too.
 _ERRORS = (
     AttributeError, Exception, IndexError, TypeError, ValueError, NotImplementedError, DeprecationWarning,
     np.exceptions.AxisError, np.linalg.LinAlgError,
@@ -33,7 +33,7 @@ _ERRORS = (
 
 
 class _Names(NamedTuple):
-    """Parameters of a test that receive modules: `numpy` or `cupy`, and their counterparts of SciPy."""
+    """Names of a test's parameters for modules: `numpy` or `cupy`, and the corresponding modules of SciPy."""
 
     xp: str
     sparse: str | None
@@ -43,7 +43,7 @@ class _Names(NamedTuple):
         return [name for name in self if name is not None]
 
     def modules(self, is_device: bool) -> dict[str, Any]:
-        """Return the modules of one run."""
+        """Return the modules that a run with `numpy` or with `cupy` passes to the test."""
         homes = ("PyGPU.cupy", None, "PyGPU.cupyx.scipy") if is_device else ("numpy", "scipy.sparse", "scipy")
         if self.sparse is not None and is_device:
             raise NotImplementedError(f"cupy.testing: sp_name={self.sparse!r}: PyGPU has no sparse matrices")
@@ -52,7 +52,7 @@ class _Names(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """Result of one run, or its error."""
+    """Result or exception of one run of a test."""
 
     result: Any
     error: BaseException | None
@@ -65,17 +65,17 @@ def _outcome(test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if not isinstance(error, (Exception, *loops.skip_classes())):
             raise
         if error.__traceback__ is None or error.__traceback__.tb_next is None:
-            raise  # the call itself failed: the parameters of the test are wrong
+            raise  # the test did not start, because its parameters are wrong
         return _Outcome(None, error)
 
 
 def _both(test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: _Names) -> list[_Outcome]:
-    """Return the outcomes with `cupy` and with `numpy`."""
+    """Run a test with `cupy` and with `numpy`, and return both outcomes."""
     return [_outcome(test, args, {**kwargs, **names.modules(is_device)}) for is_device in (True, False)]
 
 
 def _check_errors(device: BaseException | None, host: BaseException | None, accepted: Any) -> None:
-    """Raise an error unless both runs failed alike, by an accepted exception."""
+    """Raise an error unless both runs raised the same accepted exception or were skipped for the same reason."""
     skipped = loops.skip_classes()
     if isinstance(device, skipped) and isinstance(host, skipped):
         if type(device) is not type(host) or device.args != host.args:
@@ -98,7 +98,7 @@ def _check_errors(device: BaseException | None, host: BaseException | None, acce
 
 
 def _pair(device: Any, host: Any) -> tuple[Any, Any]:
-    """Return two results as arrays or scalars that can be compared."""
+    """Convert the results of `cupy` and `numpy` to arrays or scalars that can be compared."""
     if isinstance(device, _core.GPUArray) and isinstance(host, np.ndarray | np.generic):
         return device, host
     if isinstance(device, np.generic) and isinstance(host, np.generic):
@@ -113,7 +113,7 @@ def _pair(device: Any, host: Any) -> tuple[Any, Any]:
 
 
 def _check_contiguity(device: Any, host: Any) -> None:
-    """Raise an error if the result of NumPy is contiguous and that of the device is not."""
+    """Raise an error if the result of `numpy` is contiguous and the result of `cupy` is not."""
     if not isinstance(host, np.ndarray):
         return
     for flag in ("c_contiguous", "f_contiguous"):
@@ -126,7 +126,7 @@ def _is_dtype(value: Any) -> bool:
 
 
 def _mixes_signs(kwargs: dict[str, Any]) -> bool:
-    """Whether a test has unsigned and signed dtypes, so that negative numbers may be cast to unsigned ones."""
+    """Return whether a test has unsigned and signed dtypes, so that it may cast negative to unsigned numbers."""
     dtypes = [value for value in kwargs.values() if _is_dtype(value)]
     return any(dtype in loops.UNSIGNED for dtype in dtypes) and any(
         dtype in loops.FLOATS + loops.SIGNED for dtype in dtypes
@@ -136,7 +136,10 @@ def _mixes_signs(kwargs: dict[str, Any]) -> bool:
 def _is_nonnegative(
     test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: _Names
 ) -> list[np.ndarray[Any, Any]]:
-    """Return which elements are not negative if all dtypes are signed; the others have no defined unsigned value."""
+    """Return masks of the elements to compare: those that are not negative in a run with signed dtypes.
+
+    The unsigned value of a negative number is undefined.
+    """
     signed = {
         name: np.dtype(np.dtype(value).char.lower()).type if _is_dtype(value) and value in loops.UNSIGNED else value
         for name, value in kwargs.items()
@@ -158,7 +161,7 @@ def _comparing(
     contiguous_check: bool = False,
     accept_error: Any = False,
 ) -> _Decorator:
-    """Return a decorator that compares arrays, or sequences of arrays, of both runs by a function."""
+    """Return a decorator that runs a test with both libraries and compares the resulting arrays by a function."""
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> None:
@@ -216,7 +219,7 @@ def numpy_cupy_allclose(
     scipy_name: str | None = None,
     contiguous_check: bool = True,
 ) -> _Decorator:
-    """Return a decorator that requires close results of `numpy` and `cupy`.
+    """Return a decorator that requires the results of `numpy` and `cupy` to be close, as `numpy.allclose`.
 
     Parameters
     ----------
@@ -275,7 +278,7 @@ def numpy_cupy_array_almost_equal(
     sp_name: str | None = None,
     scipy_name: str | None = None,
 ) -> _Decorator:
-    """Return a decorator that requires equal decimals of the results of `numpy` and `cupy`.
+    """Return a decorator that requires results of `numpy` and `cupy` that agree to a number of decimals.
 
     Parameters
     ----------
@@ -303,7 +306,7 @@ def numpy_cupy_array_almost_equal_nulp(
     sp_name: str | None = None,
     scipy_name: str | None = None,
 ) -> _Decorator:
-    """Return a decorator that requires results of `numpy` and `cupy` within a number of spacings.
+    """Return a decorator that limits the difference of results of `numpy` and `cupy` to a number of spacings.
 
     Parameters
     ----------
@@ -332,7 +335,7 @@ def numpy_cupy_array_max_ulp(
     sp_name: str | None = None,
     scipy_name: str | None = None,
 ) -> _Decorator:
-    """Return a decorator that requires results of `numpy` and `cupy` within a number of units in the last place.
+    """Return a decorator that limits the difference of results of `numpy` and `cupy` in units in the last place.
 
     Parameters
     ----------
@@ -393,7 +396,7 @@ def numpy_cupy_array_equal(
 def numpy_cupy_array_list_equal(
     err_msg: str = "", verbose: bool = True, name: str = "xp", sp_name: str | None = None, scipy_name: str | None = None
 ) -> _Decorator:
-    """Return a decorator that requires equal lists of arrays from a test with `numpy` and `cupy`; deprecated by CuPy.
+    """Return a decorator that requires `numpy` and `cupy` to return equal lists of arrays; deprecated in CuPy.
 
     Parameters
     ----------
@@ -418,7 +421,7 @@ def numpy_cupy_array_less(
     sp_name: str | None = None,
     scipy_name: str | None = None,
 ) -> _Decorator:
-    """Return a decorator that requires smaller results of `cupy` than of `numpy`.
+    """Return a decorator that requires each element of `cupy`'s result to be less than that of `numpy`.
 
     Parameters
     ----------
@@ -463,7 +466,7 @@ def numpy_cupy_equal(name: str = "xp", sp_name: str | None = None, scipy_name: s
 def numpy_cupy_raises(
     name: str = "xp", sp_name: str | None = None, scipy_name: str | None = None, accept_error: Any = Exception
 ) -> _Decorator:
-    """Return a decorator that requires an error of both `numpy` and `cupy`; CuPy deprecated it.
+    """Return a decorator that requires a test to raise an error with `numpy` and with `cupy`; deprecated in CuPy.
 
     Parameters
     ----------

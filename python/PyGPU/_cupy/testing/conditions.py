@@ -1,4 +1,4 @@
-"""Conditions under which a test runs, and the seeds of its random numbers."""
+"""Decorators that skip or mark tests by conditions, or seed their random numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _seeded = 0
 
 
 def installed(*specifiers: str) -> bool:
-    """Test whether packages are installed in given versions.
+    """Return whether packages are installed in versions that satisfy requirements.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def installed(*specifiers: str) -> bool:
 
 
 def numpy_satisfies(version_range: str) -> bool:
-    """Test whether NumPy has a version.
+    """Return whether the version of NumPy satisfies a requirement.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def numpy_satisfies(version_range: str) -> bool:
 
 
 def with_requires(*requirements: str) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that skips a test unless packages are installed in given versions.
+    """Return a decorator that skips a test unless installed packages satisfy requirements.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def multi_gpu(gpu_num: int) -> Callable[[Callable[..., Any]], Any]:
 
 @contextlib.contextmanager
 def _fixed_seeds() -> Iterator[None]:
-    """Seed Python's, NumPy's and the devices' random numbers for a block; nested blocks change nothing."""
+    """Seed Python's, NumPy's and the devices' random numbers inside a ``with`` block; a nested block has no effect."""
     global _seeded
     _seeded += 1
     if _seeded > 1:
@@ -169,7 +169,7 @@ def _fixed_seeds() -> Iterator[None]:
 
 
 def generate_seed() -> int:
-    """Return a seed within a test that `fix_random` decorates.
+    """Return a random seed; the calling test must be decorated by `fix_random`.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def generate_seed() -> int:
 
 
 def fix_random() -> Callable[[Any], Any]:
-    """Return a decorator that gives a test, or each test of a class, the same random numbers in every run.
+    """Return a decorator that seeds the random numbers of a test, so that they are the same in every run.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def fix_random() -> Callable[[Any], Any]:
 
 
 class _NumpyAlias(unittest.TestCase):
-    """Base of tests that compare a function of `cupy` with NumPy's function of the same name, ``self.func``."""
+    """Base class of tests that compare the function ``self.func`` of `cupy` with NumPy's function of this name."""
 
     func: str
 
@@ -239,7 +239,7 @@ class _NumpyAlias(unittest.TestCase):
 
 
 class NumpyAliasBasicTestBase(_NumpyAlias):
-    """Test that a function has NumPy's parameters and a docstring; a case is created as `unittest.TestCase`."""
+    """Base class, as `unittest.TestCase`, of a test that a function has NumPy's parameters and a docstring."""
 
     def test_argspec(self) -> None:
         """Compare the parameters."""
@@ -251,7 +251,7 @@ class NumpyAliasBasicTestBase(_NumpyAlias):
 
 
 class NumpyAliasValuesTestBase(_NumpyAlias):
-    """Test that a function returns NumPy's value for ``self.args``; a case is created as `unittest.TestCase`."""
+    """Base class, as `unittest.TestCase`, of a test that a function of `cupy` returns NumPy's value."""
 
     args: tuple[Any, ...]
 

@@ -31,7 +31,7 @@ UNSIGNED: tuple[type, ...] = tuple(np.dtype(character).type for character in "BH
 
 
 def skip_classes() -> tuple[type[BaseException], ...]:
-    """Return the exceptions by which a test is skipped."""
+    """Return the exception classes that skip a test, of unittest and of pytest."""
     try:
         from _pytest.outcomes import Skipped
     except ImportError:
@@ -40,7 +40,7 @@ def skip_classes() -> tuple[type[BaseException], ...]:
 
 
 def without_parameters(test: Callable[..., Any], run: Callable[..., Any], *names: str) -> Callable[..., Any]:
-    """Give a function the metadata of a test without some parameters, which pytest would take for fixtures."""
+    """Copy the metadata of a test to a function, without parameters that pytest would interpret as fixtures."""
     run = functools.wraps(test)(run)
     signature = inspect.signature(test)
     remaining = [parameter for name, parameter in signature.parameters.items() if name not in names]
@@ -49,7 +49,7 @@ def without_parameters(test: Callable[..., Any], run: Callable[..., Any], *names
 
 
 def _for_each(cases: Sequence[dict[str, Any]], names: Iterable[str]) -> _Decorator:
-    """Return a decorator that runs a test once for each set of keyword arguments; it names those of a failure."""
+    """Return a decorator that runs a test once for each set of keyword arguments; errors name the set."""
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         skipped = skip_classes()
@@ -348,7 +348,7 @@ def for_CF_orders(name: str = "order") -> _Decorator:
 
 
 def for_contiguous_axes(name: str = "axis") -> _Decorator:
-    """Return a decorator that runs a test once for each group of axes that are contiguous in memory.
+    """Return a decorator that runs a test once for each tuple of axes that are contiguous in memory.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Decorator that runs a test class once for each set of attributes."""
+"""The decorator `parameterize`, which runs a test class once for each set of attributes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_VALUE, _MAX_NAME = 100, 5000
 
 
 def product(parameter: dict[str, Iterable[Any]]) -> list[dict[str, Any]]:
-    """Return a dict for each combination of values.
+    """Return one dict for each combination of the values of all names.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def product(parameter: dict[str, Iterable[Any]]) -> list[dict[str, Any]]:
 
 
 def product_dict(*parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the union of the dicts of each combination.
+    """Return one merged dict for each combination of dicts, one from each iterable.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _class_name(base: str, number: int, parameters: dict[str, Any]) -> str:
 
 
 def _attribute(value: Any) -> Any:
-    """Return a value as the attribute of a class; a function would receive the instance otherwise."""
+    """Convert a value to an attribute of a class; a function becomes a static method, so that it gets no instance."""
     return staticmethod(value) if isinstance(value, FunctionType) else value
 
 
@@ -113,7 +113,7 @@ def _into_module(cls: type, params: tuple[dict[str, Any], ...]) -> None:
     module = sys.modules[cls.__module__]
     for number, parameters in enumerate(params):
         members = {name: _attribute(value) for name, value in parameters.items()}
-        # pytest looks for tests in the class itself before its bases, and the base class is dropped from the module.
+        # The tests are copied into each class, because pytest collects a class's own attributes first.
         tests = {name: getattr(cls, name) for name in dir(cls) if name.startswith("test_")}
         name = _class_name(cls.__name__, number, parameters)
         setattr(module, name, type(name, (cls,), {**tests, **members, "__module__": cls.__module__}))

@@ -64,7 +64,7 @@ def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, app
 
 
 def _edge_operand(values: Any, reference: _core.GPUArray, axis: int) -> _core.GPUArray:
-    """Convert the values to prepend or append; a number becomes an array with one element along the axis."""
+    """Convert values that `diff` prepends or appends to an array; a number becomes one element along the axis."""
     edge_values = array(values, "diff")
     return (
         edge_values

@@ -33,7 +33,7 @@ def _operands(a: Any, v: Any, name: str, mode: str) -> tuple[_core.GPUArray, _co
 
 
 def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
-    """Return the sum of products of two arrays for each offset of the second array."""
+    """Return the sum of the products of two arrays for each offset of the second array that `mode` includes."""
     dtype = np.result_type(a.dtype, v.dtype)
     long, short = max(a.size, v.size), min(a.size, v.size)
     if mode == "full":
@@ -43,19 +43,18 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     else:
         first, count = (short - 1) // 2, long
     a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
-    # If the first array is shorter, the first array is shifted along the second one; the results are then in reverse
-    # order.
+    # The shorter array is shifted along the longer one. If it is the first array, the results are reversed.
     if v.size <= a.size:
         return _sums_of_rows(a, v, first, count)
-    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # contiguous, as NumPy's result
+    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # a contiguous copy, as in NumPy
 
 
 def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:
-    """Return the sums for `count` offsets of `v` along `a`, which has at least as many elements."""
+    """Return the sums of products for `count` offsets of `v` along the longer array `a`."""
     width, total = v.size, a.size + v.size - 1
     padded = _core.zeros(a.size + 2 * (width - 1), a.dtype, device=a.device)
     padded[width - 1 : width - 1 + a.size] = a
-    # A view with overlapping rows: row n begins one element after row n - 1, without a copy.
+    # In this view the rows overlap: row n begins one element after row n - 1.
     rows = _core.GPUArray((total, width), a.dtype, gpudata=padded, strides=(a.dtype.itemsize, a.dtype.itemsize))
     if a.dtype.kind in "biu":
         return _core.matvec(rows[first : first + count], v)
@@ -70,16 +69,19 @@ def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) 
 
 
 def _blocks(start: int, stop: int) -> list[tuple[int, int]]:
-    """Divide a range into blocks of rows."""
+    """Divide the offsets into blocks, which limits the memory for intermediate results."""
     return [(begin, min(begin + _ROWS, stop)) for begin in range(start, stop, _ROWS)]
 
 
 def _sums_of_partial_overlap(rows: _core.GPUArray, v: _core.GPUArray, begin: int, end: int) -> _core.GPUArray:
-    """Return the sums of rows that begin or end with padding, which must not be multiplied by infinity or NaN."""
+    """Return the sums for offsets at which the arrays overlap partially.
+
+    The padding outside of the overlap is not multiplied, because 0 times infinity is NaN.
+    """
     total, width = rows.shape
-    if begin < width - 1:  # row n begins with width - 1 - n elements of padding
+    if begin < width - 1:  # row n begins with `width - 1 - n` elements of padding
         full, partial = slice(width - 1 - begin, width), slice(max(0, width - end), width - 1 - begin)
-    else:  # row n has total - n elements before the padding
+    else:  # row n has `total - n` elements before its padding
         full, partial = slice(0, total - end + 1), slice(total - end + 1, min(width, total - begin))
     sums: _core.GPUArray = _core.matvec(rows[begin:end, full], v[full])
     if partial.start < partial.stop:

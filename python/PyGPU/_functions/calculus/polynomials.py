@@ -1,4 +1,4 @@
-"""Functions of polynomials, given by their coefficients with the highest power first, as in NumPy."""
+"""NumPy's functions of polynomials, which are given by coefficients that begin with the highest power."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _coefficients(*polynomials: Any) -> list[_core.GPUArray]:
-    """Convert several polynomials' coefficients to arrays on one device; lists are copied to the device of an array."""
+    """Convert the coefficients of polynomials to arrays on one device; lists are copied to the device of the arrays."""
     device_array = next((polynomial for polynomial in polynomials if isinstance(polynomial, _core.GPUArray)), None)
     device = None if device_array is None else device_array.device
     device_arrays = [
@@ -116,7 +116,7 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
 
 @public("Slopes, areas, filters, polynomials")
 def polymul(a1: Any, a2: Any) -> _core.GPUArray:
-    """Multiply two polynomials; unlike in NumPy, leading zeros are kept, because their removal would synchronize.
+    """Multiply two polynomials. Leading zeros are kept, unlike in NumPy, so that the host need not wait.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
-    """Return the spacing along an axis: one number, or an array of spacings that broadcasts to the samples."""
+    """Return the distance of samples along an axis, as a number or as an array that broadcasts to the samples."""
     if np.ndim(distances) == 0:
         return distances
     if np.ndim(distances) != 1:
@@ -36,9 +36,9 @@ def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
 
 
 def _bool_step(distances: Any) -> np.float64:
-    """Return the spacing of bool coordinates, which must be equally spaced, as in NumPy.
+    """Return the distance of samples whose coordinates are bools; raise NumPy's error if distances differ.
 
-    NumPy computes the differences of bools as exclusive ors.
+    The difference of two bools is their exclusive or, as in NumPy.
     """
     spacings = np.diff(distances.get() if isinstance(distances, _core.GPUArray) else np.asarray(distances))
     if not (spacings == spacings[0]).all():
@@ -47,7 +47,7 @@ def _bool_step(distances: Any) -> np.float64:
 
 
 def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GPUArray) -> None:
-    """Write the slopes along one axis into `out`."""
+    """Compute the derivative of samples along one axis, and write it into `out`."""
 
     def part(a: Any, section: slice) -> Any:
         return a[along(axis, section)]
@@ -76,7 +76,7 @@ def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GP
 
 
 def _edge(f: list[Any], near: Any, far: Any) -> Any:
-    """Return the slope, at an edge, of the parabola through the three elements nearest to that edge."""
+    """Return the slope at the first or last sample of the parabola through the three samples nearest to it."""
     total = near + far
     return f[0] * (-(total + near) / (near * total)) + f[1] * (total / (near * far)) - f[2] * (near / (far * total))
 
@@ -185,7 +185,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
 def _sorted_period(
     x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, period: float
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Map coordinates into one period and sort the samples; add one sample of the adjacent period at each end."""
+    """Map coordinates into one period, sort the samples, and add one sample of the adjacent period at each end."""
     coordinates = xp % period
     order = _core.argsort(coordinates)
     coordinates, values = coordinates[order], fp[order]

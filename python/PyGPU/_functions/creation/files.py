@@ -1,4 +1,4 @@
-"""Reading arrays from files and strings and writing them to files, by NumPy on the host."""
+"""Functions that read arrays from files and strings, and write them to files, by NumPy on the host."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _co
     loaded = np.load(file, *args, **kwargs)
     if isinstance(loaded, np.ndarray):
         return _uploaded(loaded, device)
-    if isinstance(loaded, _core.GPUArray):  # a pickle, as `a.dump(file)` writes it
+    if isinstance(loaded, _core.GPUArray):  # the file is a pickle, as `a.dump(file)` writes
         return loaded if device is None else loaded.copy(device=device)
     with loaded:
         return {name: _uploaded(loaded[name], device) for name in loaded.files}

@@ -1,4 +1,4 @@
-"""Creation of arrays from functions of the indices, and grids of coordinates."""
+"""Functions that create arrays from functions of the indices, or as grids of coordinates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _Grid:
         self.__doc__ = meaning
 
     def __getitem__(self, key: Any) -> Any:
-        # NumPy creates the numbers along each axis, because their dtype depends on the slices of all axes.
+        # The dtype depends on the slices of all axes, so NumPy creates the numbers along each axis on the host.
         host_grid: Any = np.ogrid[tuple(map(_host_slice, key)) if isinstance(key, tuple) else _host_slice(key)]
         if isinstance(host_grid, np.ndarray):
             return _core.asarray(host_grid)
@@ -68,7 +68,7 @@ class _Grid:
         if self._is_open:
             return tuple(axes)
         common_shape = np.broadcast_shapes(*(coordinates.shape for coordinates in host_grid))
-        # In C order, as NumPy's: `stack` would follow the zero strides of its operands.
+        # `out` gives the result C order, as in NumPy; otherwise `stack` would derive the order from zero strides.
         grid = _core.empty((len(axes), *common_shape), axes[0].dtype)
         return stack([_core.broadcast_to(coordinates, common_shape) for coordinates in axes], out=grid)
 
@@ -77,7 +77,7 @@ class _Grid:
 
 
 def _host_slice(part: Any) -> Any:
-    """Copy the device numbers in a slice to the host, because they determine the size of the result."""
+    """Copy the bounds of a slice to the host if they are on a device, because they determine the size of the result."""
     if not isinstance(part, slice):
         return part
     ends = (part.start, part.stop, part.step)

@@ -22,13 +22,16 @@ def _with_device_array(ends: tuple[Any, ...]) -> bool:
 
 
 def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
-    """Copy numbers and host arrays in `ends` to the device of the device arrays; reject arrays on different devices."""
+    """Copy the numbers and host arrays among `ends` to the device of the device arrays, which must be the same."""
     like = device_array_of(function, *ends)
     return arrays([end if isinstance(end, _core.GPUArray) else on_device_of(like, end) for end in ends], function)
 
 
 def _inexact_type(*ends: Any) -> np.dtype[Any]:
-    """Return NumPy's dtype for numbers between ends; if an end is an array, Python numbers do not affect the dtype."""
+    """Return the inexact dtype that NumPy chooses for numbers between ends.
+
+    If an end is an array, ends that are Python numbers do not affect the dtype.
+    """
     types = [end if isinstance(end, (bool, int, float, complex)) else getattr(end, "dtype", None) for end in ends]
     known = [np.asarray(end).dtype if kind is None else kind for end, kind in zip(ends, types, strict=True)]
     return np.result_type(*known, 0.0)
@@ -104,8 +107,8 @@ def _spaced(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: b
     step: Any = np.nan
     if intervals > 0:
         step = distance / intervals
-        # As in NumPy, steps that underflow to 0 need another formula. The device selects the formula, so that the host
-        # does not wait.
+        # As in NumPy, steps that underflow to 0 need another formula.
+        # The device selects the formula, so that the host need not wait.
         underflows = (step == 0).any()
         result = _core.where(underflows, multiples / intervals * distance, multiples * step)
     else:
@@ -162,12 +165,12 @@ def logspace(
     if not _with_device_array((start, stop, base)):
         return _core.asarray(np.logspace(start, stop, num, endpoint, base, dtype, axis), device=device)
     count = _checked_count(num)
-    # As in NumPy, Python numbers do not affect the dtype, unless the bases are an array with axes.
+    # As in NumPy, ends that are Python numbers affect the dtype only if `base` is an array with axes.
     first, last, factors = _converted((start, stop, base), "logspace")
     computed_type = _inexact_type(*((first, last) if factors.ndim else (start, stop)))
     first, last = first.astype(computed_type), last.astype(computed_type)
     if factors.ndim:
-        # The shape to which `axis` is added is broadcast from the ends and from an array of bases.
+        # The ends and the array of bases are broadcast to one shape, into which `axis` is inserted.
         dimensions = len(np.broadcast_shapes(first.shape, last.shape, factors.shape))
         first, last, factors = (
             end.reshape((1,) * (dimensions - end.ndim) + end.shape) for end in (first, last, factors)

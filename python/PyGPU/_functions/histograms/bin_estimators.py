@@ -1,4 +1,4 @@
-"""Estimate the number of bins of a histogram by the named rules of `numpy.histogram_bin_edges`."""
+"""Rules by which NumPy estimates the number of bins of a histogram, such as ``'sturges'`` and ``'fd'``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_BINS_OF_STONE = 100
 
 
 def _on_host(value: _core.GPUArray) -> Any:
-    """Copy the value of a zero-dimensional device array to the host, as a NumPy scalar of the same dtype."""
+    """Copy a zero-dimensional device array to the host as a NumPy scalar."""
     return value.get()[()]
 
 
@@ -48,7 +48,7 @@ def _scott(a: _core.GPUArray, frequencies: Frequencies) -> Any:
 
 
 def _stone(a: _core.GPUArray, frequencies: Frequencies) -> Any:
-    """Minimize the integrated squared error, which is estimated from the histogram of each number of bins."""
+    """Return the bin width of Stone's rule, which minimizes an estimate of the integrated squared error."""
     count, extent = a.size, _extent(a)
     if count <= 1 or extent == 0:
         return 0
@@ -98,7 +98,7 @@ _WIDTHS: dict[str, Callable[[_core.GPUArray, Frequencies], Any]] = {
 
 
 def bin_count(a: _core.GPUArray, rule: str, edges: np.ndarray, is_limited: bool, histogram: Callable[..., Any]) -> int:
-    """Return the number of bins between two outer edges by a rule; the host waits for the values that the rule needs.
+    """Return the number of bins that a rule chooses for a range; the host waits for values from the device.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Histograms: counts and sums of weights per bin; the sums are bitwise reproducible."""
+"""Histograms of one variable: counts, and bitwise reproducible sums of weights, for each bin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _sums(bin_indices: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _c
     """Sum the weights of each bin, given the bin index of each weight."""
     starts = _core.zeros(bins + 1, np.int64, device=bin_indices.device)
     starts[1:] = _core._counted(bin_indices, bins).cumsum()
-    # Integers with fewer bytes are sorted in fewer passes of the radix sort.
+    # The indices get the smallest dtype, because the radix sort needs a pass for each byte.
     order = _core.argsort(bin_indices.astype(np.min_scalar_type(max(bins - 1, 0))))
     partial_sums = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
     return partial_sums.reshape(bins) if partial_sums.shape[1] == 1 else partial_sums.sum(axis=1)
@@ -30,10 +30,10 @@ def _check_bins(greatest: int) -> None:
 
 
 def _bin_count(x: _core.GPUArray, minimum: int) -> int:
-    """Return the number of bins: the maximum plus 1, or `minlength`. The host waits for the maximum."""
+    """Return the number of bins of `bincount`: the maximum plus 1, or at least `minimum`. The host waits for it."""
     bits = 8 * x.dtype.itemsize
-    # As unsigned integers, negative numbers are larger than all others, so one reduction finds the maximum or a
-    # negative one.
+    # As unsigned integers, negative numbers are larger than all others.
+    # One reduction therefore finds the maximum or, if there is one, a negative number.
     maximum = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
@@ -42,7 +42,7 @@ def _bin_count(x: _core.GPUArray, minimum: int) -> int:
 
 
 def _check_greatest(x: Any) -> None:
-    """Raise an error on the CPU if the number of bins overflows, because NumPy 2.4 would write out of bounds."""
+    """Raise an error if the number of bins overflows on the CPU, where NumPy 2.4 would write out of bounds."""
     if isinstance(x, _core.GPUArray) and x.device.kind == "cpu" and x.dtype == np.int64 and x.size:
         _check_bins(int(x.max().item()))
 
@@ -245,7 +245,7 @@ def _weighted_counts(values: _core.GPUArray, edges: _core.GPUArray, weights: _co
     bins = edges.size - 1
     if bins < 1:
         return _core.zeros(0, np.float64, device=values.device)
-    # Bins are counted from 1; index 0 is before the first edge, and the number of bins plus 1 is after the last edge.
+    # Bins have the numbers 1, 2, ...; values before the first and after the last edge get additional bins.
     bin_indices = _core._searchsorted(edges, values, True)
     bin_indices = _core.where(_core.equal(values, edges[-1:]), bins, bin_indices)
     return _sums(bin_indices, weights, bins + 2)[1:-1]

@@ -1,4 +1,4 @@
-"""Joint histograms: counts and sums of weights per bin of several variables; the sums are bitwise reproducible."""
+"""Joint histograms of several variables: counts, and bitwise reproducible sums of weights, for each bin."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _sample(sample: Any) -> _core.GPUArray:
 
 
 def _as_sequence(given: Any, length: int, message: str) -> list[Any]:
-    """Return one entry for each variable, from a sequence of this length or from a value for all variables."""
+    """Convert an argument to a list with one entry for each variable; a single value applies to all variables."""
     try:
         count = len(given)
     except TypeError:
@@ -45,7 +45,7 @@ def _as_sequence(given: Any, length: int, message: str) -> list[Any]:
 
 
 def _limits(extremes: tuple[Any, Any] | None, limits: Any) -> tuple[Any, Any]:
-    """Return the outer edges of a variable as NumPy does; `extremes` are its minimum and maximum."""
+    """Return the first and last edge of a variable as NumPy does; `extremes` are the variable's minimum and maximum."""
     if limits is not None:
         first, last = limits
         if first > last:
@@ -58,7 +58,7 @@ def _limits(extremes: tuple[Any, Any] | None, limits: Any) -> tuple[Any, Any]:
 
 
 def _edges(sample: _core.GPUArray, bins: list[Any], ranges: list[Any]) -> list[_core.GPUArray]:
-    """Compute the edges of the bins of each variable; the minima and maxima are read at most once."""
+    """Compute the bin edges of each variable; minima and maxima are copied to the host at most once."""
     for variable, given in enumerate(bins):
         if np.ndim(given) > 1:
             raise ValueError(f"`bins[{variable}]` must be a scalar or 1d array, not of {np.ndim(given)} axes")
@@ -115,8 +115,9 @@ def histogramdd(
 ) -> tuple[_core.GPUArray, tuple[_core.GPUArray, ...]]:
     """Count the points in each bin of several variables.
 
-    A bin includes its left edges, and the last bin of a variable also its right edge. The host waits for the minima and
-    maxima of a variable with a number of bins and no range, and for the check of edges that are on the device.
+    A bin includes its left edges, and the last bin of a variable also its right edge. The host waits for minimum and
+    maximum of a variable if its number of bins is given without a range. It also waits for the check of edges in device
+    arrays.
 
     Parameters
     ----------
@@ -156,8 +157,7 @@ def histogramdd(
     of_bins = _as_sequence(bins, variables, "The dimension of bins must be equal to the dimension of the sample x")
     ranges = _as_sequence(range, variables, "range argument must have one entry per dimension")
     edges = _edges(points, of_bins, ranges)
-    # Each variable has an additional bin for the values before the first edge, and one for the values after the last
-    # edge.
+    # Each variable has two additional bins, for values before the first edge and after the last edge.
     shape = [of_variable.size + 1 for of_variable in edges]
     if math.prod(shape) > np.iinfo(np.intp).max or not shape:
         raise ValueError(f"invalid dims: {shape} bins are none or more than an array can have")
@@ -170,8 +170,8 @@ def histogramdd(
 
 
 def _totals(points: _core.GPUArray, weights: Any, indices: _core.GPUArray, bins: int) -> _core.GPUArray:
-    """Count the points of each bin, or add their weights."""
-    if weights is None or not indices.size:  # without points NumPy ignores the weights
+    """Return the number of points in each bin, or the sum of their weights."""
+    if weights is None or not indices.size:  # NumPy ignores the weights if there are no points
         return _core._counted(indices, bins)
     weight_array = on_device_of(points, weights)
     _check_safe(weight_array.dtype, np.dtype(np.float64))

@@ -1,1 +1,1 @@
-"""Index arrays, and functions applied along axes."""
+"""Functions that create index arrays, apply functions along axes, and access elements by a flat index."""

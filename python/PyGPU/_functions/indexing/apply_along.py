@@ -1,4 +1,4 @@
-"""Application of user functions to parts of an array."""
+"""Functions that apply a user's function to parts of an array."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
     result = array(a, "apply_over_axes")
     ndim = result.ndim
     for axis in np.atleast_1d(axes).tolist():
-        axis_index = axis + ndim if axis < 0 else axis  # the user's function checks the range of the axis
+        axis_index = axis + ndim if axis < 0 else axis  # `func` itself checks whether the axis exists
         reduced = _core.asarray(func(result, axis_index), device=result.device)
         if reduced.ndim != ndim:
             reduced = _core.expand_dims(reduced, axis_index)

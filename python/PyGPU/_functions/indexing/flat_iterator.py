@@ -14,9 +14,10 @@ from PyGPU._names.public import public
 
 @public("Selection")
 class flatiter:
-    """Access the elements of an array in C order, by one index: `a.flat`.
+    """Access the elements of an array in C order by a single index: the class of `a.flat`.
 
-    Reading copies, and assignment writes into the array, as in NumPy. Iteration fetches the values once, which waits.
+    An index returns a copy, and an assignment writes into the array, as in NumPy. Iteration copies all values to the
+    host first.
 
     Parameters
     ----------
@@ -118,11 +119,11 @@ class flatiter:
         if self._array.flags.c_contiguous:
             self._array.reshape(-1)[key] = repeated.reshape(positions.shape)
         else:
-            # The positions are valid, so their values need not be copied to the host for a check.
+            # `_unravelled` returns valid indices, so the host need not check them.
             self._array[_unravelled(positions, self._array.shape)] = repeated.reshape(positions.shape)
 
     def _position(self, key: Any) -> tuple[int, ...]:
-        """Check the flat index of one element, and convert the index to indices along the axes."""
+        """Check the flat index of one element, and convert it to an index for each axis."""
         index, size = operator.index(key), self._array.size
         if not -size <= index < size:
             raise IndexError(f"index {index} is out of bounds for size {size}")
@@ -130,14 +131,14 @@ class flatiter:
 
 
 def _repeated(values: _core.GPUArray, count: int) -> _core.GPUArray:
-    """Return the first `count` values of a sequence that is repeated as often as necessary."""
+    """Repeat values cyclically until there are `count` of them."""
     if values.size >= count:
         return values[:count]
     return values[_core.arange(count, device=values.device) % values.size]
 
 
 def _elements(value: Any) -> Any:
-    """Return the elements of a flat iterator as an array; return other objects unchanged."""
+    """Convert a flat iterator to an array of its elements; return other objects unchanged."""
     return value.copy() if isinstance(value, flatiter) else value
 
 
@@ -147,7 +148,7 @@ def _is_integer(key: Any) -> bool:
 
 
 def _one_index(key: Any) -> Any:
-    """Return the single index of a key; raise NumPy's error for a key of another kind."""
+    """Return the index that a subscript of `a.flat` contains; raise NumPy's error for other subscripts."""
     if isinstance(key, tuple):
         if len(key) > 1:
             raise IndexError(
@@ -169,7 +170,7 @@ def _one_index(key: Any) -> Any:
 
 
 def _unravelled(positions: _core.GPUArray, shape: tuple[int, ...]) -> tuple[_core.GPUArray, ...]:
-    """Convert positions in C order to indices along each axis."""
+    """Convert flat indices (C order) to an index array for each axis."""
     indices = []
     for length in reversed(shape):
         positions, index = _core.divmod(positions, length)

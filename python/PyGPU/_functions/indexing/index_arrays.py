@@ -116,7 +116,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
 
 
 def _matrix_indices(indices: Callable[..., _Indices], arr: _core.GPUArray, k: int, name: str) -> _Indices:
-    """Return the indices of selected elements of a matrix; `indices` computes them from the side lengths."""
+    """Return the indices of selected elements of a matrix; the function `indices` computes them from the shape."""
     arr = array(arr, name)
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")

@@ -1,4 +1,4 @@
-"""`r_` and `c_`: concatenation written as indexing."""
+"""The objects `r_` and `c_`, whose subscripts concatenate arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PyGPU._names.public import public_values
 
 
 class _Joined:
-    """Class of `r_` and `c_`, which join the numbers, ranges and arrays in brackets."""
+    """Class of `r_` and `c_`, which concatenate the numbers, slices and arrays in a subscript."""
 
     def __init__(self, name: str, meaning: str) -> None:
         self._name = name
@@ -23,7 +23,7 @@ class _Joined:
         if any(isinstance(item, str) for item in items):
             raise TypeError(f"PyGPU.{self._name} has no directions in texts; use concatenate, stack or reshape")
         device = next((item.device for item in items if isinstance(item, _core.GPUArray)), None)
-        # A Python scalar does not change the dtype to which the other operands are promoted.
+        # Python scalars do not affect the dtype of the result, unlike arrays and NumPy scalars.
         types = [
             item if isinstance(item, (int, float, complex)) else self._as_array(item, device).dtype for item in items
         ]

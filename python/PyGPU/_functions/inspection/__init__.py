@@ -1,1 +1,1 @@
-"""Inspection of arrays: dtypes, shared memory, real parts and rounding."""
+"""Functions that inspect arrays: dtypes, shared memory, broadcast shapes and parts of numbers."""

@@ -1,4 +1,4 @@
-"""The shape to which arrays are broadcast together, as an object."""
+"""The class `broadcast`, which contains the shape to which arrays are broadcast together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding toward 0, real parts, and sorting of complex numbers."""
+"""The functions `fix`, `real_if_close` and `sort_complex`."""
 
 from __future__ import annotations
 

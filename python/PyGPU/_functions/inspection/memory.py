@@ -1,4 +1,4 @@
-"""Memory of arrays: overlap and memory order."""
+"""Functions that test the memory order of an array and the overlap of two arrays."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
 
 
 class _MemoryRange:
-    """Stand-in for an array: its address and strides, from which NumPy computes overlaps without reading the memory."""
+    """Object with the address and layout of a device array, from which NumPy computes overlaps.
+
+    NumPy does not read the memory.
+    """
 
     def __init__(self, array: _core.GPUArray) -> None:
         self.__array_interface__ = {
@@ -97,7 +100,7 @@ class _MemoryRange:
 
 
 def _overlaps(function: Any, a: Any, b: Any, max_work: int) -> bool:
-    """Test whether two arrays overlap, with NumPy's address arithmetic; arrays of two devices never overlap."""
+    """Test by a function of NumPy whether two arrays overlap; arrays of different devices never overlap."""
     if not isinstance(a, _core.GPUArray) or not isinstance(b, _core.GPUArray) or a.device != b.device:
         return False
     if a.size == 0 or b.size == 0:

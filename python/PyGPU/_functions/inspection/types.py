@@ -1,4 +1,4 @@
-"""Common types of arrays, and smallest types of numbers."""
+"""The functions `common_type` and `min_scalar_type`."""
 
 from __future__ import annotations
 

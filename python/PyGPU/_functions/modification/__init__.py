@@ -1,1 +1,1 @@
-"""Insertion, deletion and overwriting of elements; packing of bits."""
+"""Functions that insert, delete and overwrite elements, and that pack bits into bytes."""

@@ -1,4 +1,4 @@
-"""Packing of eight bits into a byte, and unpacking."""
+"""The functions `packbits` and `unpackbits`, which convert between bits and bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PyGPU._names.public import public
 
 
 def _moved(a: Any, axis: int | None, name: str, kinds: str) -> tuple[_core.GPUArray, int]:
-    """Return a view with an axis moved to the end, and the index to which the result's last axis must be moved back."""
+    """Return a view with an axis moved to the end, and the position to which the result's last axis must be moved."""
     source = array(a, name)
     if source.dtype.kind not in kinds or (kinds == "u" and source.dtype != np.uint8):
         kind = "unsigned byte" if kinds == "u" else "integer or boolean"
@@ -26,7 +26,7 @@ def _moved(a: Any, axis: int | None, name: str, kinds: str) -> tuple[_core.GPUAr
 
 
 def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
-    """Return, for each of eight elements, the number of positions by which its bit is shifted in a byte."""
+    """Return the distances by which the bits of eight elements are shifted in a byte, for a bit order."""
     if not isinstance(bitorder, str):
         raise TypeError(f"bitorder must be str, not {type(bitorder).__name__}")
     if bitorder not in ("big", "little"):

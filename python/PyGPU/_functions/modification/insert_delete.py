@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _on_host(obj: Any) -> Any:
-    """Return indices on the host, in a form that NumPy accepts; device indices are copied."""
+    """Convert indices to a form that NumPy accepts; device arrays are copied to the host."""
     return obj.get() if isinstance(obj, _core.GPUArray) else obj
 
 
@@ -96,11 +96,11 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     positions = np.where(indices < 0, indices + length, indices).reshape(-1)
     inserted = on_device_of(source, values, source.dtype)
     if positions.size == 1:
-        # With one index, all values are inserted before that index.
+        # If there is one index, all values are inserted before it.
         inserted = inserted.reshape((1,) * (source.ndim - inserted.ndim) + inserted.shape)
         inserted = _core.moveaxis(inserted, 0, axis_index) if indices.ndim == 0 else inserted
         positions = positions.repeat(inserted.shape[axis_index])
-    # Each index increases by the number of insertions before it.
+    # The position of a value in the result grows by the number of values that are inserted before it.
     order = positions.argsort(kind="stable")
     positions[order] += np.arange(len(positions))
     is_original = np.ones(length + len(positions), bool)

@@ -191,7 +191,7 @@ def kron(a: Any, b: Any) -> _core.GPUArray:
 
 
 def _contracted_axes(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int], list[int]]:
-    """Return the axes over which `tensordot` sums, for both arrays, as non-negative numbers."""
+    """Return the axes of each array over which `tensordot` sums, as non-negative numbers."""
     if not np.iterable(axes):
         count = int(axes)
         axes = (range(a.ndim - count, a.ndim), range(count))
@@ -249,7 +249,7 @@ def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArra
 
 
 def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArray:
-    """Return a view with the given core axes, a tuple or one integer, moved to the end."""
+    """Return a view of an operand with its core axes, over which the product is computed, moved to the end."""
     if not isinstance(axes, tuple):
         axes = (operator.index(axes),)
         if count != 1:
@@ -265,7 +265,7 @@ def _moved(a: _core.GPUArray, axes: Any, count: int, name: str) -> _core.GPUArra
 
 
 def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -> _core.GPUArray:
-    """Call a product function with `keepdims`, or along other axes than the last ones, selected by `axis` or `axes`."""
+    """Call a product function such as `vecdot` with the arguments `axis`, `axes` or `keepdims`."""
     keywords = dict(keywords)
     *factors, positional_out = operands if len(operands) == 3 else (*operands, None)
     out = keywords.pop("out", None)
@@ -291,7 +291,7 @@ def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -
 
 
 def _output(positional_out: Any, out: Any, name: str) -> _core.GPUArray | None:
-    """Return the output array, passed by position or as `out`, which may also be a tuple that contains the array."""
+    """Return the output array, which is passed by position or as `out`, possibly in a tuple."""
     if isinstance(out, tuple):
         if len(out) != 1:
             raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
@@ -345,7 +345,7 @@ def _axes_of_operands(name: str, keywords: dict[str, Any], counts: list[int], co
 
 
 def _without_kept_axis(out: _core.GPUArray, name: str) -> _core.GPUArray:
-    """Return a view of `out` without its last axis, which has the length 1."""
+    """Return a view of `out` without its last axis, which `keepdims` adds and which must have length 1."""
     if out.shape[-1] != 1:
         raise ValueError(f"{name}: the output has {out.shape[-1]} elements along the kept axis, not 1")
     return out[..., 0]

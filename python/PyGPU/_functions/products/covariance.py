@@ -1,4 +1,4 @@
-"""Covariance and correlation coefficients."""
+"""The functions `cov` and `corrcoef`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyGPU._names.public import public
 
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
-    """Return the observations as a matrix with one row for each variable."""
+    """Convert the observations to a matrix with one row for each variable."""
     first = array(m, "cov")
     if first.ndim > 2:
         raise ValueError("m has more than 2 dimensions")

@@ -35,7 +35,7 @@ def _label_letter(label: Any) -> str:
 
 
 def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
-    """Return the subscripts as a string and the operands as arrays, from either form of the arguments."""
+    """Return subscripts and operands of a call of `einsum`, whose subscripts are a string or lists of numbers."""
     if not arguments:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(arguments[0], str):
@@ -48,7 +48,10 @@ def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, operand_name: str) -> Labels:
-    """Return a label for each axis of an operand; in the result an ellipsis is one label, as its axes are unknown."""
+    """Return a label for each axis of an operand.
+
+    In the result (`ndim` is None) an ellipsis has one label, because its number of axes is unknown.
+    """
     before, dots, after = term.partition("...")
     for letter in before + after:
         if letter not in _LETTERS:
@@ -69,7 +72,7 @@ def _labels(term: str, ndim: int | None, operand_name: str) -> Labels:
 
 
 def _parse(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], Labels]:
-    """Return the labels of the operands and of the result."""
+    """Convert the subscripts to labels for the axes of the operands and of the result."""
     left, arrow, right = text.partition("->")
     terms = left.split(",")
     if len(terms) != len(shapes):
@@ -108,7 +111,7 @@ def _parse(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], 
 
 
 def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dict[Label, int]:
-    """Return the length of the axes of each label; axes of length 1 are broadcast to this length."""
+    """Return the length of each label's axes; axes of length 1 are broadcast to it."""
     lengths: dict[Label, int] = {}
     for index, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         _check_repeated_labels(labels, shape, index)
@@ -125,7 +128,7 @@ def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dic
 
 
 def _check_repeated_labels(labels: Labels, shape: tuple[int, ...], index: int) -> None:
-    """Raise NumPy's error if the axes of a repeated label of one operand differ in length."""
+    """Raise NumPy's error if a label occurs twice in one operand, and the lengths of its axes differ."""
     lengths: dict[Label, int] = {}
     for label, length in zip(labels, shape, strict=True):
         first_length = lengths.setdefault(label, length)
@@ -137,7 +140,7 @@ def _check_repeated_labels(labels: Labels, shape: tuple[int, ...], index: int) -
 
 
 def _prepared(a: _core.GPUArray, labels: Labels, lengths: dict[Label, int]) -> tuple[_core.GPUArray, Labels]:
-    """Return an operand with each label once: the axes of a repeated label are replaced by their diagonal."""
+    """Return a view of an operand in which the axes of a repeated label are replaced by their diagonal."""
     remaining = list(labels)
     for axis in range(a.ndim - 1, -1, -1):
         if a.shape[axis] == 1 and (lengths[remaining[axis]] != 1 or remaining.count(remaining[axis]) > 1):
@@ -165,7 +168,7 @@ def _summed(a: _core.GPUArray, labels: Labels, needed: Iterable[Label]) -> tuple
 def _pair(
     a: tuple[_core.GPUArray, Labels], b: tuple[_core.GPUArray, Labels], needed: set[Label], lengths: dict[Label, int]
 ) -> tuple[_core.GPUArray, Labels]:
-    """Multiply two operands, and sum along the labels that both operands have and that later steps do not use."""
+    """Multiply two operands, and sum along their common labels that no later step needs."""
     left, left_labels = _summed(*a, needed | set(b[1]))
     right, right_labels = _summed(*b, needed | set(left_labels))
     shared = [label for label in left_labels if label in right_labels]
@@ -194,12 +197,12 @@ def _pair(
 
 
 def _stand_ins(operands: Iterable[_core.GPUArray]) -> list[np.ndarray]:
-    """Return ndarrays of the operands' shapes, without memory for the elements; NumPy plans the order for them."""
+    """Return NumPy arrays with the shapes of the operands but only one element in memory, for `numpy.einsum_path`."""
     return [np.broadcast_to(np.zeros((), np.int8), operand.shape) for operand in operands]
 
 
 def _path(text: str, operands: list[_core.GPUArray], optimize: Any) -> list[tuple[int, ...]]:
-    """Return the contraction order, planned by NumPy or taken from the cache."""
+    """Return the order in which pairs of operands are contracted, from `optimize` or from `numpy.einsum_path`."""
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     if isinstance(optimize, bool) or optimize is None:
@@ -211,7 +214,7 @@ def _path(text: str, operands: list[_core.GPUArray], optimize: Any) -> list[tupl
 
 
 def _is_view(text: str, operands: list[_core.GPUArray]) -> bool:
-    """Whether the result is a view: there is one operand, and no axis is summed."""
+    """Return whether the result is a view of the only operand, because no axis is summed."""
     if len(operands) != 1:
         return False
     (labels,), output = _parse(text, [operands[0].shape])
@@ -236,7 +239,7 @@ def _contract(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
         outer_labels = {label for _, labels in pending for label in labels}
         pending.append(_pair(product, other, outer_labels | set(output), lengths))
     result, labels = _summed(*pending[0], output)
-    # Labels whose axes have length 1 in all operands were dropped; they are inserted into the result again.
+    # Axes of length 1 were dropped by `_prepared`, so the result gets them back here.
     missing = [label for label in output if label not in labels]
     result = result.reshape([1] * len(missing) + list(result.shape)) if missing else result
     labels = (*missing, *labels)
@@ -287,7 +290,7 @@ def einsum(
     text, operand_list = _subscripts_and_operands(operands)
     device_operands = arrays(operand_list, "einsum")
     if out is None and _is_view(text, device_operands):
-        dtype = None  # NumPy returns a view before it reads the dtype
+        dtype = None  # as in NumPy, a view ignores `dtype`
     compute_dtype = (
         np.dtype(dtype) if dtype is not None else np.result_type(*(operand.dtype for operand in device_operands))
     )

@@ -54,7 +54,7 @@ def sass(backend: str, image: bytes) -> str:
             "architecture (-arch=sm_90), or see module.ptx"
         )
     tools = {"cuobjdump": ["-sass"]}
-    if is_cubin:  # nvdisasm reads only cubins
+    if is_cubin:  # the tool nvdisasm reads only cubins
         tools = {"nvdisasm": ["-c"], **tools}
     return _run_first(
         tools, image, "so" if b".nv_fatbin\0" in image else "cubin" if is_cubin else "fatbin", _cuda_candidates

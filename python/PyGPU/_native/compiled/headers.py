@@ -1,8 +1,8 @@
-"""Insert headers that a program passes as strings into the source that includes them.
+"""Insertion of headers, which a program passes as strings, into the source that includes them.
 
-The run-time compilers have three different interfaces for headers passed as strings, and the host compiler has none.
-If headers were written to temporary files, the names of these files would be part of cached sources. A source with
-inserted headers works with every compiler.
+The run-time compilers have different interfaces for headers that are passed as strings, and the host compiler has none.
+Temporary files are no solution, because their names would become part of cached sources. A source with inserted headers
+works with every compiler.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*$", re.MULTILINE)
 
 
 def inlined(text: str, name: str, headers: Mapping[Any, Any]) -> str:
-    r"""Replace include lines by the headers' text; ``#line`` directives keep the line numbers in messages unchanged.
+    r"""Replace ``#include`` lines by the headers' text; ``#line`` directives keep line numbers in messages correct.
 
     Parameters
     ----------
@@ -55,13 +55,12 @@ def _quoted(name: str) -> str:
 def _expanded(text: str, file: str, headers: Mapping[str, str], open_headers: tuple[str, ...]) -> list[str]:
     lines, number = [], 1
     for line in text.split("\n"):
-        number += 1  # the number of the next line
+        number += 1  # `number` is that of the next line
         if (directive := _LINE.match(line)) is not None:
             number, file = int(directive[1]), directive[2] if directive[2] is not None else file
         elif (include := _INCLUDE.match(line)) is not None and include[1] in headers:
             header = include[1]
-            # A header that includes itself must have an include guard, which makes the second inclusion empty. The
-            # second inclusion is therefore omitted.
+            # A header that includes itself must have an include guard, so its second inclusion would be empty.
             body = [] if header in open_headers else _header(header, headers, open_headers)
             lines += [*body, f'#line {number} "{file}"']
             continue

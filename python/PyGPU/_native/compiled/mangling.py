@@ -1,4 +1,4 @@
-"""Lookup of mangled C++ names by the names in the source or in a debugger."""
+"""Search for the mangled name of a C++ function by its name in the source or in a debugger."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
         for mangled, demangled in zip(names, demangle(names), strict=True)
         if searched in _name_variants(demangled)
     ]
-    # nvcc lists a kernel template's instance twice: under its own name, and under the name of its host stub, which is
-    # local to a file ("L").
+    # nvcc lists an instance of a kernel template twice. The second name, with an "L", is that of its host stub.
     matches = [mangled for mangled in matches if not _is_local_duplicate(mangled, matches)]
     if len(matches) > 1:
         raise ValueError(f"several functions are called '{name}': {', '.join(matches)}; give the mangled name")
@@ -63,7 +62,7 @@ def _without_spaces(text: str) -> str:
 
 
 def _name_variants(demangled: str | None) -> set[str]:
-    """List the names by which users may search a function: with and without result type and parameters."""
+    """Return the names by which users may search for a function: with and without result type and parameters."""
     if not demangled:
         return set()
     variants = {demangled, demangled.removeprefix("void ")}
@@ -82,7 +81,7 @@ Demangler = Callable[[Sequence[str]], Sequence[str | None]]
 
 
 def _demangler() -> Demangler:
-    """Return an available demangler: a function of the C++ library, or a program such as c++filt."""
+    """Return a function that demangles C++ names, by the C++ library or by a program such as c++filt."""
     for library in ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib"):
         try:
             function = ctypes.CDLL(library)["__cxa_demangle"]

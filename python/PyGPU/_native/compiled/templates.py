@@ -1,4 +1,4 @@
-"""Names of template instances in source notation."""
+"""Names of instances of kernel templates as C++ source text, such as ``axpy<float, 4>``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from PyGPU._native.c_types import dtype_to_ctype
 
 __all__ = ["spelled"]
 
-# Names of the 16-bit types in CUDA's headers; sources with template instances use these types and not PyGPU's.
+# Names of the 16-bit types in CUDA's headers, which sources with template instances use.
 _SIXTEEN_BITS = {"float16": "__half", "bfloat16": "__nv_bfloat16"}
 
 
 def spelled(name: str, arguments: Iterable[Any], backend: str) -> str:
-    """Return the name of a template instance in source notation.
+    """Return the name of a template instance as C++ source text.
 
     Parameters
     ----------

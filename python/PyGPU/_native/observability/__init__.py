@@ -1,1 +1,1 @@
-"""Observability: notebook views, messages for `logging`, progress bars."""
+"""Functions for observability: notebook views, messages for `logging`, progress bars and benchmarks."""

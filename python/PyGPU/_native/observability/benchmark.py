@@ -1,4 +1,4 @@
-"""Times of repeated calls of a function, on the host and on devices."""
+"""The function `benchmark`, which measures repeated calls of a function on the host and on devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Times = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class BenchmarkResult:
-    """Times of the calls of a function.
+    """Times that `benchmark` measured for the calls of a function.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class BenchmarkResult:
 
 
 def _statistics(label: str, seconds: _Times) -> str:
-    """Return the statistics of one row as CuPy prints them."""
+    """Format mean, standard deviation, minimum and maximum of times, as CuPy does."""
     times = seconds * 1e6
     text = f"    {label}: {times.mean():9.03f} us"
     if times.size > 1:
@@ -143,7 +143,7 @@ def _is_int(value: object) -> bool:
 def _repeated(
     call: Callable[[], Any], n_repeat: int, n_warmup: int, max_duration: float, devices: tuple[int, ...]
 ) -> list[list[float]]:
-    """Return a row for each call: its seconds on the host and on each device."""
+    """Call the function repeatedly, and return the seconds of each call on the host and on each device."""
     pairs = []
     for device in devices:
         with _core.Device(device):

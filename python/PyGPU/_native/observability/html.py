@@ -1,6 +1,6 @@
 """Notebook views (HTML) of arrays, devices and graphs.
 
-Streams and events have only a one-line view, because driver calls for more details can invalidate a capture.
+Streams and events have only a one-line view, because queries of their properties could invalidate a capture.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
 _MAX_NODES = 20
 _ELEMENTS = 200
-# The font is set explicitly, because some notebooks set none for `pre` in a cell's output.
+# The font is set here, because some notebooks do not set a font for the HTML element `pre`.
 _LINES = "margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def _table(title: str, rows: dict[str, str]) -> str:
-    # No colours are set: the notebook's light or dark theme applies.
+    # The HTML sets no colours, so that the notebook's light or dark theme applies.
     cells = "".join(
         f'<tr style="background:none"><th style="{_CELL};opacity:0.7;font-weight:normal">{escape(name)}</th>'
         f'<td style="{_CELL}">{escape(text)}</td></tr>'
@@ -53,9 +53,9 @@ def _layout(array: GPUArray) -> str:
 
 
 def _values(array: GPUArray) -> str | None:
-    """Format an array's values, or the values at its edges; return None if copying is expensive or impossible."""
+    """Format an array's values, or those at its edges; return None if copying them is expensive or impossible."""
     is_capturing = _core.current_stream(array.device).is_capturing
-    # Each edge of each axis needs a separate copy, which makes large arrays of more than two axes expensive.
+    # The number of copies doubles with each axis, so large arrays of more than two axes are not copied.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
     try:
@@ -63,7 +63,7 @@ def _values(array: GPUArray) -> str | None:
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
     except (_core.CudaError, _core.NotSupportedError):
-        return None  # the memory is lost, or another thread captures the stream: the view has no values
+        return None  # the memory cannot be read, or another thread captures the stream
 
 
 def array_html(array: GPUArray) -> str:
@@ -129,7 +129,7 @@ def graph_html(graph: Graph) -> str:
     """
     try:
         nodes = graph.nodes
-    except ValueError:  # the graph has captured nothing yet, or is capturing
+    except ValueError:  # the graph has no captured operations yet, or the capture has not ended
         return _table("Graph", {"operations": "none yet"})
     kinds = Counter(node.kind for node in nodes)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())

@@ -1,4 +1,4 @@
-"""Forwarding of the native module's messages, for example about slow paths, to `logging`."""
+"""The function `log`, which passes messages of the native module to Python's `logging`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def log(messages: list[tuple[int, str]]) -> None:
     messages : list of tuples of an int and a str
         Level and text of each message.
     """
-    # A program that has not imported `logging` has set no handler and no level. By default Python then prints only
-    # messages from the level of warnings on.
+    # A program that has not imported `logging` has set no handler and no level.
+    # Python then prints warnings and errors only.
     logging: Any = sys.modules.get("logging")
     if logging is None:
         if all(level < _WARNING for level, _ in messages):
@@ -31,5 +31,5 @@ def log(messages: list[tuple[int, str]]) -> None:
         frame = frame.f_back
         stack_level += 1
     for level, text in messages:
-        # The message names the line of the program that called PyGPU.
+        # `stacklevel` makes the message name the line of the program that called PyGPU.
         logger.log(level, "%s", text, stacklevel=stack_level)

@@ -1,4 +1,4 @@
-"""Progress reports of long operations: a bar by tqdm, if installed, or calls of a user's function."""
+"""Progress reports of long operations, by a bar of tqdm or by calls of a user's function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIECE_BYTES = 16 << 20
 
 
 class Silent:
-    """Progress bar without output."""
+    """Replacement of tqdm's progress bar that prints nothing."""
 
     def update(self, n: float = 1) -> None:
         """Advance the bar."""
@@ -54,7 +54,7 @@ def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
 
 
 def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
-    """Return the axis along which a copy is divided (that of the largest stride), and the length of a piece."""
+    """Return the axis with the largest stride, along which a copy is divided, and the length of a piece."""
     axis = max(range(host.ndim), key=lambda axis: (host.shape[axis] > 1, abs(host.strides[axis])))
     return axis, max(1, PIECE_BYTES * host.shape[axis] // host.nbytes)
 
@@ -62,7 +62,7 @@ def _pieces(host: numpy.ndarray[Any, Any]) -> tuple[int, int]:
 def upload(
     ary: Any, allocator: Any, device: Any, stream: Any, progress: bool | Callable[[int, int], object]
 ) -> GPUArray:
-    """Upload an array like `to_gpu`, but in pieces, and report the progress after each piece.
+    """Copy an array to the device in pieces, like `to_gpu`, and report the progress after each piece.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Helpers of public modules: lists of exported names, and docstrings that several functions share."""
+"""Helpers of public modules: assertions, lists of exported names, and completion of docstrings."""

@@ -1,4 +1,4 @@
-"""Assertions of `numpy.testing` that copy arrays of a device to the host first."""
+"""Assertions of `numpy.testing` that also accept device arrays, which they copy to the host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def on_host(argument: Any) -> Any:
-    """Replace device arrays by host arrays, also within lists, tuples and dicts."""
+    """Replace device arrays by copies on the host, also in lists, tuples and dicts."""
     if isinstance(argument, _core.GPUArray):
         return argument.get()
     if type(argument) in (list, tuple):
@@ -32,14 +32,14 @@ def on_host(argument: Any) -> Any:
 
 
 def _fetching(function: _Function) -> _Function:
-    """Wrap an assertion of NumPy so that it also accepts arrays of a device."""
+    """Return an assertion of NumPy in a form that also accepts device arrays."""
 
     @functools.wraps(function)
     def compare(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True  # pytest then omits this frame and shows the line of the test
+        __tracebackhide__ = True  # makes pytest show the line of the test instead of this function
         return function(*on_host(args), **on_host(kwargs))
 
-    compare.__module__ = "PyGPU.testing"  # the public module, which lists the function
+    compare.__module__ = "PyGPU.testing"  # the public module of the assertion
     compare.__doc__ = f"{_summary(function)}\n\n    As `numpy.testing.{function.__name__}`; device arrays are fetched."
     return compare  # type: ignore[return-value]
 

@@ -1,4 +1,4 @@
-"""Completion of docstrings from the docstring of a similar function."""
+"""The decorator `documented_like`, which completes a docstring from that of a similar function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_INHERITED = ("", "Examples")
 
 
 def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Add the sections and parameters that a function's docstring lacks from the docstring of a similar function.
+    """Return a decorator that adds missing sections and parameters to a docstring, from that of a similar function.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function
     """
 
     def complete(function: _Function) -> _Function:
-        # Docstrings are None with `python -OO`.
+        # In `python -OO` docstrings are None.
         if base.__doc__ is not None and function.__doc__ is not None:
             inherited, own_sections = _sections(base.__doc__), _sections(function.__doc__)
             sections = {name: text for name, text in inherited.items() if name not in _NOT_INHERITED} | own_sections
@@ -72,19 +72,19 @@ def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function
 
 @functools.lru_cache(maxsize=8)
 def _sections(text: str) -> dict[str, str]:
-    """Return the sections of a docstring by their headings; the heading of the summary is empty."""
+    """Split a docstring into its sections, by headings; the summary has an empty heading."""
     summary, *parts = _HEADING.split(inspect.cleandoc(text))
     return {"": summary, **dict(zip(parts[::2], parts[1::2], strict=True))}
 
 
 def _parameters(section: str) -> dict[str, str]:
-    """Return the text of each parameter in a section; several parameters may share one text."""
+    """Split the section ``Parameters`` into the texts of its parameters; several parameters may share one text."""
     entries = re.split(r"\n(?=\S)", section)[2:]
     return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
 
 
 def _parameter_section(function: Callable[..., Any], entries: dict[str, str]) -> Iterator[str]:
-    """Return the lines of the section ``Parameters`` in the order of the function's signature."""
+    """Yield the section ``Parameters`` of a function, in the order of its signature."""
     code = cast(FunctionType, function).__code__
     yield "Parameters\n----------"
     yield from dict.fromkeys(entries[name] for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])

@@ -1,4 +1,4 @@
-"""Lists of the public names of modules."""
+"""The function `listed`, which computes the ``__all__`` of a public module."""
 
 from __future__ import annotations
 

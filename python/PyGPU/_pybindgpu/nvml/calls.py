@@ -100,7 +100,7 @@ class nvmlDevice:
         elif self._library is not None:
             self._device, code = self._library.find(f"GPU-{uuid}")
             if code == NOT_FOUND:
-                # A MIG slice has its own UUID with the prefix "MIG-".
+                # A MIG slice (part of a GPU) has a UUID with the prefix "MIG-".
                 self._device, code = self._library.find(f"MIG-{uuid}")
         self._status = nvmlReturn_t(code)
 
@@ -121,7 +121,7 @@ class nvmlDevice:
         return rates
 
     def memory_info(self) -> tuple[int, int, int]:
-        """Return the free, total and used memory of the device; all processes together count as users.
+        """Return the free, total and used memory of the device; the used memory is that of all processes.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class nvmlDevice:
         return info
 
     def last_status(self) -> nvmlReturn_t:
-        """Return the status of the last query, or before the first query the status of the lookup of the device."""
+        """Return the status of the last query, or of the search for the device if there was no query."""
         return self._status
 
     def get(self) -> int:
@@ -162,6 +162,6 @@ def _uuid(index: int) -> tuple[str, int]:
             return "", INVALID_ARGUMENT
         digits = bytes(_core.device_properties(index)["uuid"]).hex()
     except (RuntimeError, _core.CudaError):
-        # The query fails if no backend could be opened, or if the driver returns no UUID.
+        # The call fails if no backend can be opened, or if the driver reports no UUID.
         return "", NOT_SUPPORTED
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}", 0

@@ -1,4 +1,4 @@
-"""Interface to the six NVML functions that PyGPU uses, through `nvidia-ml-py` or NVIDIA's library.
+"""Access to the NVML functions that PyGPU uses, by the package `nvidia-ml-py` or by NVIDIA's library.
 
 Every method returns NVML's status number, preceded by the values if there are any. No method raises an exception.
 """
@@ -21,7 +21,7 @@ Handle: TypeAlias = Any
 
 
 class Library(Protocol):
-    """Interface of both implementations: `NvidiaMlPy` and `SharedLibrary`."""
+    """Common interface of the classes `NvidiaMlPy` and `SharedLibrary`, which call NVML."""
 
     def initialize(self) -> int:
         """Initialize NVML; NVML counts the calls."""
@@ -117,11 +117,11 @@ _library: Library | None = None
 
 
 def library() -> Library | None:
-    """Return an object that accesses NVML, or None if NVML is missing; only an object is cached, so None is retried."""
+    """Return an object that accesses NVML, or None if NVML is missing. The object is created once."""
     global _library
     if _library is None:
         try:
-            # If nvidia-ml-py is installed without NVIDIA's library, NVML calls report "uninitialized".
+            # Opened first: if the library is missing, nvidia-ml-py alone would only report "uninitialized".
             loaded: Library = SharedLibrary()
         except OSError:
             return None

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def checked_device(device: SupportsIndex) -> int:
-    """Return the ordinal of a device, or the status of an invalid device instead of an exception."""
+    """Check the number of a device; an invalid number raises an error that the `cuda*` call returns as a status."""
     ordinal = operator.index(device)
     if not 0 <= ordinal < _device_count():
         raise StatusError(INVALID_DEVICE)

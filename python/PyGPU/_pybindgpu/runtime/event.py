@@ -99,7 +99,7 @@ class cudaEvent_t(Handle[_core.Event]):
 
     @classmethod
     def _from_factory(cls, create: Callable[[], _core.Event]) -> cudaEvent_t:
-        """Return a `cudaEvent_t` for an event that another function creates."""
+        """Create a `cudaEvent_t` for the event that a function returns."""
         instance = cls.__new__(cls)
         Handle.__init__(instance, create)
         return instance

@@ -25,8 +25,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 """Peer access to the memory's device is enabled when needed. No other flag exists."""
 
 _HANDLE_BYTES = 64
-# Opened memory by address. Each entry is a list, because the driver returns equal addresses if a handle is opened
-# twice.
+# Opened memory of other processes, by address. Handles that are opened twice have equal addresses, hence lists.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 

@@ -87,7 +87,7 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     <cudaError: code=0>
     """
     nbytes = byte_count(size)
-    # The memory is not from the pool: other processes, MPI and network cards can access only plain driver allocations.
+    # Plain driver memory, not of the pool, because other processes, MPI and network cards can access it.
     return value_of(0, _core.raw_allocate_plain, nbytes) if nbytes else value_of(0, int)
 
 
@@ -240,7 +240,7 @@ def _fill(devPtr: Address, value: int, count: int, stream: _core.Stream | None) 
         return
     if not address:
         raise StatusError(INVALID_VALUE)
-    # As in C, the value is converted to an unsigned char: -1 becomes 255.
+    # The value is converted to an unsigned char, as in C, so that -1 becomes 255.
     _core.raw_fill(address, value & 0xFF, count, stream)
 
 

@@ -94,7 +94,7 @@ class cudaStream_t(Handle[_core.Stream]):
         return self._object
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        # For a failed creation the handle 0 must not be returned, because consumers interpret 0 as the default stream.
+        # An error is raised instead of returning handle 0, which means the default stream.
         if self._object is None:
             raise RuntimeError(f"this cudaStream_t was destroyed, or could not be made: {self._status!r}")
         return 0, self._object.handle
@@ -114,7 +114,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
         return stream._checked_object()
     if isinstance(stream, _core.Stream):
         return stream
-    # None and 0 stand for the runtime's default stream, and not for the stream that ``with stream:`` made current.
+    # None and 0 mean the default stream, not the current stream of ``with stream:``.
     if stream is None:
         return _core.default_stream()
     if isinstance(stream, int | numpy.integer) and not isinstance(stream, bool):
@@ -274,7 +274,9 @@ def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
 
 
 class HostFunctionError(Exception):
-    """Error that the next waiting call raises if a function of `cudaLaunchHostFunc` failed; its cause is the exception.
+    """Error that the next waiting call raises after a function of `cudaLaunchHostFunc` has raised an exception.
+
+    The attribute ``__cause__`` is that exception.
 
     Examples
     --------
@@ -289,7 +291,7 @@ class HostFunctionError(Exception):
 
 
 def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData: Any = None) -> cudaError_t:
-    """Call a Python function in the order of a stream.
+    """Enqueue a Python function on a stream; the host calls it when earlier work is complete.
 
     Parameters
     ----------
@@ -332,8 +334,7 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
         raise TypeError(f"fn is no function, but {type(fn).__name__}")
 
     def call() -> None:
-        # An exception of the function is caught here, because exceptions of some classes would be converted to a
-        # status.
+        # Exceptions of the function are wrapped, because `status_of` would convert some of them to a status.
         try:
             fn(userData)
         except Exception as error:

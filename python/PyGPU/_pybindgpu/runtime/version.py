@@ -6,7 +6,7 @@ from PyGPU import _core
 
 __all__ = ["cuda_enabled", "major_version", "minor_version", "release_version"]
 
-# A pre-release has a version such as 1.2.3-rc.1, in which the third number ends at the hyphen.
+# The version of a pre-release has a suffix after a hyphen, as in 1.2.3-rc.1.
 major_version, minor_version, release_version = (int(part) for part in _core.__version__.split("-")[0].split("."))
 
 cuda_enabled = True
@@ -14,5 +14,5 @@ cuda_enabled = True
 
 
 def uses_hip() -> bool:
-    """Return whether the backend is HIP; the call opens the backend."""
+    """Return whether the backend is HIP; the call chooses the backend if it is not in use yet."""
     return _core.backend_name() == "hip"

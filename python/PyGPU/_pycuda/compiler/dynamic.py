@@ -1,4 +1,4 @@
-"""PyCUDA's `DynamicModule` and `DynamicSourceModule`: sources and device libraries that are linked to one module."""
+"""PyCUDA's `DynamicModule` and `DynamicSourceModule`, which link sources and device libraries to a module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DynamicModule", "DynamicSourceModule"]
 
 
 class DynamicModule(CudaModule):
-    """Device code that is compiled in parts and linked by the driver.
+    """Module whose parts are compiled separately and linked by the driver.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class DynamicModule(CudaModule):
         """
         nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._compiler_arguments
         options = default_options() if nvcc_options is None else list(nvcc_options)
-        # The linker's options (``-l``) are not passed to the compiler. By default a part is compiled to relocatable
-        # code.
+        # Options of the linker (``-l``) are not passed to the compiler.
+        # By default a part is compiled to relocatable code.
         options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
         if not any("rdc" in text for text in options):
             options.append("-rdc=true")
@@ -161,7 +161,7 @@ class DynamicModule(CudaModule):
 
 
 class DynamicSourceModule(DynamicModule):
-    """Source whose kernels launch kernels; it is compiled to relocatable code and linked with ``cudadevrt``.
+    """Module of a source whose kernels launch other kernels, which is linked with the library ``cudadevrt``.
 
     Parameters
     ----------
@@ -192,8 +192,7 @@ class DynamicSourceModule(DynamicModule):
         cuda_libdir: str | None = None,
     ) -> None:
         if _core.backend_name() == "cpu":
-            # A source without other parts needs no linking, unless a kernel launches kernels; the compiler rejects such
-            # kernels without linking.
+            # On the CPU a single source needs no linking. The compiler rejects kernels that launch kernels.
             source_module = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
             self.module = source_module.module
             return
@@ -211,7 +210,7 @@ class DynamicSourceModule(DynamicModule):
         try:
             self.add_stdlib("cudadevrt")
         except FileNotFoundError:
-            # ``cudadevrt`` is required only if kernels launch kernels; other sources are linked without this library.
+            # Only sources whose kernels launch kernels need ``cudadevrt``.
             if "<<<" in str(source):
                 raise
         self.link()

@@ -1,4 +1,4 @@
-"""Default options of the compiler, read from PyCUDA's environment variables."""
+"""Functions that read the compiler's default options from PyCUDA's environment variables."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import shlex
 
 
 def default_flags() -> list[str]:
-    """Return the compiler options that PyCUDA's environment variable sets for every source."""
+    """Return the compiler options for all sources, from the variable ``PYCUDA_DEFAULT_NVCC_FLAGS``."""
     return shlex.split(os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", ""))
 
 
 def cache_setting(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
-    """Return the cache folder, or whether the default cache is used: from the argument, or from the environment."""
+    """Return the folder of the cache, True for the default folder, or False for no cache.
+
+    The setting comes from the argument or, if it is None, from PyCUDA's environment variables.
+    """
     if cache_dir is None:
         if os.environ.get("PYCUDA_DISABLE_CACHE"):
             return False

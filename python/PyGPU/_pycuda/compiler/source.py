@@ -25,14 +25,14 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = default_flags()
 
-# Programs may replace the list ``DEFAULT_NVCC_FLAGS`` in these modules.
+# Programs may assign another list to ``DEFAULT_NVCC_FLAGS`` in these modules.
 _PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
 
 Result = TypeVar("Result")
 
 
 def default_options() -> list[str]:
-    """Return the compiler options that the program has currently set for every source."""
+    """Return the compiler options for all sources, which the program may have changed."""
     homes = (sys.modules.get(name) for name in _PUBLIC)
     candidates = (getattr(module, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for module in homes)
     return list(next((flags for flags in candidates if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
@@ -44,7 +44,7 @@ def _options(
     code: str | None,
     include_dirs: Sequence[str] | None,
 ) -> list[str]:
-    """Return all compiler options in nvcc's notation."""
+    """Return all compiler options of a call, in nvcc's notation."""
     result = default_options() if options is None else list(options)
     result += debugging_options()
     if _core.backend_name() == "hip":
@@ -55,7 +55,7 @@ def _options(
 
 
 def _without_resource_usage(options: list[str]) -> list[str]:
-    """Remove the request for the resource usage of kernels, which only NVIDIA's compilers support."""
+    """Remove options that make the compiler print the resource usage of kernels, which only NVIDIA's support."""
     text = "\0".join(["", *options, ""])
     for request in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
         text = text.replace(f"\0{request}\0", "\0")
@@ -63,26 +63,26 @@ def _without_resource_usage(options: list[str]) -> list[str]:
 
 
 def _compiler(nvcc: str) -> str | None:
-    """Return the path of the compiler that the caller requested, or None."""
+    """Return the path of the compiler that the caller passed as `nvcc`, or None for the default compiler."""
     return None if nvcc == "nvcc" or _core.backend_name() == "cpu" else nvcc
 
 
 def _compile_with_fallback(
     compile_with: Callable[[list[str], str | None], Result], options: list[str], nvcc: str
 ) -> Result:
-    """Compile with the driver's compiler library; if it fails and nvcc is available, compile with nvcc."""
+    """Compile with the run-time compiler, and again with nvcc or other headers if that fails."""
     compiler = _compiler(nvcc)
     try:
         return compile_with(options, compiler)
     except ValueError:
-        # The compiler library rejected the options; nvcc may support them.
+        # The run-time compiler has rejected the options; nvcc may support them.
         program = None if compiler is not None or _core.backend_name() != "cuda" else library_files.nvcc()
         if program is None:
             raise
         return compile_with(options, program)
     except _core.CompileError as error:
-        # Without a toolkit there are no host headers. NVRTC and hiprtc have built-in versions of the parts for device
-        # code.
+        # Without a toolkit the host's headers are missing.
+        # `EMPTY_HEADERS` replaces them, because the run-time compiler knows the parts for device code itself.
         lacks_headers = "has no headers of the host" in error.log
         if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise
@@ -108,7 +108,7 @@ def check_architecture(arch: str | None) -> None:
 
 
 def source_text(source: object) -> str:
-    """Convert a source to a string; templates and code generators may be objects with ``__str__``."""
+    """Convert a source to a string; it may be an object with ``__str__``, such as a template."""
     if isinstance(source, bytes | bytearray | None):
         raise TypeError(f"source is a text, not {type(source).__name__}")
     return str(source)
@@ -177,7 +177,7 @@ def compile(
 
 
 class CudaModule:
-    """Base of `SourceModule` and `DynamicModule`, with access to kernels and variables by their names.
+    """Base class of `SourceModule` and `DynamicModule`, whose methods return kernels and variables by name.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""PyCUDA's `curandom`: `rand`, generators with cuRAND's names, and the tables of quasi-random generators."""
+"""PyCUDA's module `curandom`: `rand`, random generators, and tables for quasi-random generators."""

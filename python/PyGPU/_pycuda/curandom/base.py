@@ -1,4 +1,4 @@
-"""Base class of all generators."""
+"""Base class of the generators of `curandom`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._pycuda.curandom.seeds import check_type, on_stream
 
-# Launch shape of PyCUDA's generator kernels. PyGPU launches other kernels, but programs create as many seeds as the
-# product of these numbers.
+# Threads of a block in PyCUDA's generators. Programs create one seed for each thread that PyCUDA launches.
 _GENERATORS_PER_BLOCK = 256
 
 
 class Base(abc.ABC):
-    """Generator with PyCUDA's methods; a derived class implements the filling of an array."""
+    """Base class of random generators with PyCUDA's methods; derived classes fill arrays."""
 
     has_box_muller = False
     generator_bits = 32
@@ -57,7 +56,7 @@ class Base(abc.ABC):
             self._uniform(data)
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it like `fill_uniform`."""
+        """Create an array and fill it as `fill_uniform` does."""
         result = self._empty(shape, dtype, stream)
         self.fill_uniform(result, stream)
         return result
@@ -76,7 +75,7 @@ class Base(abc.ABC):
             self._normal(data, 0.0, 1.0)
 
     def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it like `fill_normal`."""
+        """Create an array and fill it as `fill_normal` does."""
         result = self._empty(shape, dtype, stream)
         self.fill_normal(result, stream)
         return result
@@ -98,7 +97,7 @@ class Base(abc.ABC):
             _core.exp(data, out=data)
 
     def gen_log_normal(self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it like `fill_log_normal`."""
+        """Create an array and fill it as `fill_log_normal` does."""
         result = self._empty(shape, dtype, stream)
         self.fill_log_normal(result, mean, stddev, stream)
         return result
@@ -120,7 +119,7 @@ class Base(abc.ABC):
             self._poisson(data, None if lambda_value is None else float(lambda_value))
 
     def gen_poisson(self, shape: Any, dtype: Any, lambda_value: float, stream: Any = None) -> _core.GPUArray:
-        """Create an array and fill it like `fill_poisson`."""
+        """Create an array and fill it as `fill_poisson` does."""
         result = self._empty(shape, dtype, stream)
         self.fill_poisson(result, lambda_value, stream)
         return result
@@ -138,7 +137,7 @@ class Base(abc.ABC):
         self._skip(int(i) * self._count)
 
     def call_skip_ahead_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip, in each part, as many numbers as the largest element of `i`; the host waits to read that element.
+        """Skip in each part as many numbers as the largest element of `i`, for which the host waits.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Pseudo-random generators with cuRAND's names. Each class draws from a separate stream of Philox4x64-10."""
+"""PyCUDA's pseudo-random generators. Each class draws from a separate stream of Philox4x64-10."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class PseudoRandom(Base):
         self._source.skip(int(i) << 130)
 
     def call_skip_ahead_sequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip ahead by as many sequences as the largest element of `i`; the host waits to read that element.
+        """Skip ahead by as many sequences as the largest element of `i`, for which the host waits.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class PseudoRandom(Base):
 
 
 class XORWOWRandomNumberGenerator(PseudoRandom):
-    """Pseudo-random generator with PyCUDA's interface of XORWOW.
+    """Pseudo-random generator with the interface of PyCUDA's XORWOW generator.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class XORWOWRandomNumberGenerator(PseudoRandom):
 
 
 class MRG32k3aRandomNumberGenerator(PseudoRandom):
-    """Pseudo-random generator with PyCUDA's interface of MRG32k3a.
+    """Pseudo-random generator with the interface of PyCUDA's MRG32k3a generator.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         self._source.skip(int(i) << 76)
 
     def call_skip_ahead_subsequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Skip ahead by as many subsequences as the largest element of `i`; the host waits to read that element.
+        """Skip ahead by as many subsequences as the largest element of `i`, for which the host waits.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
 
 
 class Philox4_32_10RandomNumberGenerator(PseudoRandom):
-    """Pseudo-random generator with PyCUDA's interface of Philox4x32-10.
+    """Pseudo-random generator with the interface of PyCUDA's Philox4x32-10 generator.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`rand`, and seeds for the generators."""
+"""The function `rand`, and functions that create seeds for the generators of `curandom`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
-# `rand` and the generators draw from separate random streams, even for equal seeds.
+# This key gives `rand` a random stream that differs from those of the generators.
 _RAND_KEY = 0x72616E64
 
 
 def on_stream(stream: Any) -> Any:
-    """Make a stream current inside a ``with`` block; None has no effect."""
+    """Return a context manager that makes a stream current; None has no effect."""
     return contextlib.nullcontext() if stream is None else stream
 
 
@@ -30,7 +30,7 @@ def check_type(names: tuple[str, ...], data: _core.GPUArray, description: str) -
 
 
 def uniform_types(bits: int) -> tuple[str, ...]:
-    """List the dtypes of uniform numbers that a generator of 32 or 64 bits supports."""
+    """Return the dtypes of the uniform numbers that a generator of 32 or 64 bits supports."""
     names = ("float32", "float64", "int32", "uint32")
     return (*names, "int64", "uint64") if bits == 64 else names
 
@@ -79,7 +79,7 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
 
 
 def seed_getter_uniform(n: int) -> _core.GPUArray:
-    """Create an array of equal random seeds.
+    """Create an array with the same random seed in each element.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def seed_getter_uniform(n: int) -> _core.GPUArray:
 
 
 def seed_getter_unique(n: int) -> _core.GPUArray:
-    """Create an array of random seeds, one drawn for each element.
+    """Create an array with a different random seed in each element.
 
     Parameters
     ----------

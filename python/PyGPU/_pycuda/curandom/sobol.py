@@ -1,4 +1,4 @@
-"""Quasi-random generators: Sobol points, from the direction vectors of the vendor's library or of the caller."""
+"""Quasi-random generators of Sobol points, whose direction vectors come from cuRAND or hipRAND, or from the caller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
     "Sobol64RandomNumberGenerator",
 ]
 
-# Element i is coordinate i % count of point i / count, counted from the first point. Coordinates are in (0, 1).
+# Source of a kernel: element `i` is coordinate `i % count` of point `first + i / count`, in (0, 1).
 _POINT = """\
 {U} bits = {start}, gray = ({U})(first + i / count);
 gray ^= gray >> 1;
@@ -30,7 +30,7 @@ const double unit = {unit};
 {result}
 """
 _UNIT = {32: "bits * 0x1p-32 + 0x1p-33", 64: "fmin((double)(bits >> 11) * 0x1p-53 + 0x1p-54, 1 - 0x1p-53)"}
-# Poisson counts are found by a search from 0; for large means they are rounded normal numbers, as in cuRAND.
+# Poisson counts are found by a search from 0. For large means they are rounded normal numbers, as in cuRAND.
 _POISSON = """\
 const double lambda = {mean};
 double found = 0;
@@ -73,7 +73,10 @@ def _kernel(value_kind: str, dtype: str, bits: int, scrambled: bool) -> _core.El
 
 
 class _Sobol(Base):
-    """Generator whose points have `block_count * generators_per_block` dimensions; an array gets point after point."""
+    """Base class of generators of Sobol points with `block_count * generators_per_block` dimensions.
+
+    An array is filled with the coordinates of one point after another.
+    """
 
     _vector_set: tables.direction_vector_set
 
@@ -112,7 +115,7 @@ class _Sobol(Base):
 
 
 class _Scrambled(_Sobol):
-    """Generator that inverts bits of the coordinates; each dimension has a separate mask of bits."""
+    """Base class of generators of scrambled Sobol points; a constant for each dimension inverts bits of coordinates."""
 
     _constants: Callable[[int], _core.GPUArray]
 

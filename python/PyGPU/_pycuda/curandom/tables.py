@@ -1,4 +1,4 @@
-"""Data from cuRAND or hipRAND: the version, and direction vectors and scramble constants of Sobol sequences."""
+"""Functions that return the version of cuRAND or hipRAND, and its direction vectors and scramble constants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class direction_vector_set(enum.IntEnum):
     SCRAMBLED_VECTOR_64 = 104
 
 
-# Number of dimensions in each table of the library. For more dimensions the table is repeated, as in PyCUDA.
+# Number of dimensions in each table of cuRAND. For more dimensions the table is repeated, as in PyCUDA.
 _DIMENSIONS = 20_000
 
 
@@ -54,7 +54,7 @@ def _table(table_number: int, count: int, columns: int, dtype: Any) -> _core.GPU
 
 
 def generate_direction_vectors(count: int, direction: Any = direction_vector_set.VECTOR_32) -> _core.GPUArray:
-    """Read direction vectors from the vendor's library.
+    """Return direction vectors of Sobol points from cuRAND or hipRAND.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def generate_direction_vectors(count: int, direction: Any = direction_vector_set
 
 
 def generate_scramble_constants32(count: int) -> _core.GPUArray:
-    """Read 32-bit scramble constants of Sobol's points from the vendor's library.
+    """Return 32-bit scramble constants of Sobol points from cuRAND or hipRAND.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def generate_scramble_constants32(count: int) -> _core.GPUArray:
 
 
 def generate_scramble_constants64(count: int) -> _core.GPUArray:
-    """Read 64-bit scramble constants of Sobol's points from the vendor's library.
+    """Return 64-bit scramble constants of Sobol points from cuRAND or hipRAND.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""PyCUDA's copies to and from driver arrays, and driver arrays created from matrices."""
+"""PyCUDA's functions that copy to and from CUDA arrays, or create CUDA arrays from matrices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
     "py_memcpy_htoa",
 ]
 
-# Textures read elements wider than 32 bits as several 32-bit integers.
+# A texture reads an element of more than 32 bits as this number of 32-bit integers.
 _WORDS_PER_ELEMENT = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
@@ -128,7 +128,7 @@ def _order(order: str) -> str:
 
 
 def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
-    """Return the format and the number of channels of elements; wide elements count as several 32-bit integers."""
+    """Return the format and the number of channels of elements; wide elements become several 32-bit channels."""
     name = numpy.dtype(dtype).name
     if name in split_types:
         return array_format.SIGNED_INT32, _WORDS_PER_ELEMENT[name]
@@ -136,7 +136,7 @@ def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
 
 
 def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) -> Array:
-    """Create a driver array with the elements of a matrix.
+    """Create a CUDA array with the elements of a matrix.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
 
 
 def make_multichannel_2d_array(matrix: Any, order: str) -> Array:
-    """Create a driver array with several channels per element.
+    """Create a CUDA array with several channels per element.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _new_array(rows: NDArray[Any], shape: tuple[int, ...], format_number: int, c
 
 
 def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
-    """Return an empty CUDA array for a matrix or a cube; if kernels may write the array, a matrix becomes one layer."""
+    """Create a CUDA array for an array of two or three axes; if kernels may write it, a matrix becomes one layer."""
     if order not in ("C", "F"):
         raise ValueError(f"order must be either F or C, not {order!r}")
     shape = tuple(int(length) for length in matrix.shape)
@@ -229,7 +229,7 @@ def _empty_array_for(matrix: Any, order: str, writable: bool) -> Array:
 
 
 def _whole_copy(array: Array) -> Memcpy3D:
-    """Return a copy object whose destination is a whole CUDA array; the caller sets its source."""
+    """Return a `Memcpy3D` whose destination is a whole CUDA array; the caller sets its source."""
     texture_array = native(array)
     copy = Memcpy3D()
     copy.set_dst_array(array)
@@ -242,7 +242,7 @@ def _whole_copy(array: Array) -> Memcpy3D:
 
 
 def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
-    """Create a driver array with the elements of an ndarray, in memory order.
+    """Create a CUDA array with the elements of an ndarray, in memory order.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> Arr
 
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
-    """Create a driver array with the elements of a GPUArray, with the same parameters as `np_to_array`."""
+    """Create a CUDA array with the elements of a GPUArray, with the same parameters as `np_to_array`."""
     array = _empty_array_for(gpuarray, order, allowSurfaceBind)
     if not (gpuarray.flags.c_contiguous or gpuarray.flags.f_contiguous):
         gpuarray = gpuarray.copy()

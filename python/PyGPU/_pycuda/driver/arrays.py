@@ -1,4 +1,4 @@
-"""PyCUDA's driver arrays, whose layout is optimized for textures, and copies into them."""
+"""PyCUDA's class `Array` for CUDA arrays, whose layout is optimized for textures, and their descriptions."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class array3d_flags:
     TEXTURE_GATHER = 8
 
 
-setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name, which is no valid identifier
+setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name is no valid Python identifier
 
 
 class ArrayDescriptor:
-    """Description of a driver array: `width`, `height`, `format`, `num_channels`.
+    """Description of a CUDA array: `width`, `height`, `format`, `num_channels`.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class ArrayDescriptor:
 
 
 class ArrayDescriptor3D(ArrayDescriptor):
-    """Description of a driver array of up to three dimensions: `ArrayDescriptor` with `depth` and `flags`.
+    """Description of a CUDA array of up to three dimensions: `ArrayDescriptor` with `depth` and `flags`.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _shape(descriptor: ArrayDescriptor) -> tuple[tuple[int, ...], int]:
 
 
 class Array:
-    """Driver array for textures and surfaces.
+    """CUDA array: memory in a layout that is optimized for textures and surfaces.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class Array:
 
 
 def native(array: Any) -> _core.TextureArray:
-    """Return the `PyGPU.TextureArray` of a driver array.
+    """Return the `PyGPU.TextureArray` of a CUDA array.
 
     Raises
     ------

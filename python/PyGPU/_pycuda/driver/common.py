@@ -1,4 +1,4 @@
-"""Exceptions of PyCUDA's driver, which are PyGPU's exceptions, and memory that is allocated for a launch."""
+"""PyCUDA's names for PyGPU's exceptions, and for kernel arguments that copy host arrays."""
 
 from __future__ import annotations
 

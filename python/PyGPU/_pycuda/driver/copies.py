@@ -1,6 +1,6 @@
-"""PyCUDA's copies of linear memory.
+"""PyCUDA's functions that copy linear memory.
 
-A `stream` of None stands for the legacy default stream, even inside ``with stream:``. A copy waits for earlier uses of
+If `stream` is None, the legacy default stream is used, even inside ``with stream:``. A copy waits for earlier uses of
 memory that PyGPU allocated; for other memory only the stream determines the order.
 """
 

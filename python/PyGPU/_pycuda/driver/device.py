@@ -239,7 +239,7 @@ class Device:
             try:
                 attributes[attr] = self.get_attribute(attr)
             except _core.NotSupportedError:
-                pass  # only CUDA's driver supports this attribute
+                pass  # CUDA's driver alone supports this attribute
             except _core.LogicError as error:
                 warnings.warn(f"the driver does not tell {attr.name}: {error}", stacklevel=2)
         return attributes

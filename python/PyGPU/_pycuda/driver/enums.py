@@ -50,7 +50,7 @@ class array_cubemap_face(NamedNumber):
 
 
 class array_format(NamedNumber):
-    """Types of the channels of a driver array."""
+    """Data types of the channels of a CUDA array."""
 
     __module__ = "PyGPU.driver"
 

@@ -1,4 +1,4 @@
-"""Owners of page-locked, aligned, registered and managed host memory, which are the ``base`` of PyCUDA's ndarrays."""
+"""Objects that own page-locked, aligned, registered and managed host memory: the ``base`` of PyCUDA's ndarrays."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def _flags(flags: SupportsIndex, allowed: int, name: str) -> int:
 
 
 def array_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike, order: str) -> NDArray[Any]:
-    """Return an ndarray over memory; the memory's owner becomes the ndarray's ``base``."""
+    """Return an ndarray over the memory at an address; `allocation` becomes the ndarray's ``base``."""
     return _core.ndarray_at(allocation, address, shape, dtype, order)
 
 
 def size_of(shape: ShapeLike, dtype: DTypeLike, order: str) -> int:
     """Return the number of bytes of an array with the given shape and dtype."""
-    # The creation of an array at a dummy address checks the arguments and computes the size.
+    # An array at a dummy address is created, which checks the arguments and computes the size.
     return _core.ndarray_at(None, 4096, shape, dtype, order).nbytes
 
 
 def order_of(ary: NDArray[Any]) -> str:
-    """Return the memory order of a contiguous array; raise `ValueError` for any other."""
+    """Return the memory order of a contiguous array, ``'C'`` or ``'F'``; raise ValueError for other arrays."""
     if ary.flags.c_contiguous:
         return "C"
     if ary.flags.f_contiguous:
@@ -56,7 +56,7 @@ def order_of(ary: NDArray[Any]) -> str:
 
 
 class PagelockedHostAllocation:
-    """Owner of page-locked host memory: the ``base`` of arrays from `pagelocked_empty`.
+    """Owner of page-locked host memory: the ``base`` of arrays that `pagelocked_empty` returns.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ HostAllocation = PagelockedHostAllocation
 
 
 class AlignedHostAllocation:
-    """Owner of ordinary host memory with an aligned address: the ``base`` of arrays from `aligned_empty`.
+    """Owner of ordinary host memory with an aligned address: the ``base`` of arrays that `aligned_empty` returns.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class RegisteredHostMemory:
             mapped=bool(checked_flags & mem_host_register_flags.DEVICEMAP),
         )
         self._finalizer = weakref.finalize(self, _unregister, self._address, ary)
-        # At exit nothing is unlocked, because the driver may already be partly shut down.
+        # When the program ends, the memory is not unlocked, because the driver may already be shut down.
         self._finalizer.atexit = False
         self.base = ary
 

@@ -142,7 +142,7 @@ def memset_d2d8(
 
 
 def memset_d8_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Set elements of 8 bits in the order of a stream, as `memset_d8` does."""
+    """Set elements of 8 bits as `memset_d8` does, but in the order of a stream."""
     _set(dest, data, size, 1, stream)
 
 
@@ -154,24 +154,24 @@ def memset_d2d8_async(
     height: SupportsIndex,
     stream: StreamLike = None,
 ) -> None:
-    """Set elements of 8 bits in rows in the order of a stream, as `memset_d2d8` does."""
+    """Set elements of 8 bits in rows as `memset_d2d8` does, but in the order of a stream."""
     _set_rows(dest, pitch, data, width, height, 1, stream)
 
 
 def memset_d16(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
-    """Set elements of 16 bits, as `memset_d8` does."""
+    """Set elements of 16 bits as `memset_d8` sets elements of 8 bits."""
     _set(dest, data, size, 2, None)
 
 
 def memset_d2d16(
     dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
 ) -> None:
-    """Set elements of 16 bits in rows, as `memset_d2d8` does."""
+    """Set elements of 16 bits in rows as `memset_d2d8` sets elements of 8 bits."""
     _set_rows(dest, pitch, data, width, height, 2, None)
 
 
 def memset_d16_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Set elements of 16 bits in the order of a stream, as `memset_d8` does."""
+    """Set elements of 16 bits as `memset_d8` does, but in the order of a stream."""
     _set(dest, data, size, 2, stream)
 
 
@@ -183,24 +183,24 @@ def memset_d2d16_async(
     height: SupportsIndex,
     stream: StreamLike = None,
 ) -> None:
-    """Set elements of 16 bits in rows in the order of a stream, as `memset_d2d8` does."""
+    """Set elements of 16 bits in rows as `memset_d2d8` does, but in the order of a stream."""
     _set_rows(dest, pitch, data, width, height, 2, stream)
 
 
 def memset_d32(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
-    """Set elements of 32 bits, as `memset_d8` does."""
+    """Set elements of 32 bits as `memset_d8` sets elements of 8 bits."""
     _set(dest, data, size, 4, None)
 
 
 def memset_d2d32(
     dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
 ) -> None:
-    """Set elements of 32 bits in rows, as `memset_d2d8` does."""
+    """Set elements of 32 bits in rows as `memset_d2d8` sets elements of 8 bits."""
     _set_rows(dest, pitch, data, width, height, 4, None)
 
 
 def memset_d32_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Set elements of 32 bits in the order of a stream, as `memset_d8` does."""
+    """Set elements of 32 bits as `memset_d8` does, but in the order of a stream."""
     _set(dest, data, size, 4, stream)
 
 
@@ -212,5 +212,5 @@ def memset_d2d32_async(
     height: SupportsIndex,
     stream: StreamLike = None,
 ) -> None:
-    """Set elements of 32 bits in rows in the order of a stream, as `memset_d2d8` does."""
+    """Set elements of 32 bits in rows as `memset_d2d8` does, but in the order of a stream."""
     _set_rows(dest, pitch, data, width, height, 4, stream)

@@ -18,7 +18,7 @@ Options = Iterable[tuple[int, Any]]
 
 
 def not_found(error: ValueError) -> _core.InvalidValueError:
-    """Return the error that the driver gives for a name that a module does not contain."""
+    """Return the exception for a name that a module does not contain, with the driver's error code."""
     result = _core.InvalidValueError(f"CUDA_ERROR_NOT_FOUND: named symbol not found: {error}")
     result.code, result.name = 500, "CUDA_ERROR_NOT_FOUND"
     return result
@@ -180,7 +180,7 @@ def module_from_buffer(
     >>> module = drv.module_from_buffer(image)
     """
     for option, _ in options:
-        jit_option(option)  # raises an error for a number that is no option
+        jit_option(option)  # raises an error for an unknown option
     try:
         module = _core.Module(bytes(buffer))
     except (ValueError, _core.CudaError) as error:

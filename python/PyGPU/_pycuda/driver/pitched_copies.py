@@ -1,4 +1,4 @@
-"""PyCUDA's copies of boxes with pitches: `Memcpy2D`, `Memcpy3D` and `Memcpy3DPeer`."""
+"""PyCUDA's classes `Memcpy2D`, `Memcpy3D` and `Memcpy3DPeer`, which copy boxes of memory with pitched rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Memcpy2D", "Memcpy3D", "Memcpy3DPeer"]
 
 
 class _LinearEndpoint:
-    """Source or destination of a copy in linear memory: a host buffer, or a device address."""
+    """Source or destination of a copy that is a host buffer or a device address."""
 
     __slots__ = ("address", "host")
 
@@ -31,7 +31,7 @@ class _LinearEndpoint:
     def box(
         self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], stream: StreamLike
     ) -> NDArray[numpy.uint8] | _core.GPUArray:
-        """Return the copied box of the linear memory as an array with strides."""
+        """Return the copied box as a strided array over the memory."""
         if self.host is None:
             assert self.address is not None
             return _core.array_at(self.address, shape, "u1", strides, stream, offset)
@@ -44,7 +44,7 @@ class _LinearEndpoint:
 
 
 class _ArrayEndpoint:
-    """Source or destination of a copy: a driver array."""
+    """Source or destination of a copy that is a CUDA array."""
 
     __slots__ = ("array",)
 
@@ -54,12 +54,12 @@ class _ArrayEndpoint:
     def copy(
         self, memory: _core.GPUArray, box_offset: tuple[int, int, int], stream: StreamLike, *, written: bool
     ) -> None:
-        """Copy between the driver array and a three-dimensional array of bytes on the device."""
+        """Copy between the CUDA array and a three-dimensional array of bytes on the device."""
         self.array._copy_box(memory, box_offset, written, on_stream(memory, stream))
 
 
 class _PitchedCopy:
-    """Base of the three classes; a two-dimensional copy is a three-dimensional copy of one plane."""
+    """Base class of `Memcpy2D`, `Memcpy3D` and `Memcpy3DPeer`; a two-dimensional copy has one plane."""
 
     def __init__(self) -> None:
         self._source: _LinearEndpoint | _ArrayEndpoint | None = None
@@ -118,17 +118,17 @@ class _PitchedCopy:
             self.set_dst_device(buffer)  # type: ignore[arg-type]
 
     def set_src_array(self, array: Any) -> None:
-        """Set the source to a driver array, which has no pitch.
+        """Set the source to a CUDA array, which has no pitch.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            The driver array; the copy object keeps it alive.
+            The CUDA array; the copy object keeps it alive.
         """
         self._source = _ArrayEndpoint(array)
 
     def set_dst_array(self, array: Any) -> None:
-        """Set the destination to a driver array, as for `set_src_array`."""
+        """Set the destination to a CUDA array, as for `set_src_array`."""
         self._target = _ArrayEndpoint(array)
 
     def _field(self, field: str) -> int:
@@ -138,7 +138,7 @@ class _PitchedCopy:
         return value
 
     def _offset(self, name: str) -> tuple[int, int, int]:
-        """Return the offset of the box in the source or destination."""
+        """Return the offset (bytes, rows, planes) of the copied box in the source or destination."""
         x, y, z = (self._field(f"{name}_{field}") for field in ("x_in_bytes", "y", "z"))
         return x, y, z
 
@@ -156,7 +156,7 @@ class _PitchedCopy:
         if (depth > 1 or z) and rows < y + height:
             raise ValueError(f"{name}_height is {rows}, and a plane takes {y} + {height} rows")
         plane = pitch * rows
-        # The stride of an axis of length 1 may have any value; the value 1 is within the limits of an array.
+        # The stride of an axis of length 1 has no effect; 1 is always a valid value.
         strides = (plane if depth > 1 else 1, pitch if height > 1 else 1, 1)
         return endpoint.box(x + y * pitch + z * plane, extent, strides, stream)
 
@@ -174,8 +174,8 @@ class _PitchedCopy:
         _copy_between(target, source, wait, stream)
 
     def _copy_array(self, extent: tuple[int, int, int], wait: bool, stream: StreamLike) -> None:
-        """Copy to or from a driver array, through device memory with contiguous rows."""
-        # Source and destination are both checked before anything is copied.
+        """Copy to or from a CUDA array through a contiguous buffer in device memory."""
+        # `_box_of` checks source and destination before the first copy.
         if isinstance(self._source, _ArrayEndpoint):
             memory = _new_buffer(self._source, extent)
             target = (
@@ -196,7 +196,7 @@ class _PitchedCopy:
 
 
 def _new_buffer(endpoint: _ArrayEndpoint, extent: tuple[int, int, int]) -> _core.GPUArray:
-    """Return a new array of bytes on the device of a driver array."""
+    """Create a buffer on the device of a CUDA array."""
     with endpoint.array.device:
         return _core.empty(extent, "u1")
 
@@ -207,7 +207,7 @@ def _copy_between(
     wait: bool,
     stream: StreamLike,
 ) -> None:
-    """Copy a box between host and device memory, or between devices."""
+    """Copy a box between host memory, device memory or two devices."""
     if isinstance(target, _core.GPUArray) and isinstance(source, _core.GPUArray):
         _core.copy_array(target, source, stream)
         if wait:

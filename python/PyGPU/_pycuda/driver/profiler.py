@@ -1,4 +1,4 @@
-"""PyCUDA's profiler controls, and `have_gl_ext`."""
+"""PyCUDA's functions that start and stop a profiler, and `have_gl_ext`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 
 def _call(name: str) -> None:
-    """Call a function without arguments of CUDA's driver; do nothing on other backends."""
-    _core.flush()  # operations that were deferred before this call must run before the recording starts or stops
+    """Call a function of CUDA's driver that has no parameters; do nothing on other backends."""
+    _core.flush()  # runs deferred operations before the recording starts or stops
     if _core.backend_name() != "cuda":
         return
-    _core.context_handle()  # opens the driver, and creates the device's context
+    _core.context_handle()  # creates the device's context, which the function needs
     library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
     function = getattr(ctypes.CDLL(library), name, None)
     if function is None:
-        return  # the driver has no profiler
+        return  # the driver has no functions for profilers
     with _core.Device(_core.current_device()):
         code = function()
     if code:

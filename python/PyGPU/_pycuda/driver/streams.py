@@ -1,4 +1,4 @@
-"""PyCUDA's `Stream` and `Event`: PyGPU's classes, with PyCUDA's names and flags."""
+"""PyCUDA's classes `Stream` and `Event`: subclasses of PyGPU's with PyCUDA's methods and flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's texture and surface references, based on the objects that replace them in CUDA 12.
+"""PyCUDA's texture and surface references, which CUDA 12 has replaced by texture and surface objects.
 
 In a source, ``texture<float, 2> image;`` at file scope is compiled as a variable that holds a texture object. A
 `TextureReference` stores the texture's settings, and creates the texture object before the next launch.
@@ -34,9 +34,9 @@ TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
 
-# The size of the variable encodes the texture's type (texture_references.h).
+# The size in bytes of the texture's variable encodes its read mode (see texture_references.h).
 _READS_INTEGERS, _READS_INTEGERS_AS_FLOATS = 16, 24
-# Number of CUDA's attribute, and the largest alignment that other drivers require, in bytes.
+# Number of CUDA's attribute for the alignment of textures, and the alignment in bytes for other drivers.
 _TEXTURE_ALIGNMENT, _MAX_ALIGNMENT = 14, 256
 
 
@@ -129,12 +129,12 @@ class TextureReference:
         return _core.array_at(address, shape, dtype, strides), channels
 
     def set_array(self, array: Array) -> None:
-        """Set the source to a driver array; the format of the array replaces the format of the reference.
+        """Set the source to a CUDA array; the format of the array replaces the format of the reference.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            The driver array; the reference keeps it alive.
+            The CUDA array; the reference keeps it alive.
         """
         texture_array = native(array)
         self._format, self._channels = int(dtype_to_array_format(texture_array.dtype)), texture_array.channels
@@ -242,16 +242,16 @@ class TextureReference:
         self._schedule_bind()
 
     def get_address(self) -> int:
-        """Return the address of the source memory; 0 if the source is a driver array."""
+        """Return the address of the source memory; 0 if the source is a CUDA array."""
         return self._address if self._memory is not None else 0
 
     def get_array(self) -> Array:
-        """Return the driver array that is the source.
+        """Return the CUDA array that is the source.
 
         Raises
         ------
         ValueError
-            If no driver array is set.
+            If no CUDA array is set.
         """
         if self._array is None:
             raise ValueError("no array was bound to the texture reference")
@@ -287,7 +287,7 @@ def _axis(dim: int) -> int:
 
 
 def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
-    """Return the last aligned address that is not after a given address, and the distance in bytes."""
+    """Round an address down to the alignment of textures; return also the difference in bytes."""
     backend = _core.backend_name()
     if backend == "cpu":
         return devptr, 0
@@ -327,12 +327,12 @@ class SurfaceReference:
     _array: Array | None
 
     def set_array(self, array: Array, flags: int = 0) -> None:
-        """Bind a driver array, which kernels then read and write.
+        """Bind a CUDA array, which kernels then read and write.
 
         Parameters
         ----------
         array : Array or PyGPU.TextureArray
-            Driver array that was created for surfaces; the reference keeps it alive.
+            CUDA array that was created for surfaces; the reference keeps it alive.
         flags : int, optional
             Accepted for compatibility with PyCUDA; pass 0.
         """
@@ -341,12 +341,12 @@ class SurfaceReference:
         self._array = array
 
     def get_array(self) -> Array:
-        """Return the driver array that is bound to the surface.
+        """Return the CUDA array that is bound to the surface.
 
         Raises
         ------
         ValueError
-            If no driver array is set.
+            If no CUDA array is set.
         """
         if self._array is None:
             raise ValueError("no array was bound to the surface reference")
@@ -385,7 +385,7 @@ def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
 
 
 def bind_gpuarray(array: _core.GPUArray, texref: TextureReference, allow_offset: bool) -> float:
-    """Implement `GPUArray.bind_to_texref`."""
+    """Bind an array to a texture reference: the implementation of `GPUArray.bind_to_texref`."""
     return texref.set_address(array, array.nbytes, allow_offset=allow_offset) / array.dtype.itemsize
 
 
@@ -397,7 +397,7 @@ def bind_gpuarray_with_format(
     allow_complex_hack: bool,
     allow_offset: bool,
 ) -> float:
-    """Implement `GPUArray.bind_to_texref_ext`."""
+    """Bind an array to a texture reference with a format: the implementation of `GPUArray.bind_to_texref_ext`."""
     if not array.flags.forc:
         raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
     name = array.dtype.name

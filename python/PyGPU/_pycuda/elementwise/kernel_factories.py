@@ -54,7 +54,7 @@ def _cached(factory: Factory) -> Factory:
 
 
 def _declare(**dtypes: Any) -> list[DtypedArgument]:
-    """Declare a kernel argument for each name: a scalar if its dtype is passed in a list, otherwise an array."""
+    """Declare a kernel argument for each name; a dtype in a list declares a scalar, other dtypes an array."""
     return [
         ScalarArg(dtype_or_list[0], name) if isinstance(dtype_or_list, list) else VectorArg(dtype_or_list, name)
         for name, dtype_or_list in dtypes.items()
@@ -62,7 +62,7 @@ def _declare(**dtypes: Any) -> list[DtypedArgument]:
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Return the C type to which an operand is cast; a real operand of a complex operation is cast to a real type."""
+    """Return the C type to which an operand is cast: the type of the result, or its real type for a real operand."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
@@ -183,7 +183,7 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     [1.0, 2.0]
     """
     out_dtype = np.dtype(in_dtype if out_dtype is None else out_dtype)
-    # Device compilers cannot resolve the overload of a mathematical function for an integer argument.
+    # Mathematical functions have no overload for integers in device code, so an integer is cast.
     is_integer, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
     cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_integer else ""
     return get_elwise_kernel(

@@ -1,4 +1,4 @@
-"""PyCUDA's ``get_elwise_*`` functions, which create kernels of addresses and a number of elements."""
+"""PyCUDA's ``get_elwise_*`` functions, whose kernels receive addresses and the number of elements."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def get_elwise_kernel_and_types(
 
 
 def prepared(module: SourceModule, name: str, arguments: Sequence[DtypedArgument]) -> Function:
-    """Return a kernel of a module as a function prepared with the types of its arguments."""
+    """Return a kernel of a module, prepared with the types of its arguments."""
     function = module.get_function(name)
     function.prepare(["P" if argument.is_vector else argument.dtype for argument in arguments])
     return function

@@ -1,4 +1,4 @@
-"""PyCUDA's kernels that read through textures: gathers, and linear combinations whose factors are on the device."""
+"""PyCUDA's kernels that read textures: they gather elements or compute linear combinations."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def _declarations(arrays: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _product(a: np.dtype[Any], b: np.dtype[Any], index: str) -> str:
-    """Return the C expression of a product of elements; cast them to a common type if C cannot multiply their types."""
+    """Return a C expression for the product of elements; complex operands are first cast to a common type."""
     if a.kind != "c" and b.kind != "c":
         return f"a[{index}] * b[{index}]"
     common = dtype_to_ctype(np.result_type(a, b))

@@ -1,4 +1,4 @@
-"""Outputs of PyCUDA's functions, and their dtypes, which differ from NumPy's.
+"""Helpers that choose stream, allocator and dtype of the results of PyCUDA's functions.
 
 The result of every function has the dtype of its array argument; for arrays of integers, the computed values are
 truncated to integers. In PyCUDA this rule follows from ``_make_unary_array_func`` of ``cumath.py``, which creates
@@ -17,12 +17,12 @@ from PyGPU import _core
 
 
 def on(stream: Any) -> AbstractContextManager[Any]:
-    """Make the stream passed as ``stream=`` the thread's current stream inside ``with``; None has no effect."""
+    """Return a context manager that makes the argument ``stream=`` the thread's current stream; None has no effect."""
     return nullcontext() if stream is None else stream
 
 
 class allocating:
-    """Use the allocator passed as ``allocator=`` for results inside ``with``, and for results computed from these."""
+    """Context manager that makes the argument ``allocator=`` allocate results, also of later operations on them."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
@@ -40,9 +40,9 @@ class allocating:
 def like_first(
     function: _core.Ufunc, operands: tuple[Any, ...], out: _core.GPUArray | None, dtype: Any = None
 ) -> _core.GPUArray:
-    """Call a ufunc with `out`, or with a new output array that has the dtype of the first array among the operands.
+    """Call a ufunc whose result has the dtype of the first array among the operands, unless `out` is given.
 
-    `dtype` is the dtype in which the ufunc computes; the results are then converted to the dtype of the output.
+    The ufunc computes in `dtype`, and the results are then converted to the dtype of the output.
     """
     arrays = [operand for operand in operands if isinstance(operand, _core.GPUArray)]
     if out is None:

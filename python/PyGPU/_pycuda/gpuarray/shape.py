@@ -13,7 +13,7 @@ from PyGPU._pycuda.tools.occupancy import DeviceData
 __all__ = ["concatenate", "reshape", "splay", "stack", "transpose"]
 
 _THREADS = 128
-# Number of blocks per multiprocessor that is assumed for devices that do not report this number.
+# Blocks per multiprocessor, if the device does not report their maximum.
 _BLOCKS = 16
 
 

@@ -13,7 +13,7 @@ __all__ = ["vec"]
 
 
 class _Names(type):
-    """Base that declares for type checkers that any attribute exists, because the attributes come from a table."""
+    """Metaclass of `vec`; its `__getattr__` lets type checkers accept the attributes, which a table defines."""
 
     def __getattr__(cls, name: str) -> Any:
         raise AttributeError(f"gpuarray.vec has no {name!r}; its types are {', '.join(VECTORS)}")

@@ -1,4 +1,4 @@
-"""PyCUDA's `bitlog2`, the arithmetic of a pool's bins."""
+"""PyCUDA's function `bitlog2`, by which memory pools compute the number of a bin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["bitlog2"]
 
 
 def bitlog2(n: SupportsIndex) -> int:
-    """Return the logarithm to base 2, rounded down.
+    """Return the logarithm of a number to base 2, rounded down.
 
     Parameters
     ----------

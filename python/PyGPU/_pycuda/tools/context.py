@@ -1,4 +1,4 @@
-"""PyCUDA's tools for contexts: the default context, caches per context, and test fixtures."""
+"""PyCUDA's tools for contexts: creation of the default context, caches for each context, and test fixtures."""
 
 from __future__ import annotations
 

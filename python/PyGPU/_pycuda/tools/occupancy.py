@@ -1,7 +1,6 @@
-"""PyCUDA's `DeviceData` and `OccupancyRecord`, from the attributes of the device.
+"""PyCUDA's classes `DeviceData` and `OccupancyRecord`, whose values are computed from the device's attributes.
 
-PyCUDA has a table of old architectures. Here the values come from the driver; a value that the driver does not report
-is missing.
+PyCUDA has a table of old architectures instead. A value that the driver does not report is missing.
 """
 
 from __future__ import annotations

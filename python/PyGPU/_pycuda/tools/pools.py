@@ -1,4 +1,4 @@
-"""PyCUDA's memory pools: freed blocks are reused for requests of a similar size."""
+"""PyCUDA's memory pools, which reuse freed blocks for requests of a similar size."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SIZE_BITS = 64
 
 
 class _Pool(Generic[Block]):
-    """Pool of memory blocks, whose bins divide each power of two into 16 sizes."""
+    """Base class of memory pools. A free block is in the bin of its size; there are 16 bins for each power of two."""
 
     def __init__(self, allocate: Callable[[int], Block], free: Callable[[Block], None]) -> None:
         self._allocate = allocate
@@ -113,12 +113,12 @@ class _Pool(Generic[Block]):
             pass
 
     def stop_holding(self) -> None:
-        """Return all free blocks to the driver; from now on, return each block to the driver when it is freed."""
+        """Return all free blocks to the driver, and make the pool return later blocks when they are freed."""
         self._is_holding = False
         self.free_held()
 
     def _free_one(self) -> bool:
-        """Free one of the largest unused blocks of the pool; return whether there was an unused block."""
+        """Return one of the largest free blocks to the driver; the result is False if there is no free block."""
         with self._lock:
             if not self._held_blocks:
                 return False
@@ -147,14 +147,14 @@ class _Pool(Generic[Block]):
         return block
 
     def _is_shared(self, block: Block) -> bool:
-        """Test whether an object other than the pool refers to the block."""
+        """Test whether an array still refers to the block."""
         return False
 
     def _new(self, nbytes: int) -> Block:
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # frees blocks that only reference cycles still refer to
+            gc.collect()  # destroys objects in reference cycles, whose blocks return to the pool
         while True:
             try:
                 return self._allocate(nbytes)
@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # A block that arrays still use is not put back into the pool; from now on the arrays own the block.
+            # A block that arrays still use is not reused: these arrays own it from now on.
             if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
@@ -177,12 +177,12 @@ class _Pool(Generic[Block]):
 
 
 class _PooledAllocation(Generic[Block]):
-    """Base of memory that a pool has handed out; freeing the memory returns it to the pool."""
+    """Base class of memory that a pool has provided; `free` returns the memory to the pool."""
 
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
         self._pool = pool
-        self._block: Block | None = None  # `__del__` reads this attribute, also if the next line raises
+        self._block: Block | None = None  # `__del__` needs the attribute, even if the next line raises an error
         self._block = pool._acquire(size)
 
     def _live_block(self) -> Block:
@@ -204,7 +204,7 @@ class _PooledAllocation(Generic[Block]):
 
     def __del__(self) -> None:
         block, self._block = self._block, None
-        # At the end of the process nothing is freed.
+        # When the interpreter ends, the memory is not freed: the operating system reclaims it.
         if block is not None and not sys.is_finalizing():
             self._pool._release(block, self._size)
 
@@ -289,7 +289,7 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
         return block._is_shared
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
-        """Return memory: a free block of the same bin if the pool has one, otherwise new memory.
+        """Return a free block of the pool that suffices, or new memory if there is none.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         super().__init__(page_locked_allocator.allocate, PagelockedHostAllocation.free)
 
     def allocate(self, shape: Iterable[SupportsIndex], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
-        """Return an ndarray over memory of the pool: a free block of the same bin, or else new memory.
+        """Return an ndarray over a free block of the pool that suffices, or over new memory if there is none.
 
         Parameters
         ----------

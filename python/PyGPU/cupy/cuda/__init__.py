@@ -1,7 +1,7 @@
 """CuPy's interface to devices, streams, events, memory and the runtime: `cupy.cuda`.
 
 `Device` is `PyGPU.Device` and `Graph` is `PyGPU.Graph`. `Stream` and `Event` derive from PyGPU's classes, and have
-CuPy's constructors. Names are loaded at their first use.
+CuPy's constructors. Objects are imported at their first use.
 
 Submodules: `compiler`, `device`, `driver`, `function`, `graph`, `memory`, `memory_hook`, `memory_hooks`, `nvrtc`,
 `nvtx`, `pinned_memory`, `profiler`, `runtime`, `stream`.
@@ -75,7 +75,7 @@ __all__ = [*_HOMES, *_SUBMODULES]
 
 
 def __getattr__(name: str) -> Any:
-    # The found object is stored in the package, so that the search runs once per name.
+    # The object that is found is stored in the package, so that each name is searched only once.
     if name in _SUBMODULES:
         return _import_module(f"{__name__}.{name}")
     if name in _HOMES:
@@ -84,7 +84,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HINTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _sys._getframe(1).f_code.co_name == "_handle_fromlist":
-        # For `from cupy.cuda import name` Python would replace an AttributeError by an ImportError without the hint.
+        # In `from cupy.cuda import name` Python replaces an AttributeError by an ImportError without the hint.
         raise ImportError(f"cannot import name {name!r} from {__name__!r}: {_HINTS[name]}", name=__name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {_HINTS[name]}")
 

@@ -1,4 +1,4 @@
-"""CuPy's module of the compiler; `CompileException` is `PyGPU.CompileError`."""
+"""CuPy's module `cupy.cuda.compiler`; `CompileException` is `PyGPU.CompileError`."""
 
 from PyGPU._cupy.cuda.errors import CompileException
 from PyGPU._cupy.cuda.function import compile_with_cache

@@ -1,4 +1,4 @@
-"""CuPy's module of compiled code: `Module` and `Function`."""
+"""CuPy's module `cupy.cuda.function`, with the classes `Module` and `Function` of compiled code."""
 
 from PyGPU._cupy.cuda.function import Module
 from PyGPU._cupy.kernels.function import Function

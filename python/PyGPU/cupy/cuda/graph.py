@@ -1,4 +1,4 @@
-"""CuPy's module of graphs; `Graph` is `PyGPU.Graph`, which `Stream.end_capture` returns."""
+"""CuPy's module `cupy.cuda.graph`; `Graph` is `PyGPU.Graph`, which `Stream.end_capture` returns."""
 
 from PyGPU._core import Graph
 

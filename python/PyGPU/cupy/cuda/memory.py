@@ -1,4 +1,4 @@
-"""CuPy's module of memory: allocations, pointers, pools and allocators."""
+"""CuPy's module `cupy.cuda.memory`: allocations, pointers, pools and allocators."""
 
 from PyGPU._cupy.cuda.allocations import BaseMemory, ManagedMemory, Memory, MemoryAsync, UnownedMemory
 from PyGPU._cupy.cuda.allocator import (

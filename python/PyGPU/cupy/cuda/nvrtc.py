@@ -1,4 +1,4 @@
-"""CuPy's module of NVRTC: its exception class `NVRTCError`, which is `PyGPU.CompileError`."""
+"""CuPy's module `cupy.cuda.nvrtc`; its exception class `NVRTCError` is `PyGPU.CompileError`."""
 
 from PyGPU._cupy.cuda.errors import NVRTCError
 

@@ -1,7 +1,7 @@
-"""Marks and ranges in a profiler's timeline.
+"""Marks and ranges in a profiler's timeline; ``available`` is true if NVTX or ROCTX is installed.
 
-``available`` tells whether a library for them exists. The first call enables PyGPU's own ranges too
-(`PyGPU.profile.annotate`). Without a library, the functions do nothing.
+The first call also enables the ranges of PyGPU's own functions (`PyGPU.profile.annotate`). Without NVTX and ROCTX, the
+functions do nothing.
 """
 
 # ruff: noqa: F403
@@ -18,7 +18,7 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # Access to `available` opens the library. It is therefore no constant.
+        # An access to `available` opens the library, so it is not computed at import.
         if name == "available":
             return _nvtx.is_available()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

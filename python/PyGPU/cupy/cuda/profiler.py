@@ -1,4 +1,4 @@
-"""Start and stop of an attached profiler's recording."""
+"""CuPy's module `cupy.cuda.profiler`, whose functions start and stop the recording of an attached profiler."""
 
 import warnings
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ __all__ = ["profile", "start", "stop"]
 
 @contextmanager
 def profile() -> Iterator[None]:
-    """Let an attached profiler record inside a ``with`` block.
+    """Make an attached profiler record a ``with`` block.
 
     .. deprecated:: 10.0
         Use `cupyx.profiler.profile`.

@@ -1,7 +1,8 @@
-"""Functions and constants of the runtime under CuPy's names.
+"""CuPy's module `cupy.cuda.runtime`: functions and constants of CUDA's runtime.
 
 The functions are the `cuda*` functions of `PyGPU` without this prefix. They raise a `CUDARuntimeError`, which is
-`PyGPU.CudaError`, with the number of the error in `status`. Streams and events are passed by their handles.
+`PyGPU.CudaError`, with the number of the error in `status`. Streams and events are passed as handles, which are
+integers.
 """
 
 # ruff: noqa: F403
@@ -20,7 +21,7 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # Access to `is_hip` opens the backend and thus a library. It is therefore no constant.
+        # An access to `is_hip` opens the backend and thus a library, so it is not computed at import.
         if name == "is_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

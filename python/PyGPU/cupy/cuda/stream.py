@@ -1,4 +1,4 @@
-"""CuPy's module of streams and events."""
+"""CuPy's module `cupy.cuda.stream`: streams and events."""
 
 # ruff: noqa: F403
 from PyGPU._cupy.cuda.event import *

@@ -1,4 +1,4 @@
-"""The module `cupy.lib`, which has `stride_tricks`."""
+"""CuPy's module `cupy.lib`, which contains `stride_tricks`."""
 
 from PyGPU.cupy.lib import stride_tricks as stride_tricks
 

@@ -1,4 +1,4 @@
-"""Views with chosen strides, as in `cupy.lib.stride_tricks`: the functions of `PyGPU.lib.stride_tricks`."""
+"""Functions that create views with given strides, as in `cupy.lib.stride_tricks`."""
 
 from PyGPU.lib.stride_tricks import as_strided, broadcast_arrays, broadcast_to, sliding_window_view
 

@@ -1,4 +1,4 @@
-"""Polynomials with the lowest power first, as in `cupy.polynomial`."""
+"""Polynomials whose coefficients begin with the lowest power, as in `cupy.polynomial`."""
 
 from PyGPU.cupy.polynomial import polynomial as polynomial, polyutils as polyutils
 

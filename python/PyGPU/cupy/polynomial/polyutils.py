@@ -1,4 +1,4 @@
-"""Functions of coefficients, as in `cupy.polynomial.polyutils`."""
+"""Functions that convert and trim coefficients of polynomials, as in `cupy.polynomial.polyutils`."""
 
 from PyGPU._cupy.functions.power_series import as_series, trimcoef, trimseq
 

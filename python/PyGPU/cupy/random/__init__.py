@@ -1,4 +1,7 @@
-"""Random numbers with CuPy's parameters, drawn by Philox: the values differ from CuPy's, the distributions do not."""
+"""Random numbers with CuPy's parameters.
+
+The generator is Philox: the values differ from CuPy's, the distributions are the same.
+"""
 
 from typing import Any
 

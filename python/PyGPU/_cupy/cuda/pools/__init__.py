@@ -1,1 +1,1 @@
-"""Memory pools in CuPy's form, and the hooks that they call."""
+"""CuPy's memory pools, and the memory hooks that they call."""

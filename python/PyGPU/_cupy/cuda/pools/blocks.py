@@ -1,4 +1,4 @@
-"""Blocks of a memory pool: parts of larger allocations, and the free blocks of one stream ordered by size."""
+"""Blocks of a memory pool, which are parts of larger allocations, and the list of a stream's free blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Arena", "Chunk"]
 
 
 class Chunk:
-    """Part of an allocation. The parts of one allocation form a list in the order of their addresses.
+    """Block of a memory pool: part of an allocation, linked to the parts before and after it.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ class Chunk:
         self.next: Chunk | None = None
 
     def ptr(self) -> int:
-        """Return the address at which this part of a memory block begins."""
+        """Return the address of the block's first byte."""
         return self.mem.ptr + self.offset
 
     def split(self, size: int) -> Chunk | None:
-        """Shorten the part to `size` bytes; return the rest as another part, or None if there is no rest."""
+        """Shorten the block to `size` bytes, and return the rest as another block, or None if there is no rest."""
         if size == self.size:
             return None
         rest = Chunk(self.mem, self.offset + size, self.size - size, self.arena)
@@ -47,7 +47,7 @@ class Chunk:
         return rest
 
     def merge_next(self) -> None:
-        """Extend the part by the next one, which must be free."""
+        """Extend the block by the next block of the allocation, which must be free."""
         after = self.next
         if after is None:
             return
@@ -59,7 +59,7 @@ class Chunk:
 
 
 class Arena:
-    """Free blocks of one stream. The caller holds the lock of the pool."""
+    """Free blocks of one stream, sorted by size. Callers must hold the lock of the pool."""
 
     def __init__(self) -> None:
         self._blocks: list[Chunk] = []
@@ -74,7 +74,7 @@ class Arena:
         return sum(chunk.size for chunk in self._blocks)
 
     def add(self, chunk: Chunk) -> None:
-        """Add a block, merged with the free blocks beside it."""
+        """Add a free block, after merging it with adjacent free blocks of its allocation."""
         while chunk.next is not None and self._take(chunk.next):
             chunk.merge_next()
         while chunk.prev is not None and self._take(chunk.prev):
@@ -91,7 +91,7 @@ class Arena:
         return True
 
     def take(self, size: int) -> Chunk | None:
-        """Return the smallest free block of at least `size` bytes, shortened to that size; None if there is none."""
+        """Remove the smallest sufficient free block and return it, shortened to `size` bytes; None if there is none."""
         position = bisect.bisect_left(self._blocks, size, key=_size)
         if position == len(self._blocks):
             return None
@@ -103,7 +103,7 @@ class Arena:
         return chunk
 
     def take_whole(self) -> list[Chunk]:
-        """Remove and return the free blocks that are whole allocations."""
+        """Remove and return the free blocks that comprise a whole allocation."""
         whole = [chunk for chunk in self._blocks if chunk.prev is None and chunk.next is None]
         self._blocks = [chunk for chunk in self._blocks if chunk.prev is not None or chunk.next is not None]
         self._is_free.difference_update(whole)

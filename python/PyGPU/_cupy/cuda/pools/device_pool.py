@@ -1,6 +1,6 @@
 """CuPy's default memory pool: PyGPU's own pool, which the driver manages.
 
-A driver reports the bytes of its pool and not the blocks. `n_free_blocks` is therefore 0.
+Drivers report the bytes of their pool but not its blocks. `n_free_blocks` therefore returns 0.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _NO_LIMIT = 2**64 - 1
 
 
 def _used(statistics: dict[str, int]) -> int:
-    """Return the bytes in use; freed blocks that PyGPU caches are free, although they are in use for the driver."""
+    """Return the bytes in use. Freed blocks in PyGPU's cache do not count, although the driver counts them as used."""
     is_pool = statistics["pool_reserved"] > 0
     return statistics["pool_used"] - statistics["recycled_bytes"] if is_pool else statistics["bytes"]
 
 
 class _PygpuPool:
-    """Queries and settings of PyGPU's pool of the current device under CuPy's names."""
+    """Base class: CuPy's queries and settings for PyGPU's memory pool of the current device."""
 
     def used_bytes(self) -> int:
         """Return the bytes of PyGPU's pool of the current device that are in use.
@@ -41,7 +41,7 @@ class _PygpuPool:
         return _used(_core.memory_statistics())
 
     def total_bytes(self) -> int:
-        """Return the bytes that PyGPU holds of the current device, in use or free.
+        """Return the bytes of device memory that PyGPU holds on the current device, in use or free.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class _PygpuPool:
         return statistics["pool_reserved"] or _used(statistics)
 
     def free_bytes(self) -> int:
-        """Return the bytes that PyGPU holds of the current device for later arrays.
+        """Return the bytes of free device memory that PyGPU holds on the current device for later arrays.
 
         Returns
         -------
@@ -91,9 +91,9 @@ class _PygpuPool:
 
 
 class DefaultMemoryPool(_PygpuPool, MemoryPool):
-    """The pool of all arrays that no other allocator provides.
+    """CuPy's view of PyGPU's own pool, which provides the memory of arrays unless another allocator is set.
 
-    `get_default_memory_pool` returns the object. All methods concern the current device.
+    `get_default_memory_pool` returns the object. Its methods refer to the pool of the current device.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class DefaultMemoryPool(_PygpuPool, MemoryPool):
     """
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return memory of PyGPU's pool.
+        """Allocate memory from PyGPU's pool.
 
         Parameters
         ----------
@@ -124,12 +124,12 @@ class DefaultMemoryPool(_PygpuPool, MemoryPool):
         return malloc_with_hooks(size, _allocate)
 
     def free_all_free(self) -> None:
-        """Return the unused memory of the current device to the driver, as `free_all_blocks`, which CuPy recommends."""
+        """Return the unused memory of the current device to the driver; deprecated in favour of `free_all_blocks`."""
         warnings.warn("free_all_free is deprecated: use free_all_blocks", DeprecationWarning, stacklevel=2)
         self.free_all_blocks()
 
     def n_free_blocks(self) -> int:
-        """Return 0: a driver reports the bytes of its pool and no blocks.
+        """Return 0, because drivers do not report the blocks of their pool.
 
         Returns
         -------
@@ -152,14 +152,14 @@ def _allocate(size: int) -> PooledMemory:
     with using_allocator(None):
         array = _core.empty(size, "u1")
     block = [array]
-    # The list owns the array. `release` empties it, so that the memory returns to the pool.
+    # The list holds the only reference to the array. `block.clear` drops it, which returns the memory to the pool.
     return PooledMemory(array.ptr, size, array.device.index, block.clear)
 
 
 class MemoryAsyncPool(_PygpuPool):
-    """Allocator of memory in the order of the current stream, from the pool of PyGPU's arrays.
+    """Allocator of stream-ordered memory from the pool of PyGPU's arrays, for the current stream.
 
-    PyGPU's own pool is the driver's stream-ordered pool, if it has one. Arrays therefore need no `MemoryAsyncPool`.
+    Arrays need no `MemoryAsyncPool`: PyGPU's own pool already is the driver's stream-ordered pool, if there is one.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class MemoryAsyncPool(_PygpuPool):
         self.memoryAsyncHasStat = True
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return memory that is allocated in the order of the current stream.
+        """Allocate stream-ordered memory for the current stream.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class MemoryAsyncPool(_PygpuPool):
         return MemoryPointer(MemoryAsync(size, get_current_stream()), 0)
 
     def n_free_blocks(self) -> int:
-        """Raise an error, as in CuPy: a driver reports no blocks.
+        """Raise an error, as CuPy does, because drivers do not report the blocks of their pool.
 
         Raises
         ------

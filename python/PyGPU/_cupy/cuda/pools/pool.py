@@ -1,4 +1,4 @@
-"""CuPy's memory pool over an allocator, which a program creates beside PyGPU's own pool."""
+"""CuPy's class `MemoryPool`, a pool that a program creates in addition to PyGPU's own pool."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Allocator = Callable[[int], MemoryPointer]
 
 
 def parse_limit(text: str) -> dict[str, float | int | None]:
-    """Return the limit in the text of ``CUPY_GPU_MEMORY_LIMIT``: bytes, or a percentage of the device's memory."""
+    """Convert the value of ``CUPY_GPU_MEMORY_LIMIT``, bytes or a percentage, to arguments of `set_limit`."""
     if text.endswith("%"):
         return {"size": None, "fraction": float(text[:-1]) / 100}
     return {"size": int(text), "fraction": None}
 
 
 def limit_of(size: int | None, fraction: float | None) -> int:
-    """Return the bytes of a limit that is given as a size or as a fraction of the device's memory.
+    """Return a memory limit in bytes, which is given as a size or as a fraction of the device's memory.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def limit_of(size: int | None, fraction: float | None) -> int:
 
 
 class _Thread(threading.local):
-    """State of one thread: an object that identifies its per-thread default stream, also after the thread's end."""
+    """State of one thread: an object that identifies its per-thread default stream and is never reused."""
 
     def __init__(self) -> None:
         self.identity = object()
@@ -62,7 +62,7 @@ _thread = _Thread()
 
 
 class SingleDeviceMemoryPool:
-    """Pool of memory of the current device.
+    """Memory pool of one device: the device that is current when the pool is created.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ class SingleDeviceMemoryPool:
             self.set_limit(**parse_limit(text))  # type: ignore[arg-type]
 
     def _arena(self, stream: int) -> Arena:
-        # One handle stands for the per-thread default streams of all threads.
+        # The per-thread default streams of all threads have the same handle, so the thread identifies them.
         key = stream if stream != streamPerThread else _thread.identity
         return self._arenas.setdefault(key, Arena())
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return memory: the smallest free block that suffices, or new memory."""
+        """Return the smallest free block that suffices, or new memory if there is none."""
         return malloc_with_hooks(size, self._malloc)
 
     def _malloc(self, size: int) -> PooledMemory:
@@ -124,7 +124,7 @@ class SingleDeviceMemoryPool:
         return memory
 
     def _try_allocate(self, size: int) -> BaseMemory:
-        """Allocate memory; free unused memory of the pool if the limit or the device does not suffice."""
+        """Allocate memory; if the limit or the device's memory is exceeded, free unused blocks and try again."""
         for free_unused in (None, self.free_all_blocks, self._collect_and_free):
             if free_unused is not None:
                 free_unused()
@@ -137,7 +137,7 @@ class SingleDeviceMemoryPool:
                 memory = self._allocator(size).mem
                 return memory
             except MemoryError:
-                pass  # tried again after more memory is freed
+                pass  # the next pass of the loop frees memory and tries again
             finally:
                 if memory is None:
                     with self._lock:
@@ -146,7 +146,7 @@ class SingleDeviceMemoryPool:
         raise OutOfMemoryError(f"{text}, limit set to: {self._limit:,} bytes)." if self._limit else f"{text}).")
 
     def _collect_and_free(self) -> None:
-        gc.collect()  # frees memory that only reference cycles still refer to
+        gc.collect()  # destroys arrays in reference cycles, whose memory returns to the pool
         self.free_all_blocks()
 
     def _release(self, chunk: Chunk) -> None:
@@ -156,15 +156,15 @@ class SingleDeviceMemoryPool:
                 chunk.arena.add(chunk)
 
     def free_all_blocks(self, stream: _core.Stream | None = None) -> None:
-        """Return the unused allocations to the driver, of one stream or of all."""
+        """Return the unused allocations of one stream, or of all streams, to the driver."""
         with self._lock:
             arenas = list(self._arenas.values()) if stream is None else [self._arena(stream.handle)]
             freed = [chunk for arena in arenas for chunk in arena.take_whole()]
             self._total -= sum(chunk.size for chunk in freed)
-        del freed  # the memory is freed without the lock, because the driver may wait for the device
+        del freed  # frees the memory after the lock is released, because the driver may wait for the device
 
     def free_all_free(self) -> None:
-        """Return the unused allocations to the driver, as `free_all_blocks`."""
+        """Return the unused allocations to the driver; deprecated in favour of `free_all_blocks`."""
         warnings.warn("free_all_free is deprecated: use free_all_blocks", DeprecationWarning, stacklevel=2)
         self.free_all_blocks()
 
@@ -195,10 +195,10 @@ class SingleDeviceMemoryPool:
 
 
 class MemoryPool:
-    """Pool of memory that a program creates itself, one for each device.
+    """Memory pool that a program creates itself, with separate blocks for each device.
 
-    The pool that `get_default_memory_pool` returns is PyGPU's own, which the driver manages. A `MemoryPool` gets its
-    memory from an allocator, and reuses the blocks that its arrays free.
+    A `MemoryPool` obtains memory from an allocator and reuses the blocks that its arrays free. The pool that
+    `get_default_memory_pool` returns is another one: PyGPU's own pool, which the driver manages.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class MemoryPool:
         return pool or self._pools.setdefault(device, SingleDeviceMemoryPool(self._allocator))
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return memory: the smallest free block that suffices, or new memory.
+        """Return the smallest free block that suffices, or new memory if there is none.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class MemoryPool:
         self._pool().free_all_blocks(stream)
 
     def free_all_free(self) -> None:
-        """Return the unused allocations to the driver, as `free_all_blocks`, which CuPy recommends."""
+        """Return the unused allocations to the driver; deprecated in favour of `free_all_blocks`."""
         self._pool().free_all_free()
 
     def n_free_blocks(self) -> int:

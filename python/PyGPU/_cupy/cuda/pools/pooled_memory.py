@@ -1,4 +1,4 @@
-"""Memory that a pool has handed out, and the calls of the hooks around `malloc` and `free`."""
+"""Memory that a pool has provided, and functions that call the memory hooks before and after `malloc` and `free`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ALLOCATION_UNIT = 512
 
 
 def round_size(size: int) -> int:
-    """Return the number of bytes of the block for a request."""
+    """Round a requested number of bytes up to the size of a block."""
     return -(-size // ALLOCATION_UNIT) * ALLOCATION_UNIT
 
 
 class PooledMemory(BaseMemory):
-    """Memory of a pool, which returns to the pool by `free` or with the last reference.
+    """Memory of a pool; `free`, or the end of the last reference, returns it to the pool.
 
     The pool creates the objects.
 
@@ -63,13 +63,13 @@ class PooledMemory(BaseMemory):
                 hook.free_postprocess(**arguments)
 
     def __del__(self) -> None:
-        # At the end of the process nothing is freed.
+        # When the interpreter ends, the memory is not freed: the operating system reclaims it.
         if not sys.is_finalizing():
             self.free()
 
 
 class _Thread(threading.local):
-    """State of one thread: whether a hook is running, whose own arrays call no hook."""
+    """State of one thread: whether a hook is running. Allocations inside a hook call no hooks."""
 
     is_hooked = False
 
@@ -78,7 +78,7 @@ _thread = _Thread()
 
 
 def malloc_with_hooks(size: SupportsIndex, allocate: Callable[[int], PooledMemory]) -> MemoryPointer:
-    """Return a pointer to memory of a pool, with calls of the thread's hooks before and after."""
+    """Allocate memory of a pool, and call the thread's memory hooks before and after."""
     nbytes = operator.index(size)
     if nbytes < 0:
         raise ValueError(f"{nbytes} is no number of bytes: it is negative")

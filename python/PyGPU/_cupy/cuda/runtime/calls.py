@@ -1,4 +1,4 @@
-"""Functions of `cupy.cuda.runtime` about devices and memory. They raise errors as `CUDARuntimeError`."""
+"""Functions of `cupy.cuda.runtime` about devices and memory. Errors are raised as `CUDARuntimeError`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def driverGetVersion() -> int:
 
 
 def runtimeGetVersion() -> int:
-    """Return the version of the runtime: that of the driver, because PyGPU uses no runtime library.
+    """Return the version of the driver, because PyGPU uses no runtime library.
 
     Returns
     -------

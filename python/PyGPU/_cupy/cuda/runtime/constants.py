@@ -1,4 +1,4 @@
-"""Constants of `cupy.cuda.runtime`, with CUDA's numbers on every backend."""
+"""Constants of `cupy.cuda.runtime`, which have CUDA's values on every backend."""
 
 from __future__ import annotations
 

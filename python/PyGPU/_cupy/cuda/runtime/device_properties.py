@@ -1,4 +1,4 @@
-"""The dictionary of `cupy.cuda.runtime.getDeviceProperties`."""
+"""Creation of the dictionary that `cupy.cuda.runtime.getDeviceProperties` returns."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _TUPLES = {
 def properties_of(device: int) -> dict[str, Any]:
     """Return the properties of a device that its driver reports, under the names of ``cudaDeviceProp``.
 
-    A property that the driver does not report is missing. The name is `bytes`, as CuPy returns it.
+    The dictionary lacks properties that the driver does not report. The device's name is a `bytes` object, as in CuPy.
     """
     described = _core.device_properties(device)
     major, minor = described["compute_capability"]

@@ -1,4 +1,4 @@
-"""Conversion of the `cuda*` functions, which return a status, to functions that raise it."""
+"""Conversion of the `cuda*` functions, which return a status code, to functions that raise an exception."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def check(status: cudaError_t) -> None:
-    """Raise a status that is an error, and clear the thread's last error."""
+    """Raise an exception if a status code is an error, and clear the thread's last error."""
     if status:
         cudaGetLastError()
         raise error_of(int(status))
@@ -27,7 +27,7 @@ def raising(function: Callable[_P, cudaError_t]) -> Callable[_P, None]: ...
 @overload
 def raising(function: Callable[_P, tuple[_T, cudaError_t]]) -> Callable[_P, _T]: ...
 def raising(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that raises the status of a `cuda*` function and returns its value, under CuPy's name."""
+    """Return CuPy's form of a `cuda*` function, which raises an error status and returns the result alone."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)

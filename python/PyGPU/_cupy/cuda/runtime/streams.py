@@ -1,7 +1,7 @@
-"""Functions of `cupy.cuda.runtime` for streams and events, which are passed as numbers, their handles.
+"""Functions of `cupy.cuda.runtime` for streams and events, which are identified by their handles, integers.
 
-PyGPU destroys a stream with its last Python object. The tables of this module therefore keep the objects of
-`streamCreate` and `eventCreate` until `streamDestroy` and `eventDestroy`.
+PyGPU destroys a stream or event when its last Python object is destroyed. This module therefore keeps the objects that
+`streamCreate` and `eventCreate` return until `streamDestroy` and `eventDestroy`.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def streamCreateWithPriority(flags: int, priority: int) -> int:
 
 
 def streamDestroy(stream: int) -> None:
-    """Destroy a stream of `streamCreate`; work that is already enqueued still runs.
+    """Destroy a stream that `streamCreate` returned; work that is already enqueued still runs.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def streamDestroy(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """Return whether all work of a stream is complete, as a status.
+    """Return a status code that reports whether all work of a stream is complete.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def streamIsCapturing(stream: int) -> bool:
 
 
 def streamAddCallback(stream: int, callback: Callable[[int, int, Any], object], arg: Any, flags: int = 0) -> None:
-    """Call a Python function in the order of a stream.
+    """Enqueue a Python function on a stream; the host calls it when earlier work is complete.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def streamAddCallback(stream: int, callback: Callable[[int, int, Any], object], 
 
 
 def launchHostFunc(stream: int, callback: Callable[[Any], object], arg: Any) -> None:
-    """Call a Python function in the order of a stream.
+    """Enqueue a Python function on a stream; the host calls it when earlier work is complete.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def eventCreateWithFlags(flags: int) -> int:
 
 
 def eventDestroy(event: int) -> None:
-    """Destroy an event of `eventCreate`.
+    """Destroy an event that `eventCreate` returned.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def eventDestroy(event: int) -> None:
 
 
 def eventRecord(event: int, stream: int) -> None:
-    """Mark the current end of a stream by an event.
+    """Record an event at the current end of a stream.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def eventRecord(event: int, stream: int) -> None:
 
 
 def eventSynchronize(event: int) -> None:
-    """Wait until the marked point of an event is reached.
+    """Wait until the work before an event is complete.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def eventSynchronize(event: int) -> None:
 
 
 def eventQuery(event: int) -> int:
-    """Return a status: whether the work that an event recorded has completed.
+    """Return a status code that reports whether the work that an event recorded is complete.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, as in `cupyx.scipy.fft`, as far as `PyGPU.fft` has them."""
+"""Discrete Fourier transforms with the interface of `cupyx.scipy.fft`, as far as `PyGPU.fft` has them."""
 
 from typing import Any
 

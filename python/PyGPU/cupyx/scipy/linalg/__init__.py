@@ -1,4 +1,4 @@
-"""The module `cupyx.scipy.linalg`, whose functions are elsewhere or missing; each name tells its replacement."""
+"""CuPy's module `cupyx.scipy.linalg`. Its functions are elsewhere or missing; errors recommend replacements."""
 
 from typing import Any
 

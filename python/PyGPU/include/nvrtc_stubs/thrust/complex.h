@@ -1,4 +1,5 @@
-// Replacement of thrust's complex numbers without an installed toolkit: PyCUDA's complex numbers under thrust's names.
+// Replacement of Thrust's header of complex numbers, for compilation without an installed toolkit. It gives PyCUDA's
+// complex numbers the names of Thrust.
 #ifndef PYGPU_THRUST_COMPLEX_H
 #define PYGPU_THRUST_COMPLEX_H
 
