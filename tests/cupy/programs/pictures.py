@@ -78,8 +78,8 @@ def main():
     brightest(soft, weight, value, place)
     print("brightest", f"{float(value):.6f}", *(int(part) for part in cp.unravel_index(place, soft.shape)))
     values, places = cp.empty(size), cp.empty(size, cp.int64)
-    assert brightest(soft, weight, values, places, axis=1) is values
-    print("in rows", *places[size // 3 : size // 2 : 5].tolist())
+    assert brightest(soft, weight, values, places, axis=0) is values
+    print("in columns", *places[size // 3 : size // 2 : 5].tolist())
     profile = radial_profile(soft, *centres[1][:2], 12)
     print("profile", *(f"{level:.5f}" for level in profile.tolist()))
 

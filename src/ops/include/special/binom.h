@@ -1,10 +1,18 @@
-// The binomial coefficient; that of other than whole numbers of moderate size by the beta function.
+// The binomial coefficient; of moderate numbers that are not whole by the beta function, reflected where k exceeds n.
 namespace pygpu_special {
 
+// sin(pi (k - n)); the rounding error of the difference, which is significant near its zeros, is added.
+__device__ inline double sine_of_difference(double k, double n) {
+    double difference = k - n, part = difference - k, lost = (k - (difference - part)) - (n + part);
+    double whole = rint(difference), sine = sinpi((difference - whole) + lost);
+    return whole == 2 * floor(whole / 2) ? sine : -sine;
+}
 __device__ inline double binom(double n, double k) {
-    double a = 1 + n - k, b = 1 + k;
+    bool is_above = k > n;
+    double a = is_above ? n + 1 : 1 + n - k, b = is_above ? k - n : 1 + k;
     if (k == floor(k) || !(n > 0) || !is_moderate(a, b)) return pygpu_xsf::binom(n, k);
-    return 1 / ((n + 1) * beta(a, b));
+    double value = beta(a, b);
+    return is_above ? value * sine_of_difference(k, n) * 0.3183098861837907 : 1 / ((n + 1) * value);
 }
 
 }
