@@ -136,7 +136,7 @@ class ReductionKernel(CachedSources):
         ]
         if not shapes:
             raise ValueError(f"Loop size is undecided. {self.name} needs an input that is an array and not raw")
-        shape = np.broadcast_shapes(*shapes)
+        shape = shapes[0] if shapes.count(shapes[0]) == len(shapes) else np.broadcast_shapes(*shapes)
         types = self._resolve(inputs, outputs)
         reduced = reduced_axes(axis, len(shape))
         out_shape = kept_shape(shape, reduced, keepdims)

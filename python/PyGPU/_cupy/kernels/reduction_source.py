@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class ReductionText:
         """The kernel's name in the source."""
         return symbol_of(self.name)
 
-    @property
+    @cached_property
     def has_positions(self) -> bool:
         """Whether the mapping or the reduction expression uses the position of an element."""
         return any(has_word(name, self.map_expr, self.reduce_expr) for name in _POSITIONS)
