@@ -1,15 +1,13 @@
 // Incomplete beta functions with the limits of SciPy. The complement of the argument is exact where it is given.
 namespace pygpu_special {
 
-static __device__ __noinline__ double betainc_of(double a, double b, double x, double complement) {
+static __device__ __noinline__ double betainc_of_any(double a, double b, double x, double complement) {
     if (!(a >= 0 && b >= 0 && x >= 0 && complement >= 0)) return NAN;
     if ((a == 0 && b == 0) || (isinf(a) && isinf(b))) return NAN;
     if (a == 0 || isinf(b)) return x > 0 ? 1 : 0;
     if (b == 0 || isinf(a)) return complement > 0 ? 0 : 1;
     return pygpu_xsf::incbet_of(a, b, x, complement);
 }
-__device__ inline double betainc(double a, double b, double x) { return betainc_of(a, b, x, 1 - x); }
-__device__ inline double betaincc(double a, double b, double x) { return betainc_of(b, a, 1 - x, x); }
 __device__ inline double betaincinv(double a, double b, double y) {
     if (!(a > 0 && b > 0 && y >= 0 && y <= 1)) return NAN;
     if (y == 0) return 0;

@@ -79,7 +79,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "2.0, 3.0, [0.25, 0.5]" => "[0.359436, 0.5]"),
     special!("btdtr" (a, b, x) "Compute the distribution function of the beta distribution; the same as `betainc`."
         "``betainc(a, b, x)``"
-        [&super::gamma::BETAINC] &[small(None), integers(None), real("pygpu_special::betainc({a}, {b}, {c})", None, 102)];
+        [&super::gamma::BETAINC_OF_MODERATE] &[small(None), integers(None), real("pygpu_special::betainc<{T}>({a}, {b}, {c})", None, 102)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.261719, 0.6875]"),
     special!("gdtr" (a, b, x) "Compute the distribution function of the gamma distribution."
         "``gammainc(b, a * x)``"
