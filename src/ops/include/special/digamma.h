@@ -1,4 +1,5 @@
-// The logarithmic derivative of gamma of floats; of negative numbers in double, because their poles are close to zeros.
+// The logarithmic derivative of gamma. That of negative floats is computed in double, because their poles are close to
+// zeros.
 namespace pygpu_special {
 
 // Boost's rational form for x from 1 to 2, which is accurate at the zero.
@@ -24,6 +25,36 @@ __device__ inline float digamma_above_2(float x) {
 }
 __device__ inline float digamma(float x) {
     if (x <= 0) return pygpu_xsf::digamma(x);
+    if (x > 2) return digamma_above_2(x);
+    return x >= 1 ? digamma_1_2(x) : digamma_1_2(x + 1) - 1 / x;
+}
+__device__ inline double digamma_1_2(double x) {
+    const double above[] = {-0.0020713321167745952, -0.045251321448739056, -0.28919126444774784,
+                            -0.65031853770896507,   -0.32555031186804491,  0.25479851061131551};
+    const double below[] = {-0.55789841321675513e-6, 0.0021284987017821144, 0.054151797245674225, 0.43593529692665969,
+                            1.4606242909763515,      2.0767117023730469,    1.0};
+    // The zero is the sum of three numbers.
+    double from_zero = ((x - 1.4616321446374059) - 3.309564688275257e-10) - 9.0163120932586959e-20;
+    return from_zero * 0.99558162689208984 + from_zero * (polynomial(x - 1, above) / polynomial(x - 1, below));
+}
+// Below 10 the recurrence adds 10 to x; the ten quotients have one denominator.
+__device__ inline double digamma_above_2(double x) {
+    double sum = 0, product = 1;
+    if (x < 10) {
+#pragma unroll
+        for (int step = 0; step < 10; step++) {
+            sum = pygpu_xsf::multiply_add(sum, x, product);
+            product *= x;
+            x += 1;
+        }
+    }
+    double z = 1 / (x * x);
+    const double c[] = {8.33333333333333333e-2, -2.10927960927960928e-2, 7.57575757575757576e-3, -4.16666666666666667e-3,
+                        3.96825396825396825e-3, -8.33333333333333333e-3, 8.33333333333333333e-2};
+    return log(x) - 0.5 / x - z * polynomial(z, c) - sum / product;
+}
+__device__ inline double digamma(double x) {
+    if (x <= 0 || x != x) return pygpu_xsf::digamma(x);
     if (x > 2) return digamma_above_2(x);
     return x >= 1 ? digamma_1_2(x) : digamma_1_2(x + 1) - 1 / x;
 }

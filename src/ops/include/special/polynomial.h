@@ -1,9 +1,9 @@
-// Polynomials of floats.
+// Polynomials.
 namespace pygpu_special {
 
 // The coefficient of the highest power is the first.
-template <int COUNT> __device__ inline float polynomial(float x, const float (&coefficients)[COUNT]) {
-    float sum = coefficients[0];
+template <class T, int COUNT> __device__ inline T polynomial(T x, const T (&coefficients)[COUNT]) {
+    T sum = coefficients[0];
 #pragma unroll
     for (int place = 1; place < COUNT; place++) sum = pygpu_xsf::multiply_add(sum, x, coefficients[place]);
     return sum;

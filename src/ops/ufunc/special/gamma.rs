@@ -43,11 +43,11 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[0.0, 5.0]" => "[0.0, 0.041667]"),
     special!("digamma" (z) "Compute the logarithmic derivative of the gamma function."
         "``gamma'(z) / gamma(z)``"
-        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_xsf::digamma({a})", 49)];
+        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_special::digamma({a})", 49)];
         "[1.0, 10.0]" => "[-0.577216, 2.251753]"),
     special!("psi" (z) "Compute the logarithmic derivative of the gamma function; the same as `digamma`."
         "``gamma'(z) / gamma(z)``"
-        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_xsf::digamma({a})", 52)];
+        [&DIGAMMA_PARTS] &[small(None), integers(None), single("pygpu_special::digamma({a})", 12), double("pygpu_special::digamma({a})", 52)];
         "[1.0, 10.0]" => "[-0.577216, 2.251753]"),
     special!("_zeta" (x, q) "Compute the Hurwitz zeta function."
         "the sum of ``(k + q)**-x`` over k from 0"
