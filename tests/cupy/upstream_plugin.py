@@ -8,6 +8,7 @@ attribute of a stand-in fails with the text of `PRIVATE`, and counts as private 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import math
 import os
@@ -31,6 +32,7 @@ PyGPU.as_cupy(force=True)
 import cupy  # noqa: E402
 import cupy.cuda  # noqa: E402
 import cupy.fft  # noqa: E402
+import cupy.fft.config  # noqa: E402
 import cupy.linalg  # noqa: E402
 import cupy.random  # noqa: E402
 import cupy.testing  # noqa: E402
@@ -111,6 +113,31 @@ def no_names(*_: Any) -> list[Any]:
     return []
 
 
+def along_each_axis() -> None:
+    """Stand for CuPy's private function that transforms one axis after the other; tests compare its identity."""
+
+
+def along_all_axes() -> None:
+    """Stand for CuPy's private function that transforms all axes by one plan; tests compare its identity."""
+
+
+def default_fft_function(
+    a: Any, s: Any = None, axes: Any = None, plan: Any = None, value_type: str = "C2C"
+) -> Callable[[], None]:
+    """Return the function that CuPy would use by default; tests create plans where it is that of all axes."""
+    is_fortran_real = a.flags.f_contiguous and value_type != "C2C"
+    if plan is not None or a.ndim == 1 or is_fortran_real or not cupy.fft.config._enable_nd_planning.get():
+        return along_each_axis
+    used = range(-(a.ndim if s is None else len(s)), 0) if axes is None else axes
+    if s is not None and len(s) != len(used):
+        raise ValueError("Shape and axes have different lengths.")
+    numbers = [axis % a.ndim for axis in used]
+    ascending = sorted(numbers) if value_type == "C2C" else [*sorted(numbers[:-1]), *numbers[-1:]]
+    are_neighbours = all(second - first == 1 for first, second in itertools.pairwise(ascending))
+    is_at_end = 0 in ascending or a.ndim - 1 in ascending
+    return along_all_axes if 2 <= len(ascending) <= 3 and are_neighbours and is_at_end else along_each_axis
+
+
 def install_stand_ins() -> None:
     """Install stand-ins for the private modules that files of tests import or read when they are collected."""
     accelerators: dict[str, Any] = {"ACCELERATOR_CUB": 1, "ACCELERATOR_CUTENSOR": 2}
@@ -130,10 +157,15 @@ def install_stand_ins() -> None:
     for name in ("cupy._environment", "cupy._indexing", "cupy._indexing.generate", "cupy.linalg._util"):
         stand_in(name)
     stand_in("cupy.fft._config")
-    stand_in("cupy.fft._fft", **dict.fromkeys(("_default_fft_func", "_fft", "_fftn", "_size_last_transform_axis")))
+    stand_in(
+        "cupy.fft._fft",
+        _default_fft_func=default_fft_function,
+        _fft=along_each_axis,
+        _fftn=along_all_axes,
+        _size_last_transform_axis=None,
+    )
     stand_in("cupy._creation")
     stand_in("cupy._creation.from_data", array=cupy.array)
-    stand_in("cupy.fft.config", enable_nd_planning=True, use_multi_gpus=False)
     stand_in("cupy_backends")
     stand_in("cupy_backends.cuda", stream=cupy.cuda.stream)
     stand_in("cupy_backends.cuda.api", runtime=cupy.cuda.runtime, driver=cupy.cuda.driver)
