@@ -37,7 +37,13 @@ class PlanCache:
         return -1 if most is None else most
 
     def set_size(self, size: int) -> None:
-        """Change the largest number of plans: -1 for no limit, 0 for no cache."""
+        """Change the largest number of plans.
+
+        Parameters
+        ----------
+        size : int
+            The number for all devices together: -1 for no limit, 0 for no cache.
+        """
         if size < -1:
             raise ValueError(f"set_size: size={size} is below -1, which stands for no limit")
         _core._limit_fft_plans(None if size == -1 else size)
@@ -51,7 +57,13 @@ class PlanCache:
         return self._memsize
 
     def set_memsize(self, memsize: int) -> None:
-        """Store a limit of the memory of work areas, which cached plans do not own; 0 also removes the plans."""
+        """Store a limit of the memory of work areas, which cached plans do not own.
+
+        Parameters
+        ----------
+        memsize : int
+            Number of bytes: -1 for no limit; 0 also removes the plans.
+        """
         if memsize < -1:
             raise ValueError(f"set_memsize: memsize={memsize} is below -1, which stands for no limit")
         self._memsize = memsize

@@ -173,11 +173,33 @@ class Plan1d(_PlanBlock):
         return (*a.shape[:-1], self._lengths()[1]), dtypes_of(self.fft_type)[1]
 
     def get_output_array(self, a: _core.GPUArray) -> _core.GPUArray:
-        """Create an array for the transform of another array along its last axis."""
+        """Create an array for the transform of another array along its last axis.
+
+        Parameters
+        ----------
+        a : GPUArray
+            Input.
+
+        Returns
+        -------
+        GPUArray
+            Uninitialised array.
+        """
         return _core.empty(*self._output(a))
 
     def check_output_array(self, a: _core.GPUArray, out: _core.GPUArray) -> None:
-        """Raise a ValueError if an array cannot be the output of the transform of another array."""
+        """Check that an array can be the output of the transform along the last axis.
+
+        Parameters
+        ----------
+        a, out : GPUArray
+            Input and output.
+
+        Raises
+        ------
+        ValueError
+            If the shape or the dtype of the output does not match the plan and the input.
+        """
         shape, dtype = self._output(a)
         if out.shape != shape:
             raise ValueError(f"out must have shape {shape}, not {out.shape}")
@@ -295,12 +317,36 @@ class PlanNd(_PlanBlock):
         return tuple(shape), dtypes_of(self.fft_type)[1]
 
     def get_output_array(self, a: _core.GPUArray, order: str = "C") -> _core.GPUArray:
-        """Create an array for the transform of another array."""
+        """Create an array for the transform of another array along the plan's axes.
+
+        Parameters
+        ----------
+        a : GPUArray
+            Input.
+        order : {"C", "F"}, optional
+            Memory order.
+
+        Returns
+        -------
+        GPUArray
+            Uninitialised array.
+        """
         shape, dtype = self._output(a)
         return _core.empty(shape, dtype, order)
 
     def check_output_array(self, a: _core.GPUArray, out: _core.GPUArray) -> None:
-        """Raise a ValueError if an array cannot be the output of the transform of another array."""
+        """Check that an array can be the output of the transform along the plan's axes.
+
+        Parameters
+        ----------
+        a, out : GPUArray
+            Input and output.
+
+        Raises
+        ------
+        ValueError
+            If the shape, the memory order or the dtype of the output does not match the plan and the input.
+        """
         if out is a:
             return
         shape, dtype = self._output(a)

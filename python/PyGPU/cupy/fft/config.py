@@ -18,10 +18,11 @@ from PyGPU._cupy.fft.plan_cache import (
     show_plan_cache_info,
 )
 
+# Without the settings, whose reading warns.
 __all__ = [
-    "clear_plan_cache", "devices", "enable_nd_planning", "get_current_callback_manager", "get_plan_cache",
-    "get_plan_cache_max_memsize", "get_plan_cache_size", "set_cufft_callbacks", "set_cufft_gpus",
-    "set_plan_cache_max_memsize", "set_plan_cache_size", "show_plan_cache_info", "use_multi_gpus",
+    "clear_plan_cache", "get_current_callback_manager", "get_plan_cache", "get_plan_cache_max_memsize",
+    "get_plan_cache_size", "set_cufft_callbacks", "set_cufft_gpus", "set_plan_cache_max_memsize",
+    "set_plan_cache_size", "show_plan_cache_info",
 ]  # fmt: skip
 
 _enable_nd_planning = _contextvars.ContextVar("cupy.fft.config.enable_nd_planning", default=True)
@@ -41,6 +42,11 @@ def _several_gpus(name: str, value: Any) -> NotImplementedError:
 def set_cufft_gpus(gpus: int | list[int]) -> None:
     """Refuse several GPUs for one transform, which PyGPU does not support.
 
+    Parameters
+    ----------
+    gpus : int or list of int
+        Number or indices of the GPUs.
+
     Raises
     ------
     NotImplementedError
@@ -51,6 +57,11 @@ def set_cufft_gpus(gpus: int | list[int]) -> None:
 
 def set_cufft_callbacks(*callbacks: Any, **keywords: Any) -> None:
     """Refuse callbacks of cuFFT, which PyGPU does not support.
+
+    Parameters
+    ----------
+    *callbacks, **keywords
+        Source code and arrays of the callbacks.
 
     Raises
     ------
