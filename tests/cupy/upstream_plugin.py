@@ -37,6 +37,7 @@ import cupy.linalg  # noqa: E402
 import cupy.random  # noqa: E402
 import cupy.testing  # noqa: E402
 import cupyx  # noqa: E402
+import cupyx.profiler  # noqa: E402
 
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
 from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
@@ -101,6 +102,32 @@ def benchmark_result(name: str, times: Any, devices: tuple[int, ...]) -> Benchma
     return BenchmarkResult(name, times[0], times[1:], devices)
 
 
+def run_compiler(command: list[str], *_: Any) -> str:
+    """Return CUDA's version as `nvcc` prints its own; a file of tests reads it when it is collected."""
+    if "--version" not in command:
+        raise AttributeError(f"{PRIVATE} cupy.cuda.compiler._run_cc")
+    major, rest = divmod(cupy.cuda.runtime.runtimeGetVersion(), 1000)
+    return f"release {major}.{rest // 10}"
+
+
+class KernelCache:
+    """Class in place of CuPy's private cache of kernels, of which tests set the folder."""
+
+    def __init__(self, _folder: str) -> None:
+        if type(self) is not KernelCache:
+            raise AttributeError(f"{PRIVATE} cupy.cuda._compiler_cache.DiskKernelCacheBackend")
+
+
+def replace_compiler() -> None:
+    """Give `cupy.cuda.compiler` the private names that tests of kernels replace."""
+    stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=KernelCache)
+    compiler = cupy.cuda.compiler
+    compiler._run_cc = run_compiler
+    compiler._get_bool_env_variable = compiler._kernel_cache_backend = compiler._empty_file_preprocess_cache = None
+    if cupy.cuda.get_nvcc_path() is None:
+        cupy.cuda.get_nvcc_path = lambda: "nvcc"
+
+
 class Unsupported:
     """Class in place of a public class of CuPy that PyGPU lacks; its objects cannot be created."""
 
@@ -153,7 +180,7 @@ def install_stand_ins() -> None:
     stand_in("cupy._core._routines_linalg", **numbers)
     for name in ("_gufuncs", "flags", "_routines_math", "_scalar", "syncdetect", "_kernel"):
         stand_in(f"cupy._core.{name}", _GUFunc=None, _scan_for_test=None, get_typename=None)
-    stand_in("cupy._util", ENABLE_SLICE_COPY=False, PerformanceWarning=UserWarning)
+    stand_in("cupy._util", clear_memo=cupy.clear_memo, ENABLE_SLICE_COPY=False, PerformanceWarning=UserWarning)
     for name in ("cupy._environment", "cupy._indexing", "cupy._indexing.generate", "cupy.linalg._util"):
         stand_in(name)
     stand_in("cupy.fft._config")
@@ -173,7 +200,7 @@ def install_stand_ins() -> None:
     stand_in("cupy_backends.cuda.libs", nvrtc=cupy.cuda.nvrtc)
     for name in ("cub", "cutensor"):
         stand_in(f"cupy.cuda.{name}", available=False)
-    stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=object)
+    replace_compiler()
     classes = ("ChannelFormatDescriptor", "CUDAarray", "ResourceDescriptor", "TextureDescriptor", "TextureObject")
     stand_in("cupy.cuda.texture", **dict.fromkeys((*classes, "TextureReference"), Unsupported))
     cupy.cuda.memory._malloc = cupy.cuda.alloc

@@ -94,7 +94,7 @@ def _hermitian(name: str, default: tuple[int, ...] | None) -> _Transform:
         _no_plan(name, plan)
         return irfftn(_core.conj(_input(x, name)), s, axes, of_other_way(norm))
 
-    return _described(transform, name, "`PyGPU.fft.irfftn` of the conjugate", False)
+    return _described(transform, name, f"`PyGPU.fft.ir{name[1:]}` of the conjugate", False)
 
 
 def _inverse_hermitian(name: str, default: tuple[int, ...] | None) -> _Transform:
@@ -104,7 +104,7 @@ def _inverse_hermitian(name: str, default: tuple[int, ...] | None) -> _Transform
         _no_plan(name, plan)
         return _core.conj(rfftn(x, s, axes, of_other_way(norm)))
 
-    return _described(transform, name, "the conjugate of `PyGPU.fft.rfftn`", False)
+    return _described(transform, name, f"the conjugate of `PyGPU.fft.r{name[2:]}`", False)
 
 
 fft, ifft = _along_axis(_axis.fft, "C2C"), _along_axis(_axis.ifft, "C2C")
