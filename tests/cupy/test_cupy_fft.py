@@ -269,6 +269,27 @@ def test_scipys_functions_compute_float16_in_single_precision() -> None:
     np.testing.assert_allclose(scipy_fft.irfft(a).get(), np.fft.irfft(host.astype("f4")), rtol=1e-5, atol=1e-5)
 
 
+def test_overwritten_array_is_result_of_complex_transform() -> None:
+    for function, arguments, wanted in (
+        (scipy_fft.fft, (4, 1), np.fft.fft(HOST, axis=1)),
+        (scipy_fft.ifftn, (), np.fft.ifftn(HOST)),
+        (fftpack.fft2, (), np.fft.fft2(HOST)),
+    ):
+        a = cupy.array(HOST)
+        kept = function(a, *arguments)
+        assert kept is not a
+        assert function(a, *arguments, overwrite_x=True) is a
+        np.testing.assert_allclose(a.get(), wanted, atol=1e-10)
+        np.testing.assert_array_equal(a.get(), kept.get())
+    a = cupy.array(HOST)
+    for other in (a[:, ::2], cupy.broadcast_to(a[0], (3, 4, 5)), a.real):
+        host = other.get()
+        assert scipy_fft.fft(other, overwrite_x=True) is not other
+        np.testing.assert_array_equal(other.get(), host)
+    assert scipy_fft.fft(a, 9, overwrite_x=True).shape == (3, 4, 9)
+    np.testing.assert_array_equal(a.get(), HOST)
+
+
 def test_scipys_functions_take_numbers_in_place_of_sequences() -> None:
     a = cupy.array(HOST)
     np.testing.assert_allclose(scipy_fft.fft2(a, s=3, axes=-2).get(), np.fft.fft(HOST, 3, -2), atol=1e-10)

@@ -38,6 +38,7 @@ import cupy.random  # noqa: E402
 import cupy.testing  # noqa: E402
 import cupyx  # noqa: E402
 import cupyx.profiler  # noqa: E402
+import cupyx.scipy  # noqa: E402
 
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
 from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
@@ -179,7 +180,7 @@ def install_stand_ins() -> None:
     numbers = {f"COMPUTE_TYPE_{name}": number for number, name in enumerate(types_of_products)}
     stand_in("cupy._core._routines_linalg", **numbers)
     for name in ("_gufuncs", "flags", "_routines_math", "_scalar", "syncdetect", "_kernel"):
-        stand_in(f"cupy._core.{name}", _GUFunc=None, _scan_for_test=None, get_typename=None)
+        stand_in(f"cupy._core.{name}", _GUFunc=None, _scan_for_test=None, get_typename=private_function())
     stand_in("cupy._util", clear_memo=cupy.clear_memo, ENABLE_SLICE_COPY=False, PerformanceWarning=UserWarning)
     for name in ("cupy._environment", "cupy._indexing", "cupy._indexing.generate", "cupy.linalg._util"):
         stand_in(name)
@@ -205,6 +206,7 @@ def install_stand_ins() -> None:
     stand_in("cupy.cuda.texture", **dict.fromkeys((*classes, "TextureReference"), Unsupported))
     cupy.cuda.memory._malloc = cupy.cuda.alloc
     cupy.cuda.driver._is_cuda_python = lambda: False
+    cupyx.scipy._scipy_available = importlib.util.find_spec("scipy") is not None
     stand_in("cupyx.profiler._time", _PerfCaseResult=benchmark_result)
     importlib.import_module("cupyx.time")._PerfCaseResult = benchmark_result  # type: ignore[attr-defined]
     stand_in("cupyx.cusolver", check_availability=lambda _: True)

@@ -9,7 +9,6 @@ _HAND_OVER = "share the arrays with CuPy or torch, or pass `a.get()` to SciPy: d
 MISSING: dict[str, tuple[str, ...]] = {
     "read files with NumPy, and upload the values by `cupy.asarray`": ("cupy.DataSource", "cupy.format_parser"),
     "use `cupy.linalg`, `cupy.matmul` and `cupy.dot`, which call cuBLAS or hipBLAS": ("cupy.cublas",),
-    "create the dtype by `numpy.dtype(fields, align=True)`": ("cupy.make_aligned_dtype",),
     "NumPy 2 removed the function, and no device has a list of its arrays": ("cupy.who",),
     "write the kernel in CUDA C++ with `cupy.RawKernel`, or in Python with Numba: docs/howto/numba.md": ("cupyx.jit",),
     "use `PyGPU.linalg`, `PyGPU.matmul` and `PyGPU.einsum`": (

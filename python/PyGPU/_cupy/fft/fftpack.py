@@ -15,36 +15,36 @@ __all__ = ["fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "irfft", "rfft"]
 
 def fft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
     """Transform as `PyGPU.fft.fft`; a call is checked against `plan`."""
-    return _scipy.fft(x, n, axis, plan=plan)
+    return _scipy.fft(x, n, axis, None, overwrite_x, plan=plan)
 
 
 def ifft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
     """Transform as `PyGPU.fft.ifft`; a call is checked against `plan`."""
-    return _scipy.ifft(x, n, axis, plan=plan)
+    return _scipy.ifft(x, n, axis, None, overwrite_x, plan=plan)
 
 
 def fftn(x: Any, shape: Any = None, axes: Any = None, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
     """Transform as `PyGPU.fft.fftn`; a call is checked against `plan`."""
-    return _scipy.fftn(x, shape, axes, plan=plan)
+    return _scipy.fftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
 def ifftn(x: Any, shape: Any = None, axes: Any = None, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
     """Transform as `PyGPU.fft.ifftn`; a call is checked against `plan`."""
-    return _scipy.ifftn(x, shape, axes, plan=plan)
+    return _scipy.ifftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
 def fft2(
     x: Any, shape: Any = None, axes: Any = (-2, -1), overwrite_x: bool = False, plan: Any = None
 ) -> _core.GPUArray:
     """Transform as `PyGPU.fft.fft2`; a call is checked against `plan`."""
-    return _scipy.fftn(x, shape, axes, plan=plan)
+    return _scipy.fftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
 def ifft2(
     x: Any, shape: Any = None, axes: Any = (-2, -1), overwrite_x: bool = False, plan: Any = None
 ) -> _core.GPUArray:
     """Transform as `PyGPU.fft.ifft2`; a call is checked against `plan`."""
-    return _scipy.ifftn(x, shape, axes, plan=plan)
+    return _scipy.ifftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
 def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:

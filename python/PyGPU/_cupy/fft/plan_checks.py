@@ -125,7 +125,8 @@ def _check_along_axes(
 def _check_nd(
     plan: PlanNd, value_type: ValueType, a: _core.GPUArray, lengths: Sequence[int | None] | None, axes: tuple[int, ...]
 ) -> None:
-    order = "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
+    is_contiguous = a.flags.c_contiguous or a.flags.f_contiguous
+    order = plan.order if not is_contiguous else "C" if a.flags.c_contiguous else "F"
     if order != plan.order:
         raise ValueError(f"array orders mismatch (plan: {plan.order}, input: {order})")
     shape, points = input_shape(a.shape, lengths, axes, value_type)

@@ -34,6 +34,19 @@ def _input(x: Any, name: str) -> _core.GPUArray:
     return a.astype(np.float32) if a.dtype == np.float16 else a
 
 
+def _output(x: Any, lengths: Any, axes: Any) -> _core.GPUArray | None:
+    """Return the array itself if its memory can store the result of a transform of complex numbers."""
+    if not isinstance(x, _core.GPUArray) or x.dtype.kind != "c" or not x.flags.writeable:
+        return None
+    if not (x.flags.c_contiguous or x.flags.f_contiguous):  # elements of other arrays may share memory
+        return None
+    same = lengths is None or all(
+        length in (None, -1) or (-x.ndim <= axis < x.ndim and x.shape[axis] == length)
+        for length, axis in zip(lengths, axes, strict=False)
+    )
+    return x if same else None
+
+
 def _no_plan(name: str, plan: Any) -> None:
     if plan is not None:
         raise NotImplementedError(f"{name}: plan={plan!r} is not yet supported; pass None")
@@ -50,7 +63,7 @@ def _axes(s: Any, axes: Any) -> Any:
 
 
 def _along_axis(own: Callable[..., _core.GPUArray], value_type: ValueType, takes_plan: bool = True) -> _Transform:
-    name = own.__name__
+    name, is_complex = own.__name__, value_type == "C2C"
 
     def transform(
         x: Any, n: int | None = None, axis: int = -1, norm: Any = None, overwrite_x: bool = False, *, plan: Any = None
@@ -59,7 +72,7 @@ def _along_axis(own: Callable[..., _core.GPUArray], value_type: ValueType, takes
             _no_plan(name, plan)
         if plan is not None or get_current_plan() is not None:
             check_plan(plan, value_type, x, (n,), (axis,), is_along_axis=True)
-        return own(_input(x, name), n, axis, norm)
+        return own(_input(x, name), n, axis, norm, _output(x, (n,), (axis,)) if overwrite_x and is_complex else None)
 
     return _described(transform, name, f"`PyGPU.fft.{name}`", takes_plan)
 
@@ -72,7 +85,8 @@ def _along_axes(name: str, value_type: ValueType, transform_name: str, default: 
         axes = _axes(s, axes)
         if plan is not None or get_current_plan() is not None:
             check_plan(plan, value_type, x, s, axes)
-        return _core._fft(transform_name, _input(x, name), s, axes, norm, None)
+        out = _output(x, s, axes) if overwrite_x and value_type == "C2C" else None
+        return _core._fft(transform_name, _input(x, name), s, axes, norm, out)
 
     return _described(transform, name, f"`PyGPU.fft.{name}`", True)
 
@@ -82,7 +96,7 @@ def _described(transform: Callable[..., Any], name: str, as_own: str, takes_plan
     of_plan = "the call is checked against `plan`." if takes_plan else "`plan` must be None, as in CuPy."
     transform.__doc__ = (
         f"Transform as {as_own}, with SciPy's parameters.\n\n"
-        f"    `overwrite_x` is accepted and changes nothing; {of_plan}"
+        f"    With `overwrite_x`, the result of a transform of complex numbers may be the array itself; {of_plan}"
     )
     return transform
 
