@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -53,11 +54,14 @@ def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True)
         return aligned
     if alignment < least:
         raise ValueError(f"make_aligned_dtype: alignment={alignment} is below {least}, the alignment of a field")
-    return np.dtype(
-        {**_description(aligned), "itemsize": _rounded(aligned.itemsize, alignment)},
-        align=True,
-        metadata={_ALIGNMENT: alignment},
-    )
+    description = {**_description(aligned), "itemsize": _rounded(aligned.itemsize, alignment)}
+    return _created(description, metadata={_ALIGNMENT: alignment})
+
+
+def _created(description: Any, **keywords: Any) -> np.dtype[Any]:
+    """Return the aligned dtype of NumPy's description by names, formats and offsets."""
+    dtype: np.dtype[Any] = np.dtype(description, align=True, **keywords)
+    return dtype
 
 
 def _rounded(offset: int, alignment: int) -> int:
@@ -66,7 +70,7 @@ def _rounded(offset: int, alignment: int) -> int:
 
 
 def _description(dtype: np.dtype[Any]) -> dict[str, Any]:
-    fields = dtype.fields or {}
+    fields: Mapping[str, Any] = dtype.fields or {}
     parts = [fields[name] for name in dtype.names or ()]
     return {"names": list(dtype.names or ()), "formats": [part[0] for part in parts], "offsets": [p[1] for p in parts]}
 
@@ -87,7 +91,7 @@ def _aligned(dtype: np.dtype[Any], recurse: bool) -> tuple[np.dtype[Any], int]:
         offset += field.itemsize
     itemsize = _rounded(offset, alignment)
     description |= {"formats": formats, "offsets": offsets, "itemsize": itemsize}
-    return np.dtype(description, align=True), alignment
+    return _created(description), alignment
 
 
 def _aligned_field(dtype: np.dtype[Any], recurse: bool) -> tuple[np.dtype[Any], int]:
