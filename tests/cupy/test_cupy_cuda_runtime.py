@@ -178,7 +178,11 @@ def test_modules_have_their_names() -> None:
 
 
 def test_missing_names_say_what_to_use() -> None:
-    for name, hint in (("nccl", "torch.distributed"), ("cufft", "PyGPU.fft"), ("get_cublas_handle", "PyGPU.linalg")):
+    for name, hint in (
+        ("nccl", "torch.distributed"),
+        ("curand", "PyGPU.random"),
+        ("get_cublas_handle", "PyGPU.linalg"),
+    ):
         with pytest.raises(AttributeError, match=hint):
             getattr(cuda, name)
     with pytest.raises(ImportError, match=r"torch\.distributed"):

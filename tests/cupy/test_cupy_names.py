@@ -260,6 +260,33 @@ def test_vectorize_calls_function_with_whole_arrays() -> None:
 
 
 @pytest.mark.enough_on("cpu")
+def test_aligned_dtype_has_alignment_of_cuda() -> None:
+    aligned = cupy.make_aligned_dtype
+    for fields, itemsize, offsets in (
+        ("?,c8", 16, (0, 8)),
+        ("c16,?", 32, (0, 16)),
+        ("?,(3,)c8", 32, (0, 8)),
+        ([("a", "?"), ("b", "c8,?")], 24, (0, 8)),
+        ("?,(4,)V3", 13, (0, 1)),
+        ("i1,f8", 16, (0, 8)),
+    ):
+        dtype = aligned(fields)
+        assert (dtype.itemsize, tuple(offset for _, offset in dtype.fields.values())) == (itemsize, offsets)
+    wide = aligned("f4,f4", alignment=16)
+    assert wide.itemsize == 16
+    assert aligned([("a", "i1"), ("b", wide)]).fields["b"][1] == 16
+    assert aligned([("a", "?"), ("b", "i1,c8")], recurse=False).itemsize == 16
+    for text, arguments, keywords in (
+        ("only supports structured dtypes", ("c16",), {}),
+        ("alignment=4 is below 8", ("i4,c8",), {"alignment": 4}),
+        ("alignment=12 is not a power of 2", ("i4,c8",), {"alignment": 12}),
+        ("overlap", ({"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [4, 0]},), {}),
+    ):
+        with pytest.raises(ValueError, match=text):
+            aligned(*arguments, **keywords)
+
+
+@pytest.mark.enough_on("cpu")
 def test_reductions_of_host_arrays_stay_on_the_host() -> None:
     host = np.arange(6.0).reshape(2, 3)
     for name in ("sum", "prod", "max", "amin", "mean", "std", "var", "cumsum"):

@@ -8,6 +8,7 @@ attribute of a stand-in fails with the text of `PRIVATE`, and counts as private 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import math
 import os
@@ -31,10 +32,13 @@ PyGPU.as_cupy(force=True)
 import cupy  # noqa: E402
 import cupy.cuda  # noqa: E402
 import cupy.fft  # noqa: E402
+import cupy.fft.config  # noqa: E402
 import cupy.linalg  # noqa: E402
 import cupy.random  # noqa: E402
 import cupy.testing  # noqa: E402
 import cupyx  # noqa: E402
+import cupyx.profiler  # noqa: E402
+import cupyx.scipy  # noqa: E402
 
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
 from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
@@ -99,6 +103,32 @@ def benchmark_result(name: str, times: Any, devices: tuple[int, ...]) -> Benchma
     return BenchmarkResult(name, times[0], times[1:], devices)
 
 
+def run_compiler(command: list[str], *_: Any) -> str:
+    """Return CUDA's version as `nvcc` prints its own; a file of tests reads it when it is collected."""
+    if "--version" not in command:
+        raise AttributeError(f"{PRIVATE} cupy.cuda.compiler._run_cc")
+    major, rest = divmod(cupy.cuda.runtime.runtimeGetVersion(), 1000)
+    return f"release {major}.{rest // 10}"
+
+
+class KernelCache:
+    """Class in place of CuPy's private cache of kernels, of which tests set the folder."""
+
+    def __init__(self, _folder: str) -> None:
+        if type(self) is not KernelCache:
+            raise AttributeError(f"{PRIVATE} cupy.cuda._compiler_cache.DiskKernelCacheBackend")
+
+
+def replace_compiler() -> None:
+    """Give `cupy.cuda.compiler` the private names that tests of kernels replace."""
+    stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=KernelCache)
+    compiler = cupy.cuda.compiler
+    compiler._run_cc = run_compiler
+    compiler._get_bool_env_variable = compiler._kernel_cache_backend = compiler._empty_file_preprocess_cache = None
+    if cupy.cuda.get_nvcc_path() is None:
+        cupy.cuda.get_nvcc_path = lambda: "nvcc"
+
+
 class Unsupported:
     """Class in place of a public class of CuPy that PyGPU lacks; its objects cannot be created."""
 
@@ -109,6 +139,31 @@ class Unsupported:
 def no_names(*_: Any) -> list[Any]:
     """Return no accelerators."""
     return []
+
+
+def along_each_axis() -> None:
+    """Stand for CuPy's private function that transforms one axis after the other; tests compare its identity."""
+
+
+def along_all_axes() -> None:
+    """Stand for CuPy's private function that transforms all axes by one plan; tests compare its identity."""
+
+
+def default_fft_function(
+    a: Any, s: Any = None, axes: Any = None, plan: Any = None, value_type: str = "C2C"
+) -> Callable[[], None]:
+    """Return the function that CuPy would use by default; tests create plans where it is that of all axes."""
+    is_fortran_real = a.flags.f_contiguous and value_type != "C2C"
+    if plan is not None or a.ndim == 1 or is_fortran_real or not cupy.fft.config._enable_nd_planning.get():
+        return along_each_axis
+    used = range(-(a.ndim if s is None else len(s)), 0) if axes is None else axes
+    if s is not None and len(s) != len(used):
+        raise ValueError("Shape and axes have different lengths.")
+    numbers = [axis % a.ndim for axis in used]
+    ascending = sorted(numbers) if value_type == "C2C" else [*sorted(numbers[:-1]), *numbers[-1:]]
+    are_neighbours = all(second - first == 1 for first, second in itertools.pairwise(ascending))
+    is_at_end = 0 in ascending or a.ndim - 1 in ascending
+    return along_all_axes if 2 <= len(ascending) <= 3 and are_neighbours and is_at_end else along_each_axis
 
 
 def install_stand_ins() -> None:
@@ -125,15 +180,20 @@ def install_stand_ins() -> None:
     numbers = {f"COMPUTE_TYPE_{name}": number for number, name in enumerate(types_of_products)}
     stand_in("cupy._core._routines_linalg", **numbers)
     for name in ("_gufuncs", "flags", "_routines_math", "_scalar", "syncdetect", "_kernel"):
-        stand_in(f"cupy._core.{name}", _GUFunc=None, _scan_for_test=None, get_typename=None)
-    stand_in("cupy._util", ENABLE_SLICE_COPY=False, PerformanceWarning=UserWarning)
+        stand_in(f"cupy._core.{name}", _GUFunc=None, _scan_for_test=None, get_typename=private_function())
+    stand_in("cupy._util", clear_memo=cupy.clear_memo, ENABLE_SLICE_COPY=False, PerformanceWarning=UserWarning)
     for name in ("cupy._environment", "cupy._indexing", "cupy._indexing.generate", "cupy.linalg._util"):
         stand_in(name)
     stand_in("cupy.fft._config")
-    stand_in("cupy.fft._fft", **dict.fromkeys(("_default_fft_func", "_fft", "_fftn", "_size_last_transform_axis")))
+    stand_in(
+        "cupy.fft._fft",
+        _default_fft_func=default_fft_function,
+        _fft=along_each_axis,
+        _fftn=along_all_axes,
+        _size_last_transform_axis=None,
+    )
     stand_in("cupy._creation")
     stand_in("cupy._creation.from_data", array=cupy.array)
-    stand_in("cupy.fft.config", enable_nd_planning=True, use_multi_gpus=False)
     stand_in("cupy_backends")
     stand_in("cupy_backends.cuda", stream=cupy.cuda.stream)
     stand_in("cupy_backends.cuda.api", runtime=cupy.cuda.runtime, driver=cupy.cuda.driver)
@@ -141,11 +201,12 @@ def install_stand_ins() -> None:
     stand_in("cupy_backends.cuda.libs", nvrtc=cupy.cuda.nvrtc)
     for name in ("cub", "cutensor"):
         stand_in(f"cupy.cuda.{name}", available=False)
-    stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=object)
+    replace_compiler()
     classes = ("ChannelFormatDescriptor", "CUDAarray", "ResourceDescriptor", "TextureDescriptor", "TextureObject")
     stand_in("cupy.cuda.texture", **dict.fromkeys((*classes, "TextureReference"), Unsupported))
     cupy.cuda.memory._malloc = cupy.cuda.alloc
     cupy.cuda.driver._is_cuda_python = lambda: False
+    cupyx.scipy._scipy_available = importlib.util.find_spec("scipy") is not None
     stand_in("cupyx.profiler._time", _PerfCaseResult=benchmark_result)
     importlib.import_module("cupyx.time")._PerfCaseResult = benchmark_result  # type: ignore[attr-defined]
     stand_in("cupyx.cusolver", check_availability=lambda _: True)

@@ -56,6 +56,17 @@ class TestDeviceInterface:
         assert a.__cuda_array_interface__["strides"] == (-24, 8)
         assert a.__cuda_array_interface__["data"] == (a.ptr, False)
 
+    def test_interface_describes_structure_with_padding(self) -> None:
+        dtype = np.dtype([("a", "?"), ("b", "<i8"), ("c", "<c8"), ("d", "i1")], align=True)
+        a = PyGPU.zeros(3, dtype)
+        shared = PyGPU.asarray(Exporter(a.__cuda_array_interface__, a))
+        assert (shared.dtype, shared.ptr) == (dtype, a.ptr)
+
+    def test_interface_describes_items_without_fields(self) -> None:
+        a = PyGPU.zeros(3, "V8")
+        said = a.__cuda_array_interface__ | {"descr": [("", "|V8")]}
+        assert PyGPU.asarray(Exporter(said, a)).dtype == np.dtype("V8")
+
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
     def test_array_of_dtype_without_typestr_has_no_interface(self, dtype: str) -> None:
         pytest.importorskip("ml_dtypes")

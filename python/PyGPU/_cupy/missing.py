@@ -9,7 +9,6 @@ _HAND_OVER = "share the arrays with CuPy or torch, or pass `a.get()` to SciPy: d
 MISSING: dict[str, tuple[str, ...]] = {
     "read files with NumPy, and upload the values by `cupy.asarray`": ("cupy.DataSource", "cupy.format_parser"),
     "use `cupy.linalg`, `cupy.matmul` and `cupy.dot`, which call cuBLAS or hipBLAS": ("cupy.cublas",),
-    "create the dtype by `numpy.dtype(fields, align=True)`": ("cupy.make_aligned_dtype",),
     "NumPy 2 removed the function, and no device has a list of its arrays": ("cupy.who",),
     "write the kernel in CUDA C++ with `cupy.RawKernel`, or in Python with Numba: docs/howto/numba.md": ("cupyx.jit",),
     "use `PyGPU.linalg`, `PyGPU.matmul` and `PyGPU.einsum`": (
@@ -38,13 +37,11 @@ MISSING: dict[str, tuple[str, ...]] = {
     f"entropies are sums of `PyGPU.special.entr` and `rel_entr`; otherwise {_HAND_OVER}": (
         "cupyx.scipy.stats",
     ),
-    "use `cupyx.scipy.fft`, as SciPy recommends": ("cupyx.scipy.fftpack",),
     "use `cupyx.scipy.fft.fftn` and `rfftn`; for the other transforms, `scipy.fft` over `a.get()`": (
         "cupyx.scipy.fft.dct", "cupyx.scipy.fft.dctn", "cupyx.scipy.fft.dst", "cupyx.scipy.fft.dstn",
         "cupyx.scipy.fft.idct", "cupyx.scipy.fft.idctn", "cupyx.scipy.fft.idst", "cupyx.scipy.fft.idstn",
         "cupyx.scipy.fft.fht", "cupyx.scipy.fft.ifht",
     ),
-    "PyGPU keeps the plans itself: call the transform": ("cupyx.scipy.fft.get_fft_plan", "cupy.fft.config"),
     "PyGPU has no kernel of it: call `scipy.special` over `a.get()`": (
         "cupyx.scipy.special.btdtri", "cupyx.scipy.special.ellipeinc", "cupyx.scipy.special.ellipj",
         "cupyx.scipy.special.ellipkinc", "cupyx.scipy.special.multigammaln", "cupyx.scipy.special.round",

@@ -41,6 +41,7 @@ _OWN: dict[str, dict[str, tuple[str, ...]]] = {
             "amax", "amin", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var",
         ),
         "PyGPU._cupy.functions.searching": ("argmax", "argmin"),
+        "PyGPU._cupy.functions.structured": ("make_aligned_dtype",),
         "PyGPU._cupy.functions.vectorization": ("vectorize",),
     },
     "PyGPU.cupyx": {

@@ -8,15 +8,15 @@ from PyGPU import _core
 from PyGPU._functions import array_arguments
 from PyGPU._native.public.docstrings import documented_like
 
-__all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
+__all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "of_other_way", "rfft"]
 
 Norm = Literal["backward", "ortho", "forward"] | None
 
 _OTHER_WAY: dict[Any, Norm] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _of_other_way(norm: Norm) -> Norm:
-    """Return the `norm` by which a transform in the other direction gets the same scale factor."""
+def of_other_way(norm: Norm) -> Norm:
+    """Return the `norm` with which a transform in the opposite direction has the same scale factor."""
     try:
         return _OTHER_WAY[norm]
     except (KeyError, TypeError):
@@ -163,7 +163,7 @@ def hfft(
     signal = array_arguments.array(a, "hfft")
     is_complex = signal.dtype.kind == "c"
     half_spectrum = _core.conjugate(signal) if is_complex else signal
-    return _core._fft("irfft", half_spectrum, n, axis, _of_other_way(norm), out, is_complex)
+    return _core._fft("irfft", half_spectrum, n, axis, of_other_way(norm), out, is_complex)
 
 
 @documented_like(rfft)
@@ -178,6 +178,6 @@ def ihfft(
     >>> PyGPU.fft.ihfft(PyGPU.to_gpu([4.0, 0.0, 0.0, 0.0])).real.tolist()
     [1.0, 1.0, 1.0]
     """
-    spectrum = _core._fft("rfft", a, n, axis, _of_other_way(norm), out)
+    spectrum = _core._fft("rfft", a, n, axis, of_other_way(norm), out)
     _core.conjugate(spectrum, out=spectrum)
     return spectrum

@@ -4,18 +4,20 @@
 //! process-wide lock during library calls: a caller checks out an object, or creates one if the pool has none, and
 //! returns it after the call.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pygpu_base::fork_safe::ForkSafeMutex;
 
 /// Bounded pool of idle objects, by key.
 pub struct ObjectPool<K: 'static, T: 'static> {
     things: ForkSafeMutex<Vec<(K, T)>>,
-    most: usize,
+    most: AtomicUsize,
 }
 
 impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
     /// Creates an empty pool for at most `most` objects.
     pub const fn new(most: usize) -> Self {
-        Self { things: ForkSafeMutex::new(Vec::new()), most }
+        Self { things: ForkSafeMutex::new(Vec::new()), most: AtomicUsize::new(most) }
     }
 
     /// Checks out the object with this key that was returned last, because its state may still be in the device's
@@ -32,7 +34,34 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
     pub fn put(&'static self, key: K, thing: T) -> Option<T> {
         let mut things = self.things.lock();
         things.push((key, thing));
-        (things.len() > self.most).then(|| things.remove(0).1)
+        (things.len() > self.most.load(Ordering::Relaxed)).then(|| things.remove(0).1)
+    }
+
+    /// Returns the number of objects in the pool whose key satisfies a condition.
+    pub fn count(&'static self, condition: impl Fn(&K) -> bool) -> usize {
+        self.things.lock().iter().filter(|(key, _)| condition(key)).count()
+    }
+
+    /// Takes all objects whose key satisfies a condition out of the pool; the caller must destroy them.
+    #[must_use = "a thing of a library does not end by itself"]
+    pub fn take_all(&'static self, condition: impl Fn(&K) -> bool) -> Vec<T> {
+        let mut things = self.things.lock();
+        things.extract_if(.., |(key, _)| condition(key)).map(|(_, thing)| thing).collect()
+    }
+
+    /// Returns the largest number of objects in the pool.
+    pub fn most(&self) -> usize {
+        self.most.load(Ordering::Relaxed)
+    }
+
+    /// Changes the largest number of objects in the pool. Evicts the least recently returned objects above that number,
+    /// which the caller must destroy.
+    #[must_use = "a thing of a library does not end by itself"]
+    pub fn set_most(&'static self, most: usize) -> Vec<T> {
+        let mut things = self.things.lock();
+        self.most.store(most, Ordering::Relaxed);
+        let excess = things.len().saturating_sub(most);
+        things.drain(..excess).map(|(_, thing)| thing).collect()
     }
 }
 
@@ -59,5 +88,28 @@ mod tests {
         assert_eq!(SHELF.put(1, again), None);
         assert_eq!(SHELF.put(3, "c"), Some("b"));
         assert_eq!((SHELF.take(&1), SHELF.take(&3)), (Some("a"), Some("c")));
+    }
+
+    #[test]
+    fn lower_limit_evicts_least_recently_returned_objects() {
+        static SHELF: ObjectPool<i32, &str> = ObjectPool::new(3);
+        for (key, thing) in [(1, "a"), (2, "b"), (3, "c")] {
+            assert_eq!(SHELF.put(key, thing), None);
+        }
+        assert_eq!(SHELF.set_most(1), ["a", "b"]);
+        assert_eq!((SHELF.most(), SHELF.count(|_| true)), (1, 1));
+        assert_eq!(SHELF.put(4, "d"), Some("c"));
+        assert_eq!(SHELF.set_most(2), [""; 0]);
+    }
+
+    #[test]
+    fn objects_of_some_keys_are_counted_and_taken() {
+        static SHELF: ObjectPool<i32, &str> = ObjectPool::new(4);
+        for (key, thing) in [(1, "a"), (2, "b"), (3, "c")] {
+            assert_eq!(SHELF.put(key, thing), None);
+        }
+        assert_eq!(SHELF.count(|key| key % 2 == 1), 2);
+        assert_eq!(SHELF.take_all(|key| key % 2 == 1), ["a", "c"]);
+        assert_eq!((SHELF.count(|_| true), SHELF.take(&2)), (1, Some("b")));
     }
 }

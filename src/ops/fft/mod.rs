@@ -4,7 +4,7 @@
 //! the steps that the libraries lack: conversion, zero padding, scaling.
 
 mod embedding;
-mod plans;
+pub mod plans;
 mod prepare;
 
 use smallvec::SmallVec;

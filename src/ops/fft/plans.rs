@@ -17,7 +17,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse, capture, ordered};
 
-/// The cached plans: at most 64, because each plan owns tables in device memory.
+/// The cached plans: by default at most 64, because each plan owns tables in device memory.
 static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
 
 #[derive(PartialEq)]
@@ -49,6 +49,29 @@ impl Drop for SharedFftPlan {
             shutdown::defer(ended);
         }
     }
+}
+
+/// Counts the cached plans of a device. Returns this number and the largest number of cached plans of all devices.
+pub fn counts(device: Device) -> (usize, usize) {
+    (PLANS.count(|key| key.device == id_of(device)), PLANS.most())
+}
+
+/// Removes the cached plans of a device. Plans of captured graphs remain until their graphs end.
+pub fn clear(device: Device) {
+    drop_afterwards(PLANS.take_all(|key| key.device == id_of(device)));
+}
+
+/// Changes the largest number of cached plans of all devices, and removes the plans above it.
+pub fn set_most(most: usize) {
+    drop_afterwards(PLANS.set_most(most));
+}
+
+fn drop_afterwards(plans: Vec<Arc<SharedFftPlan>>) {
+    plans.into_iter().for_each(|plan| capture::drop_afterwards(Box::new(plan)));
+}
+
+fn id_of(device: Device) -> (BackendKind, i32) {
+    (device.kind(), device.index())
 }
 
 fn within(device: Device, work: &mut dyn FnMut()) -> Result<()> {
@@ -102,7 +125,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let device = stream.device();
     let shape = &embedding.shape;
-    let key = FftPlanKey { device: (device.kind(), device.index()), epoch: device.epoch(), shape: *shape };
+    let key = FftPlanKey { device: id_of(device), epoch: device.epoch(), shape: *shape };
     let lasting = match PLANS.take(&key) {
         Some(found) => found,
         None if capture::is_capturing(stream)? => return Err(no_plan()),

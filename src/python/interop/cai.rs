@@ -249,7 +249,6 @@ impl<'py> InterfaceDict<'py> {
     }
 
     fn dtype(&self) -> PyResult<DType> {
-        let py = self.0.py();
         let typestr = self.required("typestr")?;
         let Ok(text) = typestr.cast::<PyString>() else {
             return Err(wrong_type(format_args!("'typestr' is text such as '<f4', not {typestr:?}")));
@@ -258,12 +257,7 @@ impl<'py> InterfaceDict<'py> {
         if scalar_dtype.kind() != ScalarType::Opaque {
             return Ok(scalar_dtype);
         }
-        let source = match self.get("descr")? {
-            Some(descr) => descr,
-            None => typestr,
-        };
-        let descr = ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((source,))?;
-        let dtype = dtype::from_numpy(&descr)?;
+        let dtype = dtype::from_numpy(&self.structured(&typestr)?)?;
         if dtype.itemsize() != scalar_dtype.itemsize() {
             return Err(wrong_value(format_args!(
                 "'descr' describes items of {} bytes, and 'typestr' of {}",
@@ -272,6 +266,21 @@ impl<'py> InterfaceDict<'py> {
             )));
         }
         Ok(dtype)
+    }
+
+    /// Returns the NumPy dtype of opaque items: with fields if the interface describes any.
+    fn structured(&self, typestr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.0.py();
+        if let Some(descr) = self.get("descr")? {
+            // Unlike `numpy.dtype`, this function omits the padding between fields, which has an empty name.
+            let format = py.import(intern!(py, "numpy.lib.format"))?;
+            let dtype = format.call_method1(intern!(py, "descr_to_dtype"), (descr,))?;
+            let names = dtype.getattr(intern!(py, "names"))?;
+            if !names.is_none() && !names.is_empty()? {
+                return Ok(dtype);
+            }
+        }
+        ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((typestr,))
     }
 
     fn check_version_and_mask(&self) -> PyResult<()> {
@@ -284,7 +293,7 @@ impl<'py> InterfaceDict<'py> {
         }
         match self.get("mask")? {
             Some(_) => {
-                Err(wrong_value(format_args!("masked arrays are not supported; give the data and the mask apart")))
+                Err(wrong_value(format_args!("PyGPU does not support masked arrays; give the data and the mask apart")))
             }
             None => Ok(()),
         }

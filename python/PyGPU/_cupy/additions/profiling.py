@@ -7,8 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from PyGPU import _core
-from PyGPU._pycuda.driver.profiler import start_profiler, stop_profiler
+from PyGPU.cupy.cuda import nvtx, runtime
 
 __all__ = ["profile", "time_range"]
 
@@ -23,12 +22,12 @@ def profile() -> Iterator[None]:
     >>> with cupyx.profiler.profile():
     ...     pass
     """
-    start_profiler()
+    runtime.profilerStart()
     try:
         yield
     finally:
-        _core.Device().synchronize()
-        stop_profiler()
+        runtime.deviceSynchronize()
+        runtime.profilerStop()
 
 
 class time_range:
@@ -65,21 +64,23 @@ class time_range:
         if color_id is not None and argb_color is not None:
             raise ValueError(f"time_range: color_id={color_id} and argb_color={argb_color} exclude each other")
         self.message, self.sync = message, sync
-        self._begun: list[bool] = []
+        self.color_id, self.argb_color = color_id, argb_color
 
     def __enter__(self) -> time_range:
         if self.message is None:
             raise ValueError('time_range: a block needs a label: write time_range("label")')
         if self.sync:
-            _core.Device().synchronize()
-        self._begun.append(_core._begin_range(self.message))
+            runtime.deviceSynchronize()
+        if self.argb_color is not None:
+            nvtx.RangePushC(self.message, self.argb_color)
+        else:
+            nvtx.RangePush(self.message, -1 if self.color_id is None else self.color_id)
         return self
 
     def __exit__(self, *_exception: object) -> None:
         if self.sync:
-            _core.Device().synchronize()
-        if self._begun.pop():
-            _core._end_range()
+            runtime.deviceSynchronize()
+        nvtx.RangePop()
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         if self.message is None:

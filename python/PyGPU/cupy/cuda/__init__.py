@@ -3,8 +3,8 @@
 `Device` is `PyGPU.Device` and `Graph` is `PyGPU.Graph`. `Stream` and `Event` derive from PyGPU's classes, and have
 CuPy's constructors. Objects are imported at their first use.
 
-Submodules: `compiler`, `device`, `driver`, `function`, `graph`, `memory`, `memory_hook`, `memory_hooks`, `nvrtc`,
-`nvtx`, `pinned_memory`, `profiler`, `runtime`, `stream`.
+Submodules: `compiler`, `cufft`, `device`, `driver`, `function`, `graph`, `memory`, `memory_hook`, `memory_hooks`,
+`nvrtc`, `nvtx`, `pinned_memory`, `profiler`, `runtime`, `stream`.
 """
 
 # ruff: noqa: F403
@@ -38,7 +38,7 @@ _ENVIRONMENT = (
     "get_cuda_path", "get_hipcc_path", "get_local_runtime_version", "get_nvcc_path", "get_rocm_path", "is_available",
 )  # fmt: skip
 
-_SUBMODULES = (*_NAMES, "driver", "memory_hooks", "nvrtc", "nvtx", "runtime")
+_SUBMODULES = (*_NAMES, "cufft", "driver", "memory_hooks", "nvrtc", "nvtx", "runtime")
 
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 _HOMES |= dict.fromkeys(_ENVIRONMENT, "PyGPU._cupy.cuda.environment")
@@ -46,7 +46,6 @@ _HOMES |= dict.fromkeys(_ENVIRONMENT, "PyGPU._cupy.cuda.environment")
 _HINTS = {
     "cub": "PyGPU selects its own algorithms",
     "cublas": "PyGPU.linalg and the operator @ call cuBLAS",
-    "cufft": "PyGPU.fft calls cuFFT",
     "curand": "PyGPU.random and PyGPU.curandom call cuRAND",
     "cusolver": "PyGPU.linalg calls cuSOLVER",
     "cusparse": "PyGPU has no sparse matrices; CuPy, torch and SciPy take its arrays without a copy",

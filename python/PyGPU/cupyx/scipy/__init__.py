@@ -1,10 +1,10 @@
-"""SciPy's functions for device arrays, as in `cupyx.scipy`: `special`, and parts of `linalg` and `fft`."""
+"""SciPy's functions for device arrays, as in `cupyx.scipy`: `special`, `fftpack`, and parts of `linalg` and `fft`."""
 
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._cupy.environment import get_scipy_module as get_array_module
 
-__all__ = ["fft", "get_array_module", "linalg", "special"]  # the submodules are imported at their first use
+__all__ = ["fft", "fftpack", "get_array_module", "linalg", "special"]  # imported at their first use
 
 if not TYPE_CHECKING:
 

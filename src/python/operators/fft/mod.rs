@@ -22,14 +22,14 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_memory::capture;
-use pygpu_ops::fft::{self, FftProblem, Transform};
+use pygpu_ops::fft::{self, FftProblem, Transform, plans};
 use pygpu_ops::ufunc::Casting;
 
 /// Transform an array like the function `name` of `numpy.fft`. If `ours` is true, the transform may overwrite the
 /// operand.
 #[pyfunction]
 #[pyo3(signature = (
-    name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
+    name: "str", a: "Any", n: "int | Sequence[int | None] | None", axis: "int | Sequence[int] | None",
     norm: "str | None", out: "GPUArray | None", ours: "bool" = false
 ) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)] // the parameters of NumPy's functions
@@ -220,6 +220,30 @@ fn _fft_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
     Ok(library(py, device).ok().map(Fft::version))
 }
 
+/// Return the number of cached plans of the current device, and the limit for all devices; None if unlimited.
+#[pyfunction]
+#[pyo3(signature = () -> "tuple[int, int | None]")]
+fn _fft_plan_counts() -> PyResult<(usize, Option<usize>)> {
+    let (count, most) = plans::counts(Device::current()?);
+    Ok((count, (most != usize::MAX).then_some(most)))
+}
+
+/// Remove the cached plans of the current device.
+#[pyfunction]
+#[pyo3(signature = () -> "None")]
+fn _clear_fft_plans(py: Python<'_>) -> PyResult<()> {
+    let device = Device::current()?;
+    py.without_gil(|| plans::clear(device));
+    Ok(())
+}
+
+/// Change the largest number of cached plans of all devices; None for no limit.
+#[pyfunction]
+#[pyo3(signature = (most: "int | None") -> "None")]
+fn _limit_fft_plans(py: Python<'_>, most: Option<usize>) {
+    py.without_gil(|| plans::set_most(most.unwrap_or(usize::MAX)));
+}
+
 names! {
-    internal_functions: _fft_library_version, _fft;
+    internal_functions: _fft_library_version, _fft, _fft_plan_counts, _clear_fft_plans, _limit_fft_plans;
 }

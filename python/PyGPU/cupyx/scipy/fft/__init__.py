@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from PyGPU._cupy.additions.scipy_fft import (
+from PyGPU._cupy.fft.plan_creation import get_fft_plan
+from PyGPU._cupy.fft.scipy_backend import (  # the names of SciPy's protocol of backends
+    DOMAIN as __ua_domain__,  # noqa: F401
+    call as __ua_function__,  # noqa: F401
+    convert as __ua_convert__,  # noqa: F401
+)
+from PyGPU._cupy.fft.scipy_functions import (
     fft,
     fft2,
     fftfreq,
@@ -29,8 +35,9 @@ from PyGPU._cupy.additions.scipy_fft import (
 )
 
 __all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",
-    "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "next_fast_len", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "get_fft_plan", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
+    "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "next_fast_len", "rfft",
+    "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 

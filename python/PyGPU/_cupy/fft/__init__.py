@@ -1,0 +1,1 @@
+"""CuPy's interface to Fourier transforms: plans, their cache, and functions with SciPy's parameters."""

@@ -1,0 +1,131 @@
+"""Transforms with the parameters and layouts of `scipy.fftpack`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._cupy.fft import scipy_functions as _scipy
+from PyGPU._functions import array_arguments
+
+__all__ = ["fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "irfft", "rfft"]
+
+
+def fft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
+    """Transform as `PyGPU.fft.fft`; a call is checked against `plan`."""
+    return _scipy.fft(x, n, axis, None, overwrite_x, plan=plan)
+
+
+def ifft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
+    """Transform as `PyGPU.fft.ifft`; a call is checked against `plan`."""
+    return _scipy.ifft(x, n, axis, None, overwrite_x, plan=plan)
+
+
+def fftn(x: Any, shape: Any = None, axes: Any = None, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
+    """Transform as `PyGPU.fft.fftn`; a call is checked against `plan`."""
+    return _scipy.fftn(x, shape, axes, None, overwrite_x, plan=plan)
+
+
+def ifftn(x: Any, shape: Any = None, axes: Any = None, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
+    """Transform as `PyGPU.fft.ifftn`; a call is checked against `plan`."""
+    return _scipy.ifftn(x, shape, axes, None, overwrite_x, plan=plan)
+
+
+def fft2(
+    x: Any, shape: Any = None, axes: Any = (-2, -1), overwrite_x: bool = False, plan: Any = None
+) -> _core.GPUArray:
+    """Transform as `PyGPU.fft.fft2`; a call is checked against `plan`."""
+    return _scipy.fftn(x, shape, axes, None, overwrite_x, plan=plan)
+
+
+def ifft2(
+    x: Any, shape: Any = None, axes: Any = (-2, -1), overwrite_x: bool = False, plan: Any = None
+) -> _core.GPUArray:
+    """Transform as `PyGPU.fft.ifft2`; a call is checked against `plan`."""
+    return _scipy.ifftn(x, shape, axes, None, overwrite_x, plan=plan)
+
+
+def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
+    """Compute half of the spectrum of real numbers along an axis, as real numbers.
+
+    Parameters
+    ----------
+    x : GPUArray
+        Real numbers.
+    n : int, optional
+        Number of points; by default the length of the axis.
+    axis : int, optional
+        Axis of the transform.
+    overwrite_x : bool, optional
+        Accepted for SciPy's programs.
+    plan : Plan1d, optional
+        Plan against which the call is checked.
+
+    Returns
+    -------
+    GPUArray
+        `n` numbers along the axis: the real number of frequency 0, then the real and the imaginary part of each
+        frequency. The last number of an even `n` is real.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy, cupyx
+    >>> cupyx.scipy.fftpack.rfft(cupy.array([9.0, -9, 1, 3])).tolist()
+    [4.0, 8.0, 12.0, 16.0]
+    """
+    half = _scipy.rfft(x, n, axis, plan=plan)
+    points = array_arguments.array(x, "rfft").shape[axis] if n is None else n
+    pairs = _pairs(_core.moveaxis(half, axis, -1))
+    packed = _core.empty((*pairs.shape[:-1], points), pairs.dtype)
+    packed[..., :1] = pairs[..., :1]
+    packed[..., 1:] = pairs[..., 2 : points + 1]  # the imaginary part of frequency 0 is zero
+    return _core.moveaxis(packed, -1, axis)
+
+
+def irfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False) -> _core.GPUArray:
+    """Compute real numbers from half of their spectrum along an axis, stored as by `rfft`: its inverse.
+
+    Parameters
+    ----------
+    x : GPUArray
+        Half of the spectrum in the layout of `rfft`.
+    n : int, optional
+        Number of points; by default the length of the axis.
+    axis : int, optional
+        Axis of the transform.
+    overwrite_x : bool, optional
+        Accepted for SciPy's programs.
+
+    Returns
+    -------
+    GPUArray
+        `n` real numbers along the axis.
+
+    Examples
+    --------
+    >>> from PyGPU import cupy, cupyx
+    >>> cupyx.scipy.fftpack.irfft(cupy.array([4.0, 8.0, 12.0, 16.0])).tolist()
+    [9.0, -9.0, 1.0, 3.0]
+    """
+    packed = _core.moveaxis(array_arguments.array(x, "irfft"), axis, -1)
+    if packed.dtype.kind == "c":
+        raise TypeError(
+            f"irfft: the dtype of the array is {packed.dtype}; FFTPACK's half of a spectrum has real numbers"
+        )
+    points = packed.shape[-1] if n is None else n
+    if points < 1:
+        raise ValueError(f"Invalid number of data points ({points}) specified.")
+    is_single = packed.dtype in (np.float16, np.float32)
+    half = _core.zeros((*packed.shape[:-1], points // 2 + 1), np.complex64 if is_single else np.complex128)
+    pairs, most = _pairs(half), min(points, packed.shape[-1])
+    pairs[..., :1] = packed[..., :1]
+    pairs[..., 2 : most + 1] = packed[..., 1:most]
+    return _core.moveaxis(_scipy.irfft(half, points), -1, axis)
+
+
+def _pairs(half: _core.GPUArray) -> _core.GPUArray:
+    """Return a view of contiguous complex numbers as real and imaginary parts along the last axis."""
+    contiguous = half if half.flags.c_contiguous else half.copy("C")
+    return contiguous.view(np.float32 if half.dtype == np.complex64 else np.float64)
