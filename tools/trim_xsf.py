@@ -36,7 +36,7 @@ SOURCES = {
     ),
     "integrals": (
         "cephes/ellpk.h cephes/ellpe.h agm.h expint.h cephes/expn.h cephes/sici.h cephes/shichi.h cephes/spence.h "
-        "specfun/specfun.h"
+        "specfun/specfun.h cephes/ellik.h cephes/ellie.h cephes/ellpj.h wright_bessel.h"
     ),
     "distributions": (
         "cephes/chdtr.h cephes/fdtr.h cephes/gdtr.h cephes/pdtr.h cephes/bdtr.h cephes/nbdtr.h cephes/kolmogorov.h"
@@ -49,7 +49,8 @@ ROOTS = (
     "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p "
     "i0e i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
     "sici shichi spence chdtr chdtrc chdtri fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv "
-    "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac lpmv"
+    "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac lpmv ellik ellie "
+    "ellpj wright_bessel_t"
 )
 """Functions that entries of the table call."""
 
@@ -221,6 +222,7 @@ def plain(text: str) -> str:
     text = re.sub(r"\bM_[12]_PI\b", lambda found: CONSTANTS[found[0]], text).replace("std::exp(1)", "M_E")
     text = re.sub(r"static_cast<(\w+)>\(", r"(\1)(", text)
     text = text.replace("std::abs(", "::fabs(").replace("std::fmax(0, ", "::fmax(0.0, ")
+    text = re.sub(r"(std::fmin\([^;]*), (\d+)\)\)", r"\1, \2.0))", text)
     text = re.sub(r"std::clamp\((\w+), 0.0, 1.0\)", r"::fmin(::fmax(\1, 0.0), 1.0)", text)
     text = re.sub(r"std::sqrt\((?=[\w(-]*MIN_EXPABLE)", "std::sqrt(1.0 * ", text)
     text = re.sub(r"\bNULL\b", "nullptr", text)
@@ -290,6 +292,10 @@ def prepared(source: str, text: str) -> str:
     for name, number in re.findall(r"(ikv_temme_need_\w) = (0x\d)", text):
         text = f"constexpr int {name} = {number};\n" + text
     text = re.sub(r"enum \{ikv[^}]*\};|enum \{ ikv[^}]*\};", "", text)
+    if source == "wright_bessel.h":  # of the function only, not of its logarithm
+        text = re.sub(r"template <bool log_wb>|<log_wb>|\|\| \(log_wb[^)]*\)", "", text)
+        text = re.sub(r"if \(!log_wb\) \{([^}]*)\} else \{[^}]*\}", r"\1", text)
+        text = re.sub(r"if \(log_wb\)[^;]*;", "", text)
     if source == "cephes/expn.h":  # a table in place of pointers to tables
         rows = [re.search(rf"expn_A{row}\[\] = (\{{.*?\}});", text, re.DOTALL)[1] for row in range(13)]  # type: ignore[index]
         text = re.sub(

@@ -45,11 +45,6 @@ MISSING: dict[str, tuple[str, ...]] = {
         "cupyx.scipy.fft.fht", "cupyx.scipy.fft.ifht",
     ),
     "PyGPU keeps the plans itself: call the transform": ("cupyx.scipy.fft.get_fft_plan", "cupy.fft.config"),
-    "PyGPU has no kernel of it: call `scipy.special` over `a.get()`": (
-        "cupyx.scipy.special.btdtri", "cupyx.scipy.special.ellipeinc", "cupyx.scipy.special.ellipj",
-        "cupyx.scipy.special.ellipkinc", "cupyx.scipy.special.multigammaln", "cupyx.scipy.special.round",
-        "cupyx.scipy.special.sph_harm_y", "cupyx.scipy.special.spherical_yn", "cupyx.scipy.special.wright_bessel",
-    ),
     "use `cupy.linalg.solve`, or `scipy.linalg` over `a.get()`": (
         "cupyx.scipy.linalg.lu", "cupyx.scipy.linalg.lu_factor", "cupyx.scipy.linalg.lu_solve",
         "cupyx.scipy.linalg.solve_triangular",
