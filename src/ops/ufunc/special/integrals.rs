@@ -36,15 +36,15 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("ellipkinc" (phi, m) "Compute the incomplete elliptic integral of the first kind."
         "the integral of ``(1 - m * sin(t)**2)**-0.5`` from 0 to phi"
         [&xsf::ELLIK] &[small(None), integers(None), real("pygpu_xsf::ellik({a}, {b})", None, 60)];
-        "[0.5, 1.0], 0.5" => "[0.510687, 1.083217]"),
+        "[0.5, 1.0], 0.5" => "[0.510467, 1.083217]"),
     special!("ellipeinc" (phi, m) "Compute the incomplete elliptic integral of the second kind."
         "the integral of ``sqrt(1 - m * sin(t)**2)`` from 0 to phi"
         [&xsf::ELLIE] &[small(None), integers(None), real("pygpu_xsf::ellie({a}, {b})", None, 80)];
-        "[0.5, 1.0], 0.5" => "[0.48966, 0.927329]"),
+        "[0.5, 1.0], 0.5" => "[0.489911, 0.92733]"),
     special!("_ellipj_sn_cn" (u, m) "Compute Jacobi's elliptic functions sn and cn."
         "the sine and the cosine of the amplitude"
         [&ELLIPJ] &[small(Some("pygpu_special::ellipj<1>({a}, {b})")), integers(Some("pygpu_special::ellipj<1>({a}, {b})")), real("pygpu_special::ellipj<0>({a}, {b})", Some("pygpu_special::ellipj<1>({a}, {b})"), 60)];
-        "[0.0, 0.5], 0.5" => "[[0.0, 0.470750], [1.0, 0.882266]]"),
+        "[0.0, 0.5], 0.5" => "[[0.0, 0.47075], [1.0, 0.882266]]"),
     special!("_ellipj_dn_ph" (u, m) "Compute Jacobi's elliptic function dn, and the amplitude."
         "the derivative of the amplitude, and the angle phi with ``ellipkinc(phi, m) == u``"
         [&ELLIPJ] &[small(Some("pygpu_special::ellipj<3>({a}, {b})")), integers(Some("pygpu_special::ellipj<3>({a}, {b})")), real("pygpu_special::ellipj<2>({a}, {b})", Some("pygpu_special::ellipj<3>({a}, {b})"), 60)];
