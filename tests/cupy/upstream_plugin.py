@@ -99,13 +99,6 @@ def benchmark_result(name: str, times: Any, devices: tuple[int, ...]) -> Benchma
     return BenchmarkResult(name, times[0], times[1:], devices)
 
 
-class Unsupported:
-    """Class in place of a public class of CuPy that PyGPU lacks; its objects cannot be created."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        raise NotImplementedError("PyGPU has no such class")
-
-
 def no_names(*_: Any) -> list[Any]:
     """Return no accelerators."""
     return []
@@ -142,8 +135,6 @@ def install_stand_ins() -> None:
     for name in ("cub", "cutensor"):
         stand_in(f"cupy.cuda.{name}", available=False)
     stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=object)
-    classes = ("ChannelFormatDescriptor", "CUDAarray", "ResourceDescriptor", "TextureDescriptor", "TextureObject")
-    stand_in("cupy.cuda.texture", **dict.fromkeys((*classes, "TextureReference"), Unsupported))
     cupy.cuda.memory._malloc = cupy.cuda.alloc
     cupy.cuda.driver._is_cuda_python = lambda: False
     stand_in("cupyx.profiler._time", _PerfCaseResult=benchmark_result)

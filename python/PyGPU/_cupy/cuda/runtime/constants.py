@@ -52,7 +52,22 @@ from PyGPU._pybindgpu.status import (
 )
 
 __all__ = [
+    "cudaAddressModeBorder",
+    "cudaAddressModeClamp",
+    "cudaAddressModeMirror",
+    "cudaAddressModeWrap",
+    "cudaArrayCubemap",
+    "cudaArrayDefault",
+    "cudaArrayLayered",
+    "cudaArraySurfaceLoadStore",
+    "cudaArrayTextureGather",
+    "cudaChannelFormatKindFloat",
+    "cudaChannelFormatKindNone",
+    "cudaChannelFormatKindSigned",
+    "cudaChannelFormatKindUnsigned",
     "cudaCpuDeviceId",
+    "cudaFilterModeLinear",
+    "cudaFilterModePoint",
     "cudaInvalidDeviceId",
     "cudaIpcMemLazyEnablePeerAccess",
     "cudaLimitMallocHeapSize",
@@ -69,6 +84,12 @@ __all__ = [
     "cudaMemAttachSingle",
     "cudaMemoryTypeDevice",
     "cudaMemoryTypeHost",
+    "cudaReadModeElementType",
+    "cudaReadModeNormalizedFloat",
+    "cudaResourceTypeArray",
+    "cudaResourceTypeLinear",
+    "cudaResourceTypeMipmappedArray",
+    "cudaResourceTypePitch2D",
     "deviceAttributeComputeCapabilityMajor",
     "deviceAttributeComputeCapabilityMinor",
     "errorContextIsDestroyed",
@@ -121,6 +142,29 @@ cudaMemAttachSingle = 4
 cudaLimitStackSize = 0
 cudaLimitPrintfFifoSize = 1
 cudaLimitMallocHeapSize = 2
+
+# Textures: numbers of CUDA's enumerations.
+cudaAddressModeWrap = 0
+cudaAddressModeClamp = 1
+cudaAddressModeMirror = 2
+cudaAddressModeBorder = 3
+cudaArrayDefault = 0
+cudaArrayLayered = 1
+cudaArraySurfaceLoadStore = 2
+cudaArrayCubemap = 4
+cudaArrayTextureGather = 8
+cudaChannelFormatKindSigned = 0
+cudaChannelFormatKindUnsigned = 1
+cudaChannelFormatKindFloat = 2
+cudaChannelFormatKindNone = 3
+cudaFilterModePoint = 0
+cudaFilterModeLinear = 1
+cudaReadModeElementType = 0
+cudaReadModeNormalizedFloat = 1
+cudaResourceTypeArray = 0
+cudaResourceTypeMipmappedArray = 1
+cudaResourceTypeLinear = 2
+cudaResourceTypePitch2D = 3
 
 errorPeerAccessAlreadyEnabled = 704
 errorContextIsDestroyed = 709
