@@ -136,6 +136,7 @@ def install_stand_ins() -> None:
         stand_in(f"cupy.cuda.{name}", available=False)
     stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=object)
     cupy.cuda.memory._malloc = cupy.cuda.alloc
+    cupy.cuda.memory._allocation_unit_size = 512
     cupy.cuda.driver._is_cuda_python = lambda: False
     stand_in("cupyx.profiler._time", _PerfCaseResult=benchmark_result)
     importlib.import_module("cupyx.time")._PerfCaseResult = benchmark_result  # type: ignore[attr-defined]

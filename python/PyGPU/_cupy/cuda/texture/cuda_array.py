@@ -38,7 +38,7 @@ class CUDAarray:
 
     Notes
     -----
-    Copies accept arrays with the channels of an element side by side: ``(depth, height, channels * width)``.
+    Copies accept arrays with adjacent channels of an element: ``(depth, height, channels * width)``.
 
     Examples
     --------
