@@ -7,6 +7,7 @@ attribute of a stand-in fails with the text of `PRIVATE`, and counts as private 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import math
@@ -36,6 +37,7 @@ import cupy.random  # noqa: E402
 import cupy.testing  # noqa: E402
 import cupyx  # noqa: E402
 
+from PyGPU._cupy.cuda import stream as facade_stream  # noqa: E402
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
 from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
 
@@ -163,6 +165,14 @@ def install_helpers() -> None:
 
 install_stand_ins()
 install_helpers()
+
+
+def pytest_runtest_teardown() -> None:
+    """End captures that a failed test has left open, because no later test could wait for the device."""
+    for stream in list(facade_stream._known.values()):
+        if stream.is_capturing():
+            with contextlib.suppress(RuntimeError):
+                stream.end_capture()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

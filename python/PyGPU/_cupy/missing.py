@@ -59,6 +59,24 @@ MISSING: dict[str, tuple[str, ...]] = {
     "use `cupy.linalg.eigh` for symmetric matrices, or `scipy.linalg` over `a.get()`": (
         "cupyx.scipy.linalg.expm", "cupyx.scipy.linalg.bandwidth",
     ),
+    "create the objects of `cupy.cuda.texture`, which copy and destroy themselves": (
+        "cupy.cuda.runtime.createSurfaceObject", "cupy.cuda.runtime.createTextureObject",
+        "cupy.cuda.runtime.destroySurfaceObject", "cupy.cuda.runtime.destroyTextureObject",
+        "cupy.cuda.runtime.freeArray", "cupy.cuda.runtime.malloc3DArray", "cupy.cuda.runtime.mallocArray",
+        "cupy.cuda.runtime.memcpy2DFromArray", "cupy.cuda.runtime.memcpy2DFromArrayAsync",
+        "cupy.cuda.runtime.memcpy2DToArray", "cupy.cuda.runtime.memcpy2DToArrayAsync", "cupy.cuda.runtime.memcpy3D",
+        "cupy.cuda.runtime.memcpy3DAsync",
+    ),
+    "create a `cupy.cuda.MemoryPool`, and pass its `malloc` to `cupy.cuda.set_allocator`": (
+        "cupy.cuda.runtime.MemPoolProps", "cupy.cuda.runtime.deviceSetMemPool",
+        "cupy.cuda.runtime.mallocFromPoolAsync", "cupy.cuda.runtime.memPoolCreate", "cupy.cuda.runtime.memPoolDestroy",
+    ),
+    "`PyGPU.Graph.nodes` lists the nodes of a graph": ("cupy.cuda.runtime.graphDebugDotPrint",),
+    "access between devices stays enabled until the end of the process": ("cupy.cuda.runtime.deviceDisablePeerAccess",),
+    "PyGPU shares no handles of libraries: `cupy.linalg`, `cupy.matmul` and the operator @ call them": (
+        "cupy.cuda.device.get_cublas_handle", "cupy.cuda.device.get_cusolver_handle",
+        "cupy.cuda.device.get_cusparse_handle",
+    ),
     "IPython's magic is not there: call `cupyx.profiler.benchmark`": ("cupyx.profiler.load_ipython_extension",),
 }  # fmt: skip
 """CuPy's names with their modules, grouped by the text that describes the replacement."""

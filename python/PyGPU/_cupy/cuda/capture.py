@@ -13,7 +13,10 @@ from PyGPU import _core
 from PyGPU._cupy.cuda.errors import error_of
 from PyGPU._cupy.cuda.runtime.streams import is_capturing
 
-__all__ = ["begin", "done", "end", "is_active", "synchronize"]
+__all__ = ["Mode", "begin", "done", "end", "is_active", "mode_of", "synchronize"]
+
+Mode = Literal["global", "thread_local", "relaxed"]
+_MODES: tuple[Mode, ...] = ("global", "thread_local", "relaxed")
 
 _ILLEGAL_STATE = 401
 _UNSUPPORTED = 900
@@ -32,7 +35,35 @@ def _invalidate(stream: _core.Stream) -> None:
         return
 
 
-def begin(stream: _core.Stream, mode: Literal["global", "thread_local", "relaxed"]) -> None:
+def mode_of(number: int) -> Mode:
+    """Return PyGPU's name of a capture mode of the runtime.
+
+    Parameters
+    ----------
+    number : int
+        ``runtime.streamCaptureModeGlobal``, ``ThreadLocal`` or ``Relaxed``.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For another number.
+
+    Examples
+    --------
+    >>> from PyGPU._cupy.cuda.capture import mode_of
+    >>> mode_of(2)
+    'relaxed'
+    """
+    if not 0 <= number < len(_MODES):
+        raise ValueError(f"capture mode {number} is none of 0 (global), 1 (thread local) and 2 (relaxed)")
+    return _MODES[number]
+
+
+def begin(stream: _core.Stream, mode: Mode) -> None:
     """Begin a capture; raise the runtime's error if the stream is capturing.
 
     Parameters

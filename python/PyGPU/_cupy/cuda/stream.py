@@ -19,8 +19,6 @@ from PyGPU._cupy.cuda.runtime.constants import streamCaptureModeRelaxed, streamP
 
 __all__ = ["ExternalStream", "Stream", "get_current_stream"]
 
-_MODES: tuple[Literal["global", "thread_local", "relaxed"], ...] = ("global", "thread_local", "relaxed")
-
 _known: WeakValueDictionary[tuple[_core.Device, int], Stream] = WeakValueDictionary()
 """The streams of this module that are alive, so that `get_current_stream` returns the object of the program."""
 
@@ -225,13 +223,9 @@ class BaseStream(_core.Stream):
         """
         if self.is_default:
             raise RuntimeError("cannot capture on the default (legacy) stream: create a cupy.cuda.Stream()")
-        if isinstance(mode, str):
-            capture.begin(self, mode)  # type: ignore[arg-type]
-            return
-        number = streamCaptureModeRelaxed if mode is None else mode
-        if not 0 <= number < len(_MODES):
-            raise ValueError(f"capture mode {number} is none of 0 (global), 1 (thread local) and 2 (relaxed)")
-        capture.begin(self, _MODES[number])
+        if mode is None:
+            mode = streamCaptureModeRelaxed
+        capture.begin(self, mode if isinstance(mode, str) else capture.mode_of(mode))  # type: ignore[arg-type]
 
     def end_capture(self) -> _core.Graph:
         """End the capture that began on the stream.

@@ -70,7 +70,10 @@ __all__ = [
     "cudaFilterModePoint",
     "cudaInvalidDeviceId",
     "cudaIpcMemLazyEnablePeerAccess",
+    "cudaLimitDevRuntimePendingLaunchCount",
+    "cudaLimitDevRuntimeSyncDepth",
     "cudaLimitMallocHeapSize",
+    "cudaLimitMaxL2FetchGranularity",
     "cudaLimitPrintfFifoSize",
     "cudaLimitStackSize",
     "cudaMemAdviseSetAccessedBy",
@@ -82,6 +85,14 @@ __all__ = [
     "cudaMemAttachGlobal",
     "cudaMemAttachHost",
     "cudaMemAttachSingle",
+    "cudaMemPoolAttrReleaseThreshold",
+    "cudaMemPoolAttrReservedMemCurrent",
+    "cudaMemPoolAttrReservedMemHigh",
+    "cudaMemPoolAttrUsedMemCurrent",
+    "cudaMemPoolAttrUsedMemHigh",
+    "cudaMemPoolReuseAllowInternalDependencies",
+    "cudaMemPoolReuseAllowOpportunistic",
+    "cudaMemPoolReuseFollowEventDependencies",
     "cudaMemoryTypeDevice",
     "cudaMemoryTypeHost",
     "cudaReadModeElementType",
@@ -142,6 +153,18 @@ cudaMemAttachSingle = 4
 cudaLimitStackSize = 0
 cudaLimitPrintfFifoSize = 1
 cudaLimitMallocHeapSize = 2
+cudaLimitDevRuntimeSyncDepth = 3
+cudaLimitDevRuntimePendingLaunchCount = 4
+cudaLimitMaxL2FetchGranularity = 5
+
+cudaMemPoolReuseFollowEventDependencies = 1
+cudaMemPoolReuseAllowOpportunistic = 2
+cudaMemPoolReuseAllowInternalDependencies = 3
+cudaMemPoolAttrReleaseThreshold = 4
+cudaMemPoolAttrReservedMemCurrent = 5
+cudaMemPoolAttrReservedMemHigh = 6
+cudaMemPoolAttrUsedMemCurrent = 7
+cudaMemPoolAttrUsedMemHigh = 8
 
 # Textures: numbers of CUDA's enumerations.
 cudaAddressModeWrap = 0
