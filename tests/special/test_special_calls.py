@@ -247,3 +247,17 @@ def test_confluent_function_satisfies_transformation_where_series_cancel() -> No
     # Two operands for which no series has a significant digit: NaN rather than a wrong value.
     hopeless = PyGPU.special.hyp1f1(PyGPU.to_gpu([-49.88991315751503]), 795.9205641960981, 532.2028053704885)
     assert math.isnan(hopeless.item())
+
+
+def test_quantile_of_student_is_accurate_in_heavy_tails() -> None:
+    # Values of mpmath; with `where` the kernel computes them on the CPU too, because SciPy's results end at 1e153.
+    exact = {
+        (0.01, 0.265625): -1.4820017408364219e26,
+        (0.0625, 0.734375): 3182.755442649455,
+        (0.25, 0.46875): -0.14804334631000712,
+        (0.015625, 0.0078125): -2.478320366491761e114,
+        (0.03125, 9.5367431640625e-07): -9.507998936787561e181,
+    }
+    df, p = (PyGPU.to_gpu(np.array(column)) for column in zip(*exact, strict=True))
+    value = PyGPU.special.stdtrit(df, p, where=PyGPU.ones(len(exact), bool), out=PyGPU.zeros(len(exact)))
+    np.testing.assert_allclose(value.get(), list(exact.values()), rtol=1e-11)

@@ -39,6 +39,7 @@ pub fn are_unchanged(folder: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
 
     #[test]
