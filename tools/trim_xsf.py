@@ -157,6 +157,14 @@ FAR = """XSF_HOST_DEVICE inline void jN_far(double x, double *p, double *q, doub
 """
 """The factors of the phases in Hankel's asymptotic form of Bessel functions, for arguments above 5."""
 
+NEAR_ONE = """    if (bb < 0.5 && aa * w <= 1.0 && xx > 0.95) {
+        t = 1.0 - incbet_pseries(bb, aa, w);
+        if (t > 1e-4)
+            return t;
+    }
+"""
+"""The incomplete beta function near 1, where the continued fraction converges slowly."""
+
 MULTIPLY_ADD = """// A product and a sum, rounded once on GPUs; kernels are compiled without automatic contraction.
 namespace pygpu_xsf {
 template <class T> __device__ inline T multiply_add(T x, T y, T z) {
@@ -316,6 +324,14 @@ def prepared(source: str, text: str) -> str:
         )
     if order := re.fullmatch(r"cephes/j([01])\.h", source):
         text += NEAR[order[1]] + FAR.replace("jN", f"j{order[1]}")
+    if source == "cephes/fdtr.h":  # with exact complements
+        text = text.replace("incbet(0.5 * b, 0.5 * a, w)", "incbet_of(0.5 * b, 0.5 * a, w, a * x / (b + a * x))")
+        text = text.replace("w = w / (b + w);", "")
+        text = text.replace("incbet(0.5 * a, 0.5 * b, w)", "incbet_of(0.5 * a, 0.5 * b, w / (b + w), b / (b + w))")
+    if source == "cephes/scipy_iv.h":  # scaled by an exponential, so that neither factor overflows
+        text = text.replace("double *i_value, double *k_value)", "double *i_value, double *k_value, double shift = 0)", 1)
+        text = text.replace("std::exp(v * eta)", "std::exp(v * eta - shift)")
+        text = text.replace("std::exp(-v * eta)", "std::exp(shift - v * eta)")
     if source == "cephes/unity.h":
         text = f"constexpr double zeta_over_order[40] = {{{', '.join(map(repr, zetas()))}}};\n" + text
     if source == "cephes/incbet.h":  # with the complement of the argument, which the caller may know exactly
@@ -323,7 +339,7 @@ def prepared(source: str, text: str) -> str:
             "double incbet(double aa, double bb, double xx)",
             "double incbet_of(double aa, double bb, double xx, double xxc)",
         )
-        text = text.replace("w = 1.0 - xx;", "w = xxc;")
+        text = text.replace("w = 1.0 - xx;", f"w = xxc;\n{NEAR_ONE}")
         text += (
             "XSF_HOST_DEVICE inline double incbet(double a, double b, double x) { return incbet_of(a, b, x, 1.0 - x); }"
         )

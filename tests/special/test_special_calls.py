@@ -249,15 +249,31 @@ def test_confluent_function_satisfies_transformation_where_series_cancel() -> No
     assert math.isnan(hopeless.item())
 
 
-def test_quantile_of_student_is_accurate_in_heavy_tails() -> None:
-    # Values of mpmath; with `where` the kernel computes them on the CPU too, because SciPy's results end at 1e153.
-    exact = {
-        (0.01, 0.265625): -1.4820017408364219e26,
-        (0.0625, 0.734375): 3182.755442649455,
-        (0.25, 0.46875): -0.14804334631000712,
-        (0.015625, 0.0078125): -2.478320366491761e114,
-        (0.03125, 9.5367431640625e-07): -9.507998936787561e181,
-    }
-    df, p = (PyGPU.to_gpu(np.array(column)) for column in zip(*exact, strict=True))
-    value = PyGPU.special.stdtrit(df, p, where=PyGPU.ones(len(exact), bool), out=PyGPU.zeros(len(exact)))
-    np.testing.assert_allclose(value.get(), list(exact.values()), rtol=1e-11)
+# Values of mpmath where the algorithms of Cephes fail: large orders, heavy tails.
+EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
+    ("stdtrit", (0.01, 0.265625), -1.4820017408364219e26),
+    ("stdtrit", (0.0625, 0.734375), 3182.755442649455),
+    ("stdtrit", (0.25, 0.46875), -0.14804334631000712),
+    ("stdtrit", (0.015625, 0.0078125), -2.478320366491761e114),
+    ("stdtrit", (0.03125, 9.5367431640625e-07), -9.507998936787561e181),
+    ("jv", (477.5, 124.5), 3.8129228461578756e-221),
+    ("jv", (490.25, 236.0), 1.725278607202096e-105),
+    ("yv", (652.5, 540.75), -1.6371092032293333e19),
+    ("yv", (895.25, 200.0), -math.inf),
+    ("ive", (656.25, 817.0), 7.00729158426627e-112),
+    ("ive", (-42.5, 792.5), 0.004532811390012147),
+    ("kve", (71.25, 814.75), 0.9858269431897744),
+    ("kve", (547.5, 868.0), 2.2350665905978693e71),
+    ("fdtr", (131.25, 0.0009765625, 0.9375), 0.0034079596889997725),
+    ("fdtrc", (0.001953125, 441.0, 5.25), 0.004583422250696387),
+)
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in EXTREMES}))
+def test_special_function_is_accurate_at_extreme_parameters(name: str) -> None:
+    operands, exact = zip(*(row[1:] for row in EXTREMES if row[0] == name), strict=True)
+    columns = [PyGPU.to_gpu(np.array(column)) for column in zip(*operands, strict=True)]
+    # With `where` the kernel computes on the CPU too, and not SciPy, whose quantiles end at 1e153.
+    mask, out = PyGPU.ones(len(exact), bool), PyGPU.zeros(len(exact))
+    value = getattr(PyGPU.special, name)(*columns, where=mask, out=out)
+    np.testing.assert_allclose(value.get(), exact, rtol=1e-11)
