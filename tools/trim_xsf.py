@@ -36,7 +36,7 @@ SOURCES = {
     ),
     "integrals": (
         "cephes/ellpk.h cephes/ellpe.h agm.h expint.h cephes/expn.h cephes/sici.h cephes/shichi.h cephes/spence.h "
-        "specfun/specfun.h"
+        "specfun/specfun.h cephes/ellik.h cephes/ellie.h cephes/ellpj.h wright_bessel.h"
     ),
     "distributions": (
         "cephes/chdtr.h cephes/fdtr.h cephes/gdtr.h cephes/pdtr.h cephes/bdtr.h cephes/nbdtr.h cephes/kolmogorov.h"
@@ -49,7 +49,8 @@ ROOTS = (
     "beta lbeta binom incbet incbi sindg cosdg radian tandg cotdg boxcox boxcox1p inv_boxcox inv_boxcox1p "
     "i0e i1e k0 k0e k1 k1e j0 j1 y0 y1 ellpk ellpe agm exp1 expi expn "
     "sici shichi spence chdtr chdtrc chdtri fdtr fdtrc fdtri gdtr gdtrc pdtr pdtrc gammasgn kolmogorov jv yv "
-    "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac lpmv"
+    "iv ikv_temme bdtr bdtrc bdtri nbdtr nbdtrc nbdtri pdtri yn zetac lpmv ellik ellie "
+    "ellpj wright_bessel_t"
 )
 """Functions that entries of the table call."""
 
@@ -156,6 +157,14 @@ FAR = """XSF_HOST_DEVICE inline void jN_far(double x, double *p, double *q, doub
 """
 """The factors of the phases in Hankel's asymptotic form of Bessel functions, for arguments above 5."""
 
+NEAR_ONE = """    if (bb < 0.5 && aa * w <= 1.0 && xx > 0.95) {
+        t = 1.0 - incbet_pseries(bb, aa, w);
+        if (t > 1e-4)
+            return t;
+    }
+"""
+"""The incomplete beta function near 1, where the continued fraction converges slowly."""
+
 MULTIPLY_ADD = """// A product and a sum, rounded once on GPUs; kernels are compiled without automatic contraction.
 namespace pygpu_xsf {
 template <class T> __device__ inline T multiply_add(T x, T y, T z) {
@@ -221,6 +230,7 @@ def plain(text: str) -> str:
     text = re.sub(r"\bM_[12]_PI\b", lambda found: CONSTANTS[found[0]], text).replace("std::exp(1)", "M_E")
     text = re.sub(r"static_cast<(\w+)>\(", r"(\1)(", text)
     text = text.replace("std::abs(", "::fabs(").replace("std::fmax(0, ", "::fmax(0.0, ")
+    text = re.sub(r"(std::fmin\([^;]*), (\d+)\)\)", r"\1, \2.0))", text)
     text = re.sub(r"std::clamp\((\w+), 0.0, 1.0\)", r"::fmin(::fmax(\1, 0.0), 1.0)", text)
     text = re.sub(r"std::sqrt\((?=[\w(-]*MIN_EXPABLE)", "std::sqrt(1.0 * ", text)
     text = re.sub(r"\bNULL\b", "nullptr", text)
@@ -292,6 +302,10 @@ def prepared(source: str, text: str) -> str:
     for name, number in re.findall(r"(ikv_temme_need_\w) = (0x\d)", text):
         text = f"constexpr int {name} = {number};\n" + text
     text = re.sub(r"enum \{ikv[^}]*\};|enum \{ ikv[^}]*\};", "", text)
+    if source == "wright_bessel.h":  # of the function only, not of its logarithm
+        text = re.sub(r"template <bool log_wb>|<log_wb>|\|\| \(log_wb[^)]*\)", "", text)
+        text = re.sub(r"if \(!log_wb\) \{([^}]*)\} else \{[^}]*\}", r"\1", text)
+        text = re.sub(r"if \(log_wb\)[^;]*;", "", text)
     if source == "cephes/expn.h":  # a table in place of pointers to tables
         rows = [re.search(rf"expn_A{row}\[\] = (\{{.*?\}});", text, re.DOTALL)[1] for row in range(13)]  # type: ignore[index]
         text = re.sub(
@@ -312,6 +326,17 @@ def prepared(source: str, text: str) -> str:
         )
     if order := re.fullmatch(r"cephes/j([01])\.h", source):
         text += NEAR[order[1]] + FAR.replace("jN", f"j{order[1]}")
+    if source == "cephes/fdtr.h":  # with exact complements
+        text = text.replace("incbet(0.5 * b, 0.5 * a, w)", "incbet_of(0.5 * b, 0.5 * a, w, a * x / (b + a * x))")
+        text = text.replace("w = w / (b + w);", "")
+        text = text.replace("incbet(0.5 * a, 0.5 * b, w)", "incbet_of(0.5 * a, 0.5 * b, w / (b + w), b / (b + w))")
+    if source == "cephes/scipy_iv.h":  # scaled by an exponential, so that neither factor overflows
+        given = "double *i_value, double *k_value"
+        text = text.replace(f"{given})", f"{given}, double shift = 0)", 1)
+            "double *i_value, double *k_value)", "double *i_value, double *k_value, double shift = 0)", 1
+        )
+        text = text.replace("std::exp(v * eta)", "std::exp(v * eta - shift)")
+        text = text.replace("std::exp(-v * eta)", "std::exp(shift - v * eta)")
     if source == "cephes/unity.h":
         text = f"constexpr double zeta_over_order[40] = {{{', '.join(map(repr, zetas()))}}};\n" + text
     if source == "cephes/incbet.h":  # with the complement of the argument, which the caller may know exactly
@@ -319,7 +344,7 @@ def prepared(source: str, text: str) -> str:
             "double incbet(double aa, double bb, double xx)",
             "double incbet_of(double aa, double bb, double xx, double xxc)",
         )
-        text = text.replace("w = 1.0 - xx;", "w = xxc;")
+        text = text.replace("w = 1.0 - xx;", f"w = xxc;\n{NEAR_ONE}")
         text += (
             "XSF_HOST_DEVICE inline double incbet(double a, double b, double x) { return incbet_of(a, b, x, 1.0 - x); }"
         )

@@ -93,11 +93,48 @@ pub enum Declared<'a> {
     Nothing,
 }
 
+/// Keywords of types that a declaration may define.
+const OF_TYPES: [&str; 4] = ["struct", "class", "union", "enum"];
+
+/// Returns the position after the definition of a type whose keyword is at `keyword`. `None` if the declaration names
+/// the type without defining it, as in `struct pair x{1, 2};`.
+fn behind_type(source: &str, tokens: &[Token], keyword: usize) -> Option<usize> {
+    let text = |position: usize| tokens.get(position).map_or("", |token| token.text(source));
+    let (mut position, mut names, mut has_base) = (keyword + 1, 0, false);
+    while let Some(token) = tokens.get(position) {
+        match text(position) {
+            word if has_brackets(word) => {
+                position = behind_brackets(source, tokens, position + 1);
+                continue;
+            }
+            ":" if text(position + 1) == ":" => {
+                // The word after `::` belongs to the same name.
+                position += if names > 0 { 3 } else { 2 };
+                continue;
+            }
+            ":" => has_base = true,
+            "{" => return (names <= 1 || has_base).then(|| behind_brackets(source, tokens, position)),
+            "=" | ";" | "(" | "[" => return None,
+            word if token.kind == TokenKind::Word && word != "final" && !OF_TYPES.contains(&word) => names += 1,
+            _ => {}
+        }
+        position += 1;
+    }
+    None
+}
+
 /// Parses the declaration that begins at `from`, up to its name.
 pub fn declared<'a>(source: &'a str, tokens: &[Token], from: usize) -> Declared<'a> {
     let (mut position, mut name, mut angles) = (from, None, 0usize);
     while let Some(token) = tokens.get(position) {
         let text = token.text(source);
+        if angles == 0
+            && OF_TYPES.contains(&text)
+            && let Some(behind) = behind_type(source, tokens, position)
+        {
+            (position, name) = (behind, None);
+            continue;
+        }
         match text {
             _ if has_brackets(text) => {
                 position = behind_brackets(source, tokens, position + 1);

@@ -188,8 +188,8 @@ pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bo
 #[cold]
 pub fn refusal(what: &str) -> Error {
     Error::not_supported(format!(
-        "{what} cannot be captured: a graph repeats work of the device, and this needs the host; do it before or after the \
-         capture"
+        "{what} cannot be captured, and the stream is capturing: a graph repeats work of the device, and this needs the host; \
+         do it before or after the capture"
     ))
 }
 

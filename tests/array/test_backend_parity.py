@@ -33,7 +33,8 @@ COMPUTE = (
     "DLPack (its from_dlpack), or take the values to the host by .get()"
 )
 CAPTURE = (
-    "cannot be captured: a graph repeats work of the device, and this needs the host; do it before or after the capture"
+    "cannot be captured, and the stream is capturing: a graph repeats work of the device, and this needs the host; "
+    "do it before or after the capture"
 )
 HOST = (
     "the array is on DEVICE, and is not moved to the host without being asked: use .get(), or "

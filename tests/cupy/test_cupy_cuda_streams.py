@@ -218,6 +218,59 @@ def test_capture_refuses_default_stream_and_unknown_modes() -> None:
         cuda.Stream().begin_capture(3)
 
 
+def _status(call: Any) -> int:
+    """Return the status of the error that a call raises."""
+    with pytest.raises(cuda.runtime.CUDARuntimeError) as raised:
+        call()
+    return raised.value.status
+
+
+@pytest.mark.parametrize("wait", ["synchronize", "done"])
+def test_wait_in_capture_raises_error_and_invalidates_capture(wait: str) -> None:
+    stream = cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        if wait == "done":
+            assert stream.done is False
+        else:
+            assert _status(stream.synchronize) == 900
+        assert _status(stream.end_capture) == 901
+    assert not stream.is_capturing()
+    stream.synchronize()
+    assert stream.done is True
+
+
+def test_end_of_capture_on_other_stream_raises_error() -> None:
+    first, second, event = cuda.Stream(non_blocking=True), cuda.Stream(non_blocking=True), cuda.Event()
+    assert _status(second.end_capture) == 401
+    first.begin_capture()
+    assert _status(first.begin_capture) != 0
+    first.record(event)
+    second.wait_event(event)
+    assert _status(second.end_capture) == 903
+    assert _status(first.end_capture) == 901
+    assert not first.is_capturing()
+    assert not second.is_capturing()
+
+
+def test_default_stream_has_no_state_while_blocking_stream_captures() -> None:
+    stream, free = cuda.Stream(), cuda.Stream(non_blocking=True)
+    free.begin_capture()
+    assert cuda.Stream.null.is_capturing() is False
+    stream.begin_capture()
+    assert _status(cuda.Stream.null.is_capturing) == 906
+    stream.end_capture()
+    assert cuda.Stream.null.is_capturing() is False
+    free.end_capture()
+
+
+def test_default_stream_has_handle_zero_in_protocol() -> None:
+    stream = cuda.Stream()
+    assert cuda.Stream.null.__cuda_stream__() == (0, 0)
+    assert stream.__cuda_stream__() == (0, stream.ptr)
+    assert cuda.Stream.from_external(cuda.Stream.null) == cuda.Stream.null
+
+
 def test_streams_are_pygpus_streams() -> None:
     stream = cuda.Stream()
     a = PyGPU.to_gpu(np.arange(4.0))

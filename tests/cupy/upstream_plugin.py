@@ -7,6 +7,7 @@ attribute of a stand-in fails with the text of `PRIVATE`, and counts as private 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import itertools
 import json
@@ -40,6 +41,7 @@ import cupyx  # noqa: E402
 import cupyx.profiler  # noqa: E402
 import cupyx.scipy  # noqa: E402
 
+from PyGPU._cupy.cuda import stream as facade_stream  # noqa: E402
 from PyGPU._cupy.testing import comparisons, loops  # noqa: E402
 from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
 
@@ -129,13 +131,6 @@ def replace_compiler() -> None:
         cupy.cuda.get_nvcc_path = lambda: "nvcc"
 
 
-class Unsupported:
-    """Class in place of a public class of CuPy that PyGPU lacks; its objects cannot be created."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        raise NotImplementedError("PyGPU has no such class")
-
-
 def no_names(*_: Any) -> list[Any]:
     """Return no accelerators."""
     return []
@@ -202,9 +197,8 @@ def install_stand_ins() -> None:
     for name in ("cub", "cutensor"):
         stand_in(f"cupy.cuda.{name}", available=False)
     replace_compiler()
-    classes = ("ChannelFormatDescriptor", "CUDAarray", "ResourceDescriptor", "TextureDescriptor", "TextureObject")
-    stand_in("cupy.cuda.texture", **dict.fromkeys((*classes, "TextureReference"), Unsupported))
     cupy.cuda.memory._malloc = cupy.cuda.alloc
+    cupy.cuda.memory._allocation_unit_size = 512
     cupy.cuda.driver._is_cuda_python = lambda: False
     cupyx.scipy._scipy_available = importlib.util.find_spec("scipy") is not None
     stand_in("cupyx.profiler._time", _PerfCaseResult=benchmark_result)
@@ -232,6 +226,14 @@ def install_helpers() -> None:
 
 install_stand_ins()
 install_helpers()
+
+
+def pytest_runtest_teardown() -> None:
+    """End captures that a failed test has left open, because no later test could wait for the device."""
+    for stream in list(facade_stream._known.values()):
+        if stream.is_capturing():
+            with contextlib.suppress(RuntimeError):
+                stream.end_capture()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -112,6 +112,33 @@ def agm(a: Any, b: Any) -> Any:
     return mpmath.agm(a, b)
 
 
+def jacobi(name: str, u: Any, m: Any) -> Any:
+    """Return an elliptic function of Jacobi."""
+    return mpmath.re(mpmath.ellipfun(name, u, m=m))
+
+
+def amplitude(u: Any, m: Any) -> Any:
+    """Return the amplitude of Jacobi's elliptic functions, for arguments below twice the quarter period."""
+    sine, cosine = (jacobi(name, u, m) for name in ("sn", "cn"))
+    angle = mpmath.atan2(sine, cosine)
+    return angle + 2 * mp.pi * mpmath.nint((mp.pi * u / (2 * mpmath.ellipk(m)) - angle) / (2 * mp.pi))
+
+
+def wright_bessel(a: Any, b: Any, x: Any) -> Any:
+    """Return Wright's generalized Bessel function."""
+    return sum(x**k * mpmath.rgamma(a * k + b) / mpmath.factorial(k) for k in range(600))
+
+
+def sph_legendre_p(n: Any, m: Any, theta: Any) -> Any:
+    """Return the associated Legendre function that is normalized on the sphere."""
+    return mpmath.re(mpmath.spherharm(int(n), int(m), theta, 0))
+
+
+def spherical_yn(n: Any, x: Any) -> Any:
+    """Return the spherical Bessel function of the second kind."""
+    return sqrt(mp.pi / (2 * x)) * mpmath.bessely(n + mpf(1) / 2, x)
+
+
 log, exp, sqrt, gamma = mpmath.log, mpmath.exp, mpmath.sqrt, mpmath.gamma
 POSITIVE: Range = ("log", 1e-8, 1e2)
 UNIT: Range = ("line", 1e-3, 0.999)
@@ -166,6 +193,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
     "logit": (lambda x: log(x / (1 - x)), (("log", 1e-20, 0.999),)),
     "log_expit": (lambda x: -mpmath.log1p(exp(-x)), (WIDE,)),
     "cbrt": (lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)), (WIDE,)),
+    "round": (lambda x: mpmath.nint(x), (WIDE,)),
     "exp2": (lambda x: mpf(2) ** x, (WIDE,)),
     "exp10": (lambda x: mpf(10) ** x, (WIDE,)),
     "expm1": (mpmath.expm1, (WIDE,)),
@@ -209,6 +237,24 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
         lambda m, v, x: mpmath.legenp(v, m, x, type=2),
         (("whole", 0, 5), ("line", 0.3, 20), ("line", -0.9, 0.95)),
     ),
+    "ellipkinc": (mpmath.ellipf, (("line", -7, 7), ("line", -20, 0.99))),
+    "ellipeinc": (mpmath.ellipe, (("line", -7, 7), ("line", -20, 0.99))),
+    "_ellipj_sn_cn": (
+        lambda u, m: (jacobi("sn", u, m), jacobi("cn", u, m)),
+        (("line", -3, 3), ("line", -5, 0.99)),
+    ),
+    "_ellipj_dn_ph": (
+        lambda u, m: (jacobi("dn", u, m), amplitude(u, m)),
+        (("line", -3, 3), ("line", -5, 0.99)),
+    ),
+    "hyp1f1": (mpmath.hyp1f1, (("line", -30.3, 40), ("line", 0.3, 60), ("line", -90, 90))),
+    "wright_bessel": (wright_bessel, (("log", 1e-3, 8), ("log", 1e-3, 20), ("log", 1e-3, 100))),
+    "_sph_legendre_p": (sph_legendre_p, (("whole", 0, 40), ("whole", -6, 6), ("line", 0.01, 3.1))),
+    "_spherical_yn": (spherical_yn, (("whole", 0, 30), ("line", 0.1, 20))),
+    "_spherical_yn_d": (
+        lambda n, x: n / x * spherical_yn(n, x) - spherical_yn(n + 1, x),
+        (("whole", 0, 30), ("line", 0.1, 20)),
+    ),
     "expn": (mpmath.expint, (("whole", 0, 60), ("log", 1e-2, 100))),
     "sici": (lambda x: (mpmath.si(x), mpmath.ci(x)), (("log", 1e-3, 50),)),
     "shichi": (lambda x: (mpmath.shi(x), mpmath.chi(x)), (("log", 1e-3, 500),)),
@@ -244,6 +290,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
     "nbdtri": (
         lambda k, n, y: inverse(lambda p: betainc(n, k + 1, p), 1e-60, 1 - mpf(10) ** -20)(y),
         (("whole", 0, 20), ("whole", 1, 20), UNIT),
+    ),
+    "btdtri": (
+        lambda a, b, p: inverse(lambda x: betainc(a, b, x), 1e-80, 1)(p),
+        (("log", 0.5, 20), ("log", 0.5, 20), UNIT),
     ),
     "btdtr": (betainc, (("log", 0.1, 100), ("log", 0.1, 100), UNIT)),
     "gdtr": (lambda a, b, x: gammainc(b, a * x), (("log", 0.1, 10), ("log", 0.1, 50), ("log", 0.1, 10))),
@@ -289,7 +339,11 @@ def limits(name: str) -> list[list[Any]]:
         return []
     rows: list[list[Any]] = []
     count = len(FUNCTIONS[name][1])
+    if "dd" not in "".join(function.types) and count > 1:  # The first operand is an integer.
+        return []
     chosen = LIMITS if count == 1 else [*LIMITS[:7], 0.5] if count == 2 else [math.nan, math.inf, 0.0, 0.5, -1.0]
+    if name == "hyp1f1":  # SciPy does not return for infinite operands.
+        chosen = [one for one in chosen if not math.isinf(one)]
     for operands in itertools.product(chosen, repeat=count):
         values = function(*operands)
         rows.append([*operands, *map(float, values if isinstance(values, tuple) else (values,))])

@@ -22,7 +22,8 @@ X = np.linspace(0.05, 0.95, 12)
 def test_special_exports_every_function_of_the_table() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in SPECIAL.glob("*.rs"))
     declared = {name for name in re.findall(r'special!\(\s*"(\w+)"', text) if not name.startswith("_")}
-    composed = {"lambertw", "log_softmax", "logsumexp", "polygamma", "softmax", "zeta"}
+    composed = {"ellipj", "lambertw", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax", "sph_harm_y"}
+    composed |= {"spherical_yn", "zeta"}
     assert set(PyGPU.special.__all__) == declared | composed
     assert all(callable(getattr(PyGPU.special, name)) for name in PyGPU.special.__all__)
 
@@ -180,3 +181,99 @@ def test_ufunc_of_scipy_dispatches_to_device() -> None:
     assert isinstance(special.ndtri(x), PyGPU.GPUArray)
     np.testing.assert_allclose(special.ndtri(x).get(), special.ndtri(X), rtol=1e-13)
     np.testing.assert_allclose(special.zeta(x + 1, 2.0).get(), special.zeta(X + 1, 2.0), rtol=1e-13)
+
+
+def test_spherical_harmonic_takes_integers_and_keeps_precision_of_angles() -> None:
+    theta, phi = np.linspace(0.1, 3, 5), np.linspace(-2, 6, 5)
+    n, m = np.array([0, 1, 2, 3, 1]), np.array([0, -1, 2, -2, 2])
+    value = PyGPU.special.sph_harm_y(*map(PyGPU.to_gpu, (n, m, theta, phi))).get()
+    sine, cosine = np.sin(theta), np.cos(theta)
+    factors = [
+        1,
+        sine[1] * np.sqrt(1.5),
+        sine[2] ** 2 * np.sqrt(15 / 8),
+        sine[3] ** 2 * cosine[3] * np.sqrt(105 / 8),
+        0,
+    ]
+    expected = np.array(factors) * np.exp(1j * m * phi) / np.sqrt(4 * np.pi)
+    np.testing.assert_allclose(value, expected, rtol=1e-14, atol=1e-300)
+    single = PyGPU.special.sph_harm_y(2, 1, PyGPU.to_gpu(theta.astype("f4")), 0.5)
+    assert (single.dtype, PyGPU.special.sph_harm_y(2, 1, 0.5, 0.5).dtype) == (np.complex64, np.complex128)
+    with pytest.raises(TypeError, match="sph_harm_y: n is of the type float; pass an integer"):
+        PyGPU.special.sph_harm_y(2.0, 1, 0.5, 0.5)
+    with pytest.raises(NotImplementedError, match="diff_n=1 requests derivatives"):
+        PyGPU.special.sph_harm_y(2, 1, 0.5, 0.5, diff_n=1)
+
+
+def test_spherical_bessel_function_has_limits_and_parity() -> None:
+    z = PyGPU.to_gpu(np.array([math.nan, math.inf, -math.inf, 0.0], "f4"))
+    for derivative in (False, True):
+        value = PyGPU.special.spherical_yn(2, z, derivative)
+        assert value.dtype == np.float64
+        np.testing.assert_array_equal(value.get(), [math.nan, 0, 0, math.inf if derivative else -math.inf])
+    orders, x = PyGPU.arange(4), PyGPU.to_gpu([0.7])
+    signs = (-1.0) ** (np.arange(4) + 1)
+    ahead, behind = (PyGPU.special.spherical_yn(orders, one).get() for one in (x, -x))
+    np.testing.assert_array_equal(behind, signs * ahead)
+    assert math.isnan(PyGPU.special.spherical_yn(-1, x).item())
+
+
+def test_multivariate_gamma_is_sum_over_dimensions() -> None:
+    a = PyGPU.to_gpu(np.array([2, 5], "int32"))
+    expected = [1.5 * math.log(math.pi) + sum(math.lgamma(one - j / 2) for j in range(3)) for one in (2, 5)]
+    value = PyGPU.special.multigammaln(a, 3)
+    assert value.dtype == np.float64
+    np.testing.assert_allclose(value.get(), expected, rtol=1e-14)
+    with pytest.raises(ValueError, match=r"above \(d - 1\) / 2, which is 2.0; the least is 2"):
+        PyGPU.special.multigammaln(a, 5)
+    for d in (0, 1.5, "2"):
+        with pytest.raises(ValueError, match="pass the dimension as an integer"):
+            PyGPU.special.multigammaln(a, d)
+
+
+def test_elliptic_functions_of_jacobi_satisfy_their_identities() -> None:
+    u = PyGPU.to_gpu(np.linspace(-9, 9, 13))
+    sn, cn, dn, ph = (one.get() for one in PyGPU.special.ellipj(u, 0.7))
+    np.testing.assert_allclose(sn * sn + cn * cn, 1, rtol=1e-14)
+    np.testing.assert_allclose(dn * dn + 0.7 * sn * sn, 1, rtol=1e-14)
+    np.testing.assert_allclose(PyGPU.special.ellipkinc(PyGPU.to_gpu(ph), 0.7).get(), u.get(), rtol=1e-13, atol=1e-14)
+    assert [math.isnan(one.item()) for one in PyGPU.special.ellipj(u[:1], 1.5)] == [True] * 4
+
+
+def test_confluent_function_satisfies_transformation_where_series_cancel() -> None:
+    a, b, x = (PyGPU.to_gpu(np.array(one)) for one in ([-20.5, 0.3, 35.0], [1.5, 4.2, 2.5], [30.0, 400.0, -25.0]))
+    left, right = PyGPU.special.hyp1f1(a, b, x), PyGPU.exp(x) * PyGPU.special.hyp1f1(b - a, b, -x)
+    np.testing.assert_allclose(left.get(), right.get(), rtol=1e-12)
+    # Two operands for which no series has a significant digit: NaN rather than a wrong value.
+    hopeless = PyGPU.special.hyp1f1(PyGPU.to_gpu([-49.88991315751503]), 795.9205641960981, 532.2028053704885)
+    assert math.isnan(hopeless.item())
+
+
+# Values of mpmath where the algorithms of Cephes fail: large orders, heavy tails.
+EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
+    ("stdtrit", (0.01, 0.265625), -1.4820017408364219e26),
+    ("stdtrit", (0.0625, 0.734375), 3182.755442649455),
+    ("stdtrit", (0.25, 0.46875), -0.14804334631000712),
+    ("stdtrit", (0.015625, 0.0078125), -2.478320366491761e114),
+    ("stdtrit", (0.03125, 9.5367431640625e-07), -9.507998936787561e181),
+    ("jv", (477.5, 124.5), 3.8129228461578756e-221),
+    ("jv", (490.25, 236.0), 1.725278607202096e-105),
+    ("yv", (652.5, 540.75), -1.6371092032293333e19),
+    ("yv", (895.25, 200.0), -math.inf),
+    ("ive", (656.25, 817.0), 7.00729158426627e-112),
+    ("ive", (-42.5, 792.5), 0.004532811390012147),
+    ("kve", (71.25, 814.75), 0.9858269431897744),
+    ("kve", (547.5, 868.0), 2.2350665905978693e71),
+    ("fdtr", (131.25, 0.0009765625, 0.9375), 0.0034079596889997725),
+    ("fdtrc", (0.001953125, 441.0, 5.25), 0.004583422250696387),
+)
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in EXTREMES}))
+def test_special_function_is_accurate_at_extreme_parameters(name: str) -> None:
+    operands, exact = zip(*(row[1:] for row in EXTREMES if row[0] == name), strict=True)
+    columns = [PyGPU.to_gpu(np.array(column)) for column in zip(*operands, strict=True)]
+    # With `where` the kernel computes on the CPU too, and not SciPy, whose quantiles end at 1e153.
+    mask, out = PyGPU.ones(len(exact), bool), PyGPU.zeros(len(exact))
+    value = getattr(PyGPU.special, name)(*columns, where=mask, out=out)
+    np.testing.assert_allclose(value.get(), exact, rtol=1e-11)

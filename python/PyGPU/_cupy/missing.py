@@ -42,11 +42,6 @@ MISSING: dict[str, tuple[str, ...]] = {
         "cupyx.scipy.fft.idct", "cupyx.scipy.fft.idctn", "cupyx.scipy.fft.idst", "cupyx.scipy.fft.idstn",
         "cupyx.scipy.fft.fht", "cupyx.scipy.fft.ifht",
     ),
-    "PyGPU has no kernel of it: call `scipy.special` over `a.get()`": (
-        "cupyx.scipy.special.btdtri", "cupyx.scipy.special.ellipeinc", "cupyx.scipy.special.ellipj",
-        "cupyx.scipy.special.ellipkinc", "cupyx.scipy.special.multigammaln", "cupyx.scipy.special.round",
-        "cupyx.scipy.special.sph_harm_y", "cupyx.scipy.special.spherical_yn", "cupyx.scipy.special.wright_bessel",
-    ),
     "use `cupy.linalg.solve`, or `scipy.linalg` over `a.get()`": (
         "cupyx.scipy.linalg.lu", "cupyx.scipy.linalg.lu_factor", "cupyx.scipy.linalg.lu_solve",
         "cupyx.scipy.linalg.solve_triangular",
@@ -60,6 +55,24 @@ MISSING: dict[str, tuple[str, ...]] = {
     ),
     "use `cupy.linalg.eigh` for symmetric matrices, or `scipy.linalg` over `a.get()`": (
         "cupyx.scipy.linalg.expm", "cupyx.scipy.linalg.bandwidth",
+    ),
+    "create the objects of `cupy.cuda.texture`, which copy and destroy themselves": (
+        "cupy.cuda.runtime.createSurfaceObject", "cupy.cuda.runtime.createTextureObject",
+        "cupy.cuda.runtime.destroySurfaceObject", "cupy.cuda.runtime.destroyTextureObject",
+        "cupy.cuda.runtime.freeArray", "cupy.cuda.runtime.malloc3DArray", "cupy.cuda.runtime.mallocArray",
+        "cupy.cuda.runtime.memcpy2DFromArray", "cupy.cuda.runtime.memcpy2DFromArrayAsync",
+        "cupy.cuda.runtime.memcpy2DToArray", "cupy.cuda.runtime.memcpy2DToArrayAsync", "cupy.cuda.runtime.memcpy3D",
+        "cupy.cuda.runtime.memcpy3DAsync",
+    ),
+    "create a `cupy.cuda.MemoryPool`, and pass its `malloc` to `cupy.cuda.set_allocator`": (
+        "cupy.cuda.runtime.MemPoolProps", "cupy.cuda.runtime.deviceSetMemPool",
+        "cupy.cuda.runtime.mallocFromPoolAsync", "cupy.cuda.runtime.memPoolCreate", "cupy.cuda.runtime.memPoolDestroy",
+    ),
+    "`PyGPU.Graph.nodes` lists the nodes of a graph": ("cupy.cuda.runtime.graphDebugDotPrint",),
+    "access between devices stays enabled until the end of the process": ("cupy.cuda.runtime.deviceDisablePeerAccess",),
+    "PyGPU shares no handles of libraries: `cupy.linalg`, `cupy.matmul` and the operator @ call them": (
+        "cupy.cuda.device.get_cublas_handle", "cupy.cuda.device.get_cusolver_handle",
+        "cupy.cuda.device.get_cusparse_handle",
     ),
     "IPython's magic is not there: call `cupyx.profiler.benchmark`": ("cupyx.profiler.load_ipython_extension",),
 }  # fmt: skip

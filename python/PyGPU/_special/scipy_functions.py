@@ -9,8 +9,14 @@ import numpy as np
 
 from PyGPU import _core
 
-TRUNCATED = ("bdtr", "bdtrc", "bdtri", "expn", "nbdtr", "nbdtrc", "nbdtri", "pdtri", "smirnov", "yn", "_lambertw")
+TRUNCATED = (
+    "bdtr", "bdtrc", "bdtri", "expn", "nbdtr", "nbdtrc", "nbdtri", "pdtri", "smirnov", "yn", "_lambertw",
+    "_spherical_yn", "_spherical_yn_d",
+)  # fmt: skip
 """Functions of integers, which SciPy truncates with a warning or does not cast; the kernel computes them."""
+
+ENDLESS = ("hyp1f1",)
+"""Functions that SciPy 1.17 does not end for infinite operands; the kernel computes them."""
 
 
 def functions() -> dict[str, Any]:
@@ -28,6 +34,6 @@ def functions() -> dict[str, Any]:
         function = getattr(special, name, None)
         if not isinstance(function, np.ufunc):
             function = getattr(others, name, None)
-        if isinstance(function, np.ufunc) and name not in TRUNCATED:
+        if isinstance(function, np.ufunc) and name not in (*TRUNCATED, *ENDLESS):
             found[name] = function
     return found

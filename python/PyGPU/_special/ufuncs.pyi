@@ -76,6 +76,8 @@ nbdtri: Ufunc
 """Return the inverse of `nbdtr` for its third operand."""
 btdtr: Ufunc
 """Compute the distribution function of the beta distribution; the same as `betainc`."""
+btdtri: Ufunc
+"""Return the inverse of `btdtr` for its third operand; the same as `betaincinv`."""
 gdtr: Ufunc
 """Compute the distribution function of the gamma distribution."""
 gdtrc: Ufunc
@@ -106,6 +108,8 @@ log_expit: Ufunc
 """Compute the logarithm of the logistic function, accurate in the tails."""
 cbrt: Ufunc
 """Compute the cube root."""
+round: Ufunc
+"""Round to the nearest integer; a tie goes to the even one."""
 exp2: Ufunc
 """Compute 2**x."""
 exp10: Ufunc
@@ -214,6 +218,14 @@ ellipkm1: Ufunc
 """Compute the complete elliptic integral of the first kind near 1."""
 ellipe: Ufunc
 """Compute the complete elliptic integral of the second kind."""
+ellipkinc: Ufunc
+"""Compute the incomplete elliptic integral of the first kind."""
+ellipeinc: Ufunc
+"""Compute the incomplete elliptic integral of the second kind."""
+_ellipj_sn_cn: Ufunc[tuple[GPUArray, GPUArray]]
+"""Compute Jacobi's elliptic functions sn and cn."""
+_ellipj_dn_ph: Ufunc[tuple[GPUArray, GPUArray]]
+"""Compute Jacobi's elliptic function dn, and the amplitude."""
 exp1: Ufunc
 """Compute the exponential integral E1."""
 expi: Ufunc
@@ -228,5 +240,15 @@ spence: Ufunc
 """Compute Spence's function, the dilogarithm of 1 - z."""
 lpmv: Ufunc
 """Compute the associated Legendre function of an integer order and a real degree."""
+hyp1f1: Ufunc
+"""Compute the confluent hypergeometric function of the first kind."""
+wright_bessel: Ufunc
+"""Compute Wright's generalized Bessel function; NaN for negative operands."""
+_sph_legendre_p: Ufunc
+"""Compute the associated Legendre function that is normalized on the sphere."""
+_spherical_yn: Ufunc
+"""Compute the spherical Bessel function of the second kind."""
+_spherical_yn_d: Ufunc
+"""Compute the derivative of the spherical Bessel function of the second kind."""
 _lambertw: Ufunc
 """Compute a branch of Lambert's function."""

@@ -1,5 +1,6 @@
 //! Compiles one source: preprocesses and rewrites it, compiles the result, and links it with the scheduler.
 
+mod checksums;
 mod compiler_probe;
 mod compiler_process;
 mod dependencies;
@@ -67,9 +68,9 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput,
     let job = BuildJob { compiler, request, options: &options };
     match precompiled::find(compiler, &options) {
         PreparedHeader::Ready(folder) => match job.build(Some(&folder), None) {
-            // Either the source has an error, or a power failure has damaged a precompiled file. To distinguish these
-            // cases, compile again without the precompiled parts.
-            Err(Failure::Source(_)) => {
+            // Either the source has an error, or a power failure has damaged a precompiled file. The checksums
+            // distinguish these cases, because a compilation without the precompiled parts takes several times as long.
+            Err(Failure::Source(_)) if !checksums::are_unchanged(&folder) => {
                 let plain = job.build(None, None);
                 if plain.is_ok() {
                     precompiled::remove(&folder);

@@ -15,7 +15,7 @@ use super::{Build, definition, speaks_of_textures};
 use crate::tokens::{Token, TokenKind, tokens};
 
 /// Name of the folder of the files below.
-const FOLDER: &str = "plain";
+pub const FOLDER: &str = "plain";
 /// Path of the preprocessed text of a source that only includes the headers.
 const HEAD: &str = "plain/head.ii";
 /// Path of the list of all macros that are defined behind the headers.

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER, STUB_LIBRARIES};
 use super::dependencies::dependencies;
-use super::{headers, plain_source, stub_libraries};
+use super::{checksums, headers, plain_source, stub_libraries};
 use crate::find_compiler::CxxCompiler;
 
 /// Name of the folder for the precompiled parts inside the cache folder.
@@ -24,7 +24,7 @@ const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
 /// Number of the layout of a folder; a folder with another layout has another name.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 /// Files that a complete folder of precompiled parts contains in addition to the headers.
 const MADE: [&str; 2] = [PRECOMPILED, SCHEDULER];
 /// Name of the file that records the size and the modification time of every file from which the header was built.
@@ -208,6 +208,7 @@ impl PreparedBuild<'_> {
         // Without these files, kernels are linked with the system's libraries, and the compiler preprocesses all sources.
         let run = CompilerRun { compiler: self.compiler, place, options: &self.options };
         let _ = (stub_libraries::build(&run), plain_source::prepare(&run));
+        checksums::write(place, &MADE, &[STUB_LIBRARIES, plain_source::FOLDER]).ok()?;
         let mut marks = String::new();
         let sources = dependencies(&list).into_iter().filter(|path| path.is_absolute());
         for path in MADE.map(PathBuf::from).into_iter().chain(sources) {

@@ -42,3 +42,12 @@ fn rewriter_distinguishes_variables_from_functions() {
     }
     assert_eq!(text.matches("(void *)&").count(), 3, "{text}");
 }
+
+#[test]
+fn rewriter_distinguishes_types_from_variables_of_these_types() {
+    let text = rewritten(
+        "__device__ struct pair { int x, y; }; __device__ struct __attribute__((aligned(8))) base final {}; __device__ enum class kind : int { one }; __device__ struct { int x; } a; __device__ struct pair b{1, 2}; __device__ struct derived : n::base { int f(); } *c; __device__ struct n::pair e = {}; __device__ union both { int x; };",
+    );
+    let names: Vec<&str> = text.split("{\"").skip(1).filter_map(|row| row.split('"').next()).collect();
+    assert_eq!(names, ["a", "b", "c", "e"], "{text}");
+}

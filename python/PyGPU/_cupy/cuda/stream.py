@@ -13,13 +13,11 @@ from typing import Any, Literal, Self
 from weakref import WeakValueDictionary
 
 from PyGPU import _core
+from PyGPU._cupy.cuda import capture
 from PyGPU._cupy.cuda.event import Event
 from PyGPU._cupy.cuda.runtime.constants import streamCaptureModeRelaxed, streamPerThread
-from PyGPU._cupy.cuda.runtime.streams import is_capturing
 
 __all__ = ["ExternalStream", "Stream", "get_current_stream"]
-
-_MODES: tuple[Literal["global", "thread_local", "relaxed"], ...] = ("global", "thread_local", "relaxed")
 
 _known: WeakValueDictionary[tuple[_core.Device, int], Stream] = WeakValueDictionary()
 """The streams of this module that are alive, so that `get_current_stream` returns the object of the program."""
@@ -53,10 +51,29 @@ class BaseStream(_core.Stream):
         """Handle of the driver; 0 for the default stream."""
         return self.handle
 
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return the version of the protocol and the handle, which is 0 for the default stream, as in CuPy."""
+        return 0, self.ptr
+
     @property
     def done(self) -> bool:
-        """Whether all work of the stream is complete."""
-        return self.query()
+        """Whether all work of the stream is complete; False during a capture, which becomes invalid, as in CuPy."""
+        return capture.done(self)
+
+    def synchronize(self) -> None:
+        """Wait until all work of the stream is complete.
+
+        Raises
+        ------
+        CUDARuntimeError
+            With the status 900 if the stream is capturing; the capture becomes invalid, as in CuPy.
+
+        Examples
+        --------
+        >>> from PyGPU.cupy import cuda
+        >>> cuda.Stream().synchronize()
+        """
+        capture.synchronize(self)
 
     def use(self) -> Self:
         """Make the stream the thread's current stream until another stream is used.
@@ -206,13 +223,28 @@ class BaseStream(_core.Stream):
         """
         if self.is_default:
             raise RuntimeError("cannot capture on the default (legacy) stream: create a cupy.cuda.Stream()")
-        if isinstance(mode, str):
-            super().begin_capture(mode)  # type: ignore[arg-type]
-            return
-        number = streamCaptureModeRelaxed if mode is None else mode
-        if not 0 <= number < len(_MODES):
-            raise ValueError(f"capture mode {number} is none of 0 (global), 1 (thread local) and 2 (relaxed)")
-        super().begin_capture(_MODES[number])
+        if mode is None:
+            mode = streamCaptureModeRelaxed
+        capture.begin(self, mode if isinstance(mode, str) else capture.mode_of(mode))  # type: ignore[arg-type]
+
+    def end_capture(self) -> _core.Graph:
+        """End the capture that began on the stream.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        CUDARuntimeError
+            With the status 401 if the stream is not capturing, 903 if the capture began on another stream, and others
+            for an invalid capture.
+
+        Examples
+        --------
+        See `begin_capture`.
+        """
+        return capture.end(self)
 
     def is_capturing(self) -> bool:  # type: ignore[override]
         """Return whether the stream is part of a capture.
@@ -221,13 +253,18 @@ class BaseStream(_core.Stream):
         -------
         bool
 
+        Raises
+        ------
+        CUDARuntimeError
+            With the status 906 for ``Stream.null``, while a stream that waits for it is capturing.
+
         Examples
         --------
         >>> from PyGPU.cupy import cuda
         >>> cuda.Stream().is_capturing()
         False
         """
-        return is_capturing(self)
+        return capture.is_active(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.ptr} (device {self.device_id})>"

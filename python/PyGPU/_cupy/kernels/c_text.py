@@ -14,7 +14,6 @@ __all__ = [
     "own_integers",
     "renamed",
     "tokens",
-    "without_marked_types",
 ]
 
 _TOKEN = re.compile(
@@ -23,7 +22,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _JUMPS = frozenset({"return", "goto", "continue", "asm"})
-_MARKED_TYPE = re.compile(r"\b__device__(?=\s+(?:struct|class|union|enum)\b[^;{}()]*\{)")
 _OWN_INTEGER = re.compile(r"\btypedef\b[\w\s]+?\b(u?int(?:8|16|32|64)_t)\s*;")
 # C++ names whose use makes the result of a kernel depend on the block size.
 _BLOCK = frozenset({"blockDim", "threadIdx", "blockIdx", "gridDim", "__shared__", "CUPY_FOR", "warpSize"})
@@ -111,40 +109,6 @@ def own_integers(text: str) -> dict[str, str]:
     {'uint64_t': 'program_uint64_t'}
     """
     return {name: f"program_{name}" for name in _OWN_INTEGER.findall(text)}
-
-
-def without_marked_types(text: str) -> str:
-    """Return a C++ text without `__device__` in front of type definitions.
-
-    NVIDIA's compilers ignore the word there. Other compilers interpret the definition as that of a variable.
-
-    Parameters
-    ----------
-    text : str
-        C++ text.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from PyGPU._cupy.kernels.c_text import without_marked_types
-    >>> without_marked_types('__device__ struct pair { int x, y; }; __device__ struct { int x; } one;')
-    ' struct pair { int x, y; }; __device__ struct { int x; } one;'
-    """
-    parts, start = [], 0
-    for match in _MARKED_TYPE.finditer(text):
-        depth, end = 0, len(text)
-        for brace in re.finditer(r"[{}]", text[match.end() :]):
-            depth += 1 if brace.group() == "{" else -1
-            if depth == 0:
-                end = match.end() + brace.end()
-                break
-        if text[end:].lstrip().startswith(";"):
-            parts.append(text[start : match.start()])
-            start = match.end()
-    return "".join(parts) + text[start:]
 
 
 def depends_on_block(*texts: str) -> bool:

@@ -23,7 +23,6 @@ from PyGPU._cupy.kernels.c_text import (
     is_local_output,
     own_integers,
     renamed,
-    without_marked_types,
 )
 from PyGPU._cupy.kernels.parameters import Parameter, TypeMap, c_name
 from PyGPU._native.library_files import HEADERS
@@ -111,7 +110,7 @@ def head(text: KernelText, types: TypeMap) -> str:
 def user_preamble(preamble: str) -> str:
     """Return the user's preamble with a `#line` directive and with renamed types of <stdint.h>."""
     names = "".join(f"#define {name} {other}\n" for name, other in own_integers(preamble).items())
-    return f'{names}#line 1 "preamble"\n{without_marked_types(preamble)}\n'
+    return f'{names}#line 1 "preamble"\n{preamble}\n'
 
 
 def _type_of(parameter: Parameter, dtype: np.dtype[Any]) -> str:

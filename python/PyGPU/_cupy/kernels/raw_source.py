@@ -10,7 +10,7 @@ from shutil import which
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._cupy.kernels.c_text import own_integers, renamed, without_marked_types
+from PyGPU._cupy.kernels.c_text import own_integers, renamed
 from PyGPU._native.library_files import HEADERS
 from PyGPU._pycuda.driver.module import not_found
 
@@ -109,7 +109,7 @@ class RawSource:
         if "cupy/" in code:
             options.append(f"-I{HEADERS}")
         integers = own_integers(code)
-        code = renamed(without_marked_types(code), integers)
+        code = renamed(code, integers)
         instances = [renamed(name, integers) for name in self.name_expressions if "<" in name]
         compiler = None
         if self.backend == "nvcc" and _core.Device(device).kind == "cuda" and which("nvcc"):

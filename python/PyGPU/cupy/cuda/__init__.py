@@ -4,7 +4,7 @@
 CuPy's constructors. Objects are imported at their first use.
 
 Submodules: `compiler`, `cufft`, `device`, `driver`, `function`, `graph`, `memory`, `memory_hook`, `memory_hooks`,
-`nvrtc`, `nvtx`, `pinned_memory`, `profiler`, `runtime`, `stream`.
+`nvrtc`, `nvtx`, `pinned_memory`, `profiler`, `runtime`, `stream`, `texture`.
 """
 
 # ruff: noqa: F403
@@ -38,7 +38,7 @@ _ENVIRONMENT = (
     "get_cuda_path", "get_hipcc_path", "get_local_runtime_version", "get_nvcc_path", "get_rocm_path", "is_available",
 )  # fmt: skip
 
-_SUBMODULES = (*_NAMES, "cufft", "driver", "memory_hooks", "nvrtc", "nvtx", "runtime")
+_SUBMODULES = (*_NAMES, "cufft", "driver", "memory_hooks", "nvrtc", "nvtx", "runtime", "texture")
 
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 _HOMES |= dict.fromkeys(_ENVIRONMENT, "PyGPU._cupy.cuda.environment")
@@ -53,7 +53,6 @@ _HINTS = {
     "jitify": "PyGPU.Kernel compiles templates and the C++ standard library without it",
     "nccl": "torch.distributed and mpi4py take PyGPU's arrays; docs/howto/collectives.md has examples",
     "get_cublas_handle": "PyGPU shares no handle of cuBLAS; PyGPU.linalg and the operator @ call it",
-    "texture": "PyGPU.Texture and PyGPU.TextureArray are textures",
     "thrust": "PyGPU.sort, PyGPU.argsort and PyGPU.scan are there instead",
 }
 """For names of CuPy that are missing, what replaces them."""

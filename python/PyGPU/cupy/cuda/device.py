@@ -1,4 +1,12 @@
 """CuPy's module `cupy.cuda.device`; `Device` is `PyGPU.Device`."""
 
 # ruff: noqa: F403
+from typing import Any as _Any
+
 from PyGPU._cupy.cuda.device import *
+
+
+def __getattr__(name: str) -> _Any:
+    from PyGPU._cupy.names import no_attribute
+
+    raise no_attribute(__name__, name)

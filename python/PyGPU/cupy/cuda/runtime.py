@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from PyGPU._cupy.cuda.runtime.calls import *
 from PyGPU._cupy.cuda.runtime.constants import *
+from PyGPU._cupy.cuda.runtime.graphs import *
+from PyGPU._cupy.cuda.runtime.memory_pools import *
 from PyGPU._cupy.cuda.runtime.streams import *
 
 if TYPE_CHECKING:
@@ -24,4 +26,6 @@ else:
         # An access to `is_hip` opens the backend and thus a library, so it is not computed at import.
         if name == "is_hip":
             return _version.uses_hip()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from PyGPU._cupy.names import no_attribute
+
+        raise no_attribute(__name__, name)

@@ -13,6 +13,8 @@ __device__ inline double hankel_series(double m, double x, double sign) {
     return sum;
 }
 __device__ inline bool is_asymptotic(double v, double x) { return x > 50 && x > v * v; }
+// Where the expansion for large orders is better than Temme's method, which would overflow.
+__device__ inline bool is_uniform(double v, double x) { return v > 50 || x > 500; }
 __device__ inline double kv(double v, double x) {
     if (v != v || !(x >= 0)) return NAN;
     if (x == 0) return INFINITY;
@@ -32,16 +34,28 @@ __device__ inline double kve(double v, double x) {
     if (v != v || !(x >= 0)) return NAN;
     if (isinf(x)) return 0;
     v = fabs(v);
-    return is_asymptotic(v, x) ? sqrt(1.57079632679489661923 / x) * hankel_series(4 * v * v, x, -1) : exp(x) * kv(v, x);
+    if (is_asymptotic(v, x)) return sqrt(1.57079632679489661923 / x) * hankel_series(4 * v * v, x, -1);
+    if (x == 0 || !is_uniform(v, x)) return exp(x) * kv(v, x);
+    double i, k;
+    pygpu_xsf::ikv_asymptotic_uniform(v, x, &i, &k, x);
+    return k;
 }
 __device__ inline double iv(double v, double x) { return pygpu_xsf::iv(v, x); }
-__device__ inline double ive(double v, double x) {
+static __device__ double ive(double v, double x) {
     if (v != v || x != x) return NAN;
     if (isinf(x)) return 0;
     double size = fabs(x);
-    if (!is_asymptotic(fabs(v), size)) return exp(-size) * pygpu_xsf::iv(v, x);
+    bool is_far = is_asymptotic(fabs(v), size);
+    if (v == floor(v)) v = fabs(v);
+    if (v < 0 && x > 300) return ive(-v, x) + 0.63661977236758134308 * sinpi(-v) * exp(-2 * x) * kve(-v, x);
+    if (!is_far && (x == 0 || v < 0 || !is_uniform(v, size))) return exp(-size) * pygpu_xsf::iv(v, x);
     if (x < 0 && v != floor(v)) return NAN;
-    double sum = hankel_series(4 * v * v, size, 1) * 0.39894228040143267794 / sqrt(size);
+    double sum = 0;
+    if (is_far) {
+        sum = hankel_series(4 * v * v, size, 1) * 0.39894228040143267794 / sqrt(size);
+    } else {
+        pygpu_xsf::ikv_asymptotic_uniform(v, size, &sum, nullptr, size);
+    }
     return x < 0 && fmod(v, 2.0) != 0 ? -sum : sum;
 }
 

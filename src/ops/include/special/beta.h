@@ -37,9 +37,11 @@ __device__ inline double stdtrit(double df, double p) {
     if (p > 0.25 && p < 0.75) {
         if (p == 0.5) return 0;
         double z = pygpu_xsf::incbi(0.5, 0.5 * df, fabs(1 - 2 * p)), t = sqrt(df * z / (1 - z));
-        return p < 0.5 ? -t : t;
+        if (z < 0.5) return p < 0.5 ? -t : t;  // Otherwise the complement of z cancels, in heavy tails to no digit.
     }
-    double z = pygpu_xsf::incbi(0.5 * df, 0.5, 2 * (p >= 0.5 ? 1 - p : p)), t = sqrt(df / z - df);
+    double tail = 2 * (p >= 0.5 ? 1 - p : p), z = pygpu_xsf::incbi(0.5 * df, 0.5, tail), t = sqrt(df / z - df);
+    // The first term of the series in z, which is too small for a double.
+    if (z < 1e-280) t = sqrt(df) * pow(0.5 * tail * df * pygpu_xsf::beta(0.5 * df, 0.5), -1 / df);
     return p >= 0.5 ? t : -t;
 }
 

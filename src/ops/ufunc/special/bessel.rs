@@ -6,6 +6,7 @@ use crate::ufunc::UfuncEntry;
 
 /// Functions of floats, beside those of doubles in the headers of the entry.
 static FLOAT: Header = Header::of(include_str!("../../include/special/bessel_float.h"), &[&POLYNOMIAL]);
+static DEBYE: Header = Header::of(include_str!("../../include/special/debye.h"), &[&xsf::SCIPY_IV, &xsf::JV, &xsf::YV]);
 static MODIFIED: Header = Header::of(include_str!("../../include/special/bessel.h"), &[&xsf::SCIPY_IV]);
 
 /// The functions of this file.
@@ -64,11 +65,11 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "2.0, [1.0, 2.0]" => "[-1.650683, -0.617408]"),
     special!("jv" (v, z) "Compute the Bessel function of the first kind, of real order."
         "a solution of ``z**2 * f'' + z * f' + (z**2 - v**2) * f = 0``"
-        [&xsf::JV] &[small(None), integers(None), real("pygpu_xsf::jv({a}, {b})", None, 240)];
+        [&DEBYE] &[small(None), integers(None), real("pygpu_special::jv({a}, {b})", None, 240)];
         "0.5, [1.0, 2.0]" => "[0.671397, 0.513016]"),
     special!("yv" (v, z) "Compute the Bessel function of the second kind, of real order."
         "``(jv(v, z) * cos(pi * v) - jv(-v, z)) / sin(pi * v)``"
-        [&xsf::YV] &[small(None), integers(None), real("pygpu_xsf::yv({a}, {b})", None, 250)];
+        [&DEBYE] &[small(None), integers(None), real("pygpu_special::yv({a}, {b})", None, 250)];
         "0.5, [1.0, 2.0]" => "[-0.431099, 0.234786]"),
     special!("iv" (v, z) "Compute the modified Bessel function of the first kind, of real order."
         "``1j**-v * jv(v, 1j * z)``"

@@ -81,6 +81,10 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "``betainc(a, b, x)``"
         [&super::gamma::BETAINC_OF_MODERATE] &[small(None), integers(None), real("pygpu_special::betainc<{T}>({a}, {b}, {c})", None, 102)];
         "2.0, 3.0, [0.25, 0.5]" => "[0.261719, 0.6875]"),
+    special!("btdtri" (a, b, p) "Return the inverse of `btdtr` for its third operand; the same as `betaincinv`."
+        "``btdtr(a, b, btdtri(a, b, p)) == p``"
+        [&super::gamma::BETAINC] &[small(None), integers(None), real("pygpu_special::betaincinv({a}, {b}, {c})", None, 139)];
+        "2.0, 3.0, [0.25, 0.5]" => "[0.243022, 0.385728]"),
     special!("gdtr" (a, b, x) "Compute the distribution function of the gamma distribution."
         "``gammainc(b, a * x)``"
         [&xsf::GDTR] &[small(None), integers(None), real("pygpu_xsf::gdtr({a}, {b}, {c})", None, 108)];

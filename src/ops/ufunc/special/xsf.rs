@@ -13,7 +13,12 @@ pub static CHBEVL: Header = Header::of(include_str!("../../include/xsf/basic/chb
 pub static CHDTR: Header = Header::of(include_str!("../../include/xsf/distributions/chdtr.h"), &[&IGAM, &IGAMI]);
 pub static CONST: Header = Header::of(include_str!("../../include/xsf/basic/const.h"), &[]);
 pub static DIGAMMA: Header = Header::of(include_str!("../../include/xsf/gamma/digamma.h"), &[&PSI, &ZETA]);
+pub static ELLIE: Header =
+    Header::of(include_str!("../../include/xsf/integrals/ellie.h"), &[&CONST, &ELLPE, &ELLPK, &UNITY, &MATHEMATICS]);
+pub static ELLIK: Header =
+    Header::of(include_str!("../../include/xsf/integrals/ellik.h"), &[&CONST, &ELLPK, &MATHEMATICS]);
 pub static ELLPE: Header = Header::of(include_str!("../../include/xsf/integrals/ellpe.h"), &[&POLEVL]);
+pub static ELLPJ: Header = Header::of(include_str!("../../include/xsf/integrals/ellpj.h"), &[&CONST, &MATHEMATICS]);
 pub static ELLPK: Header = Header::of(include_str!("../../include/xsf/integrals/ellpk.h"), &[&CONST, &POLEVL]);
 pub static EXPINT: Header = Header::of(include_str!("../../include/xsf/integrals/expint.h"), &[&CONST, &MATHEMATICS]);
 pub static EXPN: Header =
@@ -68,6 +73,10 @@ pub static SPENCE: Header = Header::of(include_str!("../../include/xsf/integrals
 pub static TANDG: Header = Header::of(include_str!("../../include/xsf/basic/tandg.h"), &[&CONST]);
 pub static UNITY: Header =
     Header::of(include_str!("../../include/xsf/gamma/unity.h"), &[&CONST, &POLEVL, &MATHEMATICS]);
+pub static WRIGHT_BESSEL: Header = Header::of(
+    include_str!("../../include/xsf/integrals/wright_bessel.h"),
+    &[&LANCZOS, &POLEVL, &RGAMMA, &ZETA, &DIGAMMA, &MATHEMATICS],
+);
 pub static YN: Header = Header::of(include_str!("../../include/xsf/bessel/yn.h"), &[&J0, &J1]);
 pub static YV: Header = Header::of(include_str!("../../include/xsf/bessel/yv.h"), &[&JV, &YN, &MATHEMATICS]);
 pub static ZETA: Header = Header::of(include_str!("../../include/xsf/gamma/zeta.h"), &[&CONST, &MATHEMATICS]);

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from PyGPU._cupy.cuda.memory_hook import MemoryHook
 
-__all__ = ["get_memory_hooks", "hooks_of_thread"]
+__all__ = ["calls_of_hooks", "get_memory_hooks", "hooks_of_thread"]
 
 
 class _Thread(threading.local):
@@ -42,3 +44,43 @@ def get_memory_hooks() -> dict[str, MemoryHook]:
     if _thread.hooks is None:
         _thread.hooks = {}
     return _thread.hooks
+
+
+@contextmanager
+def calls_of_hooks(hooks: Sequence[MemoryHook], stage: str, **arguments: int) -> Iterator[dict[str, int]]:
+    """Call a method of each hook before a ``with`` block, and another one after it, also after an error.
+
+    Parameters
+    ----------
+    hooks : sequence of MemoryHook
+        The hooks.
+    stage : {'malloc', 'alloc', 'free'}
+        Begin of the names of the methods, which end with ``_preprocess`` and ``_postprocess``.
+    **arguments
+        Arguments of both methods.
+
+    Yields
+    ------
+    dict
+        Further arguments of the second method, which the block sets.
+
+    Examples
+    --------
+    >>> from PyGPU._cupy.cuda.pools.active_hooks import calls_of_hooks
+    >>> from PyGPU.cupy.cuda import MemoryHook
+    >>> class Printing(MemoryHook):
+    ...     name = 'Printing'
+    ...     def alloc_postprocess(self, **arguments):
+    ...         print(arguments)
+    >>> with calls_of_hooks([Printing()], 'alloc', device_id=0, mem_size=512) as results:
+    ...     results['mem_ptr'] = 4096
+    {'device_id': 0, 'mem_size': 512, 'mem_ptr': 4096}
+    """
+    for hook in hooks:
+        getattr(hook, f"{stage}_preprocess")(**arguments)
+    results: dict[str, int] = {}
+    try:
+        yield results
+    finally:
+        for hook in hooks:
+            getattr(hook, f"{stage}_postprocess")(**arguments, **results)

@@ -14,7 +14,7 @@ from PyGPU import _core
 from PyGPU._cupy.cuda.allocations import BaseMemory
 from PyGPU._cupy.cuda.errors import OutOfMemoryError
 from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_of_driver
-from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
+from PyGPU._cupy.cuda.pools.active_hooks import calls_of_hooks, hooks_of_thread
 from PyGPU._cupy.cuda.pools.blocks import Arena, Chunk
 from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory, malloc_with_hooks
 from PyGPU._cupy.cuda.runtime.constants import streamPerThread
@@ -111,16 +111,10 @@ class SingleDeviceMemoryPool:
         return PooledMemory(chunk.ptr(), chunk.size, self._device.index, release)
 
     def _new(self, size: int) -> BaseMemory:
-        hooks = hooks_of_thread()
-        for hook in hooks:
-            hook.alloc_preprocess(device_id=self._device.index, mem_size=size)
-        address = 0
-        try:
+        with calls_of_hooks(hooks_of_thread(), "alloc", device_id=self._device.index, mem_size=size) as results:
+            results["mem_ptr"] = 0  # after an error
             memory = self._try_allocate(size)
-            address = memory.ptr
-        finally:
-            for hook in hooks:
-                hook.alloc_postprocess(device_id=self._device.index, mem_size=size, mem_ptr=address)
+            results["mem_ptr"] = memory.ptr
         return memory
 
     def _try_allocate(self, size: int) -> BaseMemory:

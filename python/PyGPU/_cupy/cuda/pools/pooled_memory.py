@@ -11,7 +11,7 @@ from typing import SupportsIndex
 from PyGPU import _core
 from PyGPU._cupy.cuda.allocations import BaseMemory, Memory
 from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
-from PyGPU._cupy.cuda.pools.active_hooks import hooks_of_thread
+from PyGPU._cupy.cuda.pools.active_hooks import calls_of_hooks, hooks_of_thread
 
 __all__ = ["ALLOCATION_UNIT", "PooledMemory", "malloc_with_hooks", "round_size"]
 
@@ -54,13 +54,8 @@ class PooledMemory(BaseMemory):
             release()
             return
         arguments = {"device_id": self.device_id, "mem_size": self.size, "mem_ptr": ptr, "pmem_id": id(self)}
-        for hook in hooks:
-            hook.free_preprocess(**arguments)
-        try:
+        with calls_of_hooks(hooks, "free", **arguments):
             release()
-        finally:
-            for hook in hooks:
-                hook.free_postprocess(**arguments)
 
     def __del__(self) -> None:
         # When the interpreter ends, the memory is not freed: the operating system reclaims it.
@@ -91,15 +86,10 @@ def malloc_with_hooks(size: SupportsIndex, allocate: Callable[[int], PooledMemor
     _thread.is_hooked = True
     try:
         arguments = {"device_id": _core.current_device(), "size": nbytes, "mem_size": rounded}
-        for hook in hooks:
-            hook.malloc_preprocess(**arguments)
-        memory = None
-        try:
+        with calls_of_hooks(hooks, "malloc", **arguments) as results:
+            results |= {"mem_ptr": 0, "pmem_id": 0}  # after an error
             memory = allocate(rounded)
-        finally:
-            address, identity = (memory.ptr, id(memory)) if memory is not None else (0, 0)
-            for hook in hooks:
-                hook.malloc_postprocess(**arguments, mem_ptr=address, pmem_id=identity)
+            results |= {"mem_ptr": memory.ptr, "pmem_id": id(memory)}
         return MemoryPointer(memory, 0)
     finally:
         _thread.is_hooked = False

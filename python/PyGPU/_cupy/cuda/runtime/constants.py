@@ -52,10 +52,28 @@ from PyGPU._pybindgpu.status import (
 )
 
 __all__ = [
+    "cudaAddressModeBorder",
+    "cudaAddressModeClamp",
+    "cudaAddressModeMirror",
+    "cudaAddressModeWrap",
+    "cudaArrayCubemap",
+    "cudaArrayDefault",
+    "cudaArrayLayered",
+    "cudaArraySurfaceLoadStore",
+    "cudaArrayTextureGather",
+    "cudaChannelFormatKindFloat",
+    "cudaChannelFormatKindNone",
+    "cudaChannelFormatKindSigned",
+    "cudaChannelFormatKindUnsigned",
     "cudaCpuDeviceId",
+    "cudaFilterModeLinear",
+    "cudaFilterModePoint",
     "cudaInvalidDeviceId",
     "cudaIpcMemLazyEnablePeerAccess",
+    "cudaLimitDevRuntimePendingLaunchCount",
+    "cudaLimitDevRuntimeSyncDepth",
     "cudaLimitMallocHeapSize",
+    "cudaLimitMaxL2FetchGranularity",
     "cudaLimitPrintfFifoSize",
     "cudaLimitStackSize",
     "cudaMemAdviseSetAccessedBy",
@@ -67,8 +85,22 @@ __all__ = [
     "cudaMemAttachGlobal",
     "cudaMemAttachHost",
     "cudaMemAttachSingle",
+    "cudaMemPoolAttrReleaseThreshold",
+    "cudaMemPoolAttrReservedMemCurrent",
+    "cudaMemPoolAttrReservedMemHigh",
+    "cudaMemPoolAttrUsedMemCurrent",
+    "cudaMemPoolAttrUsedMemHigh",
+    "cudaMemPoolReuseAllowInternalDependencies",
+    "cudaMemPoolReuseAllowOpportunistic",
+    "cudaMemPoolReuseFollowEventDependencies",
     "cudaMemoryTypeDevice",
     "cudaMemoryTypeHost",
+    "cudaReadModeElementType",
+    "cudaReadModeNormalizedFloat",
+    "cudaResourceTypeArray",
+    "cudaResourceTypeLinear",
+    "cudaResourceTypeMipmappedArray",
+    "cudaResourceTypePitch2D",
     "deviceAttributeComputeCapabilityMajor",
     "deviceAttributeComputeCapabilityMinor",
     "errorContextIsDestroyed",
@@ -121,6 +153,41 @@ cudaMemAttachSingle = 4
 cudaLimitStackSize = 0
 cudaLimitPrintfFifoSize = 1
 cudaLimitMallocHeapSize = 2
+cudaLimitDevRuntimeSyncDepth = 3
+cudaLimitDevRuntimePendingLaunchCount = 4
+cudaLimitMaxL2FetchGranularity = 5
+
+cudaMemPoolReuseFollowEventDependencies = 1
+cudaMemPoolReuseAllowOpportunistic = 2
+cudaMemPoolReuseAllowInternalDependencies = 3
+cudaMemPoolAttrReleaseThreshold = 4
+cudaMemPoolAttrReservedMemCurrent = 5
+cudaMemPoolAttrReservedMemHigh = 6
+cudaMemPoolAttrUsedMemCurrent = 7
+cudaMemPoolAttrUsedMemHigh = 8
+
+# Textures: numbers of CUDA's enumerations.
+cudaAddressModeWrap = 0
+cudaAddressModeClamp = 1
+cudaAddressModeMirror = 2
+cudaAddressModeBorder = 3
+cudaArrayDefault = 0
+cudaArrayLayered = 1
+cudaArraySurfaceLoadStore = 2
+cudaArrayCubemap = 4
+cudaArrayTextureGather = 8
+cudaChannelFormatKindSigned = 0
+cudaChannelFormatKindUnsigned = 1
+cudaChannelFormatKindFloat = 2
+cudaChannelFormatKindNone = 3
+cudaFilterModePoint = 0
+cudaFilterModeLinear = 1
+cudaReadModeElementType = 0
+cudaReadModeNormalizedFloat = 1
+cudaResourceTypeArray = 0
+cudaResourceTypeMipmappedArray = 1
+cudaResourceTypeLinear = 2
+cudaResourceTypePitch2D = 3
 
 errorPeerAccessAlreadyEnabled = 704
 errorContextIsDestroyed = 709

@@ -11,10 +11,10 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from PyGPU import _core
-from PyGPU._cupy.cuda.errors import error_of
+from PyGPU._cupy.cuda.runtime.handles import Handles
 from PyGPU._cupy.cuda.runtime.raising import check, raising
-from PyGPU._pybindgpu.runtime import event as cuda_event, stream as cuda_stream
-from PyGPU._pybindgpu.status import INVALID_RESOURCE_HANDLE, status_of
+from PyGPU._pybindgpu.runtime import event as cuda_event, ipc as cuda_ipc, stream as cuda_stream
+from PyGPU._pybindgpu.status import status_of
 
 __all__ = [
     "eventCreate",
@@ -24,20 +24,24 @@ __all__ = [
     "eventQuery",
     "eventRecord",
     "eventSynchronize",
+    "ipcGetEventHandle",
+    "ipcOpenEventHandle",
     "launchHostFunc",
     "streamAddCallback",
     "streamCreate",
     "streamCreateWithFlags",
     "streamCreateWithPriority",
     "streamDestroy",
+    "streamGetFlags",
+    "streamGetPriority",
     "streamIsCapturing",
     "streamQuery",
     "streamSynchronize",
     "streamWaitEvent",
 ]
 
-_streams: dict[int, cuda_stream.cudaStream_t] = {}
-_events: dict[int, cuda_event.cudaEvent_t] = {}
+_streams: Handles[cuda_stream.cudaStream_t] = Handles()
+_events: Handles[cuda_event.cudaEvent_t] = Handles()
 EVENTS: WeakValueDictionary[int, _core.Event] = WeakValueDictionary()
 """The objects of `cupy.cuda.Event` whose handle a program has queried, by handle."""
 
@@ -46,14 +50,18 @@ is_capturing: Callable[[_core.Stream], bool] = vars(_core.Stream)["is_capturing"
 
 _new_stream = raising(cuda_stream.cudaStreamCreateWithPriority)
 _new_event = raising(cuda_event.cudaEventCreateWithFlags)
+_shared = raising(cuda_ipc.cudaIpcGetEventHandle)
+_opened = raising(cuda_ipc.cudaIpcOpenEventHandle)
 streamSynchronize = raising(cuda_stream.cudaStreamSynchronize)
 
 
 def _event(handle: int) -> cuda_event.cudaEvent_t | _core.Event:
-    found = _events.get(handle) or EVENTS.get(handle)
-    if found is None:
-        raise error_of(INVALID_RESOURCE_HANDLE)
-    return found
+    return EVENTS.get(handle) or _events.get(handle)
+
+
+def stream_of(handle: int) -> _core.Stream:
+    """Return the stream of a handle: the object of `streamCreate` if there is one."""
+    return cuda_stream.as_stream(_streams.find(handle) or handle)
 
 
 def streamCreate() -> int:
@@ -116,8 +124,7 @@ def streamCreateWithPriority(flags: int, priority: int) -> int:
         With status 1 for other flags.
     """
     stream = _new_stream(flags, priority)
-    _streams[stream.handle] = stream
-    return stream.handle
+    return _streams.keep(stream.handle, stream)
 
 
 def streamDestroy(stream: int) -> None:
@@ -133,8 +140,51 @@ def streamDestroy(stream: int) -> None:
     CUDARuntimeError
         With status 400 for another handle.
     """
-    if _streams.pop(stream, None) is None:
-        raise error_of(INVALID_RESOURCE_HANDLE)
+    _streams.take(stream)
+
+
+def streamGetFlags(stream: int) -> int:
+    """Return the flags of a stream.
+
+    Parameters
+    ----------
+    stream : int
+        Handle of the stream.
+
+    Returns
+    -------
+    int
+        ``streamDefault`` or ``streamNonBlocking``.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import Stream, runtime
+    >>> stream = Stream(non_blocking=True)
+    >>> runtime.streamGetFlags(stream.ptr) == runtime.streamNonBlocking
+    True
+    """
+    return cuda_stream.cudaStreamNonBlocking if stream_of(stream).is_non_blocking else cuda_stream.cudaStreamDefault
+
+
+def streamGetPriority(stream: int) -> int:
+    """Return the priority of a stream; streams with lower numbers are preferred.
+
+    Parameters
+    ----------
+    stream : int
+        Handle of the stream.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime
+    >>> runtime.streamGetPriority(0)
+    0
+    """
+    return stream_of(stream).priority
 
 
 def streamQuery(stream: int) -> int:
@@ -263,8 +313,7 @@ def eventCreateWithFlags(flags: int) -> int:
         Handle of the event, for `eventDestroy`.
     """
     event = _new_event(flags)
-    _events[event.handle] = event
-    return event.handle
+    return _events.keep(event.handle, event)
 
 
 def eventDestroy(event: int) -> None:
@@ -280,8 +329,50 @@ def eventDestroy(event: int) -> None:
     CUDARuntimeError
         With status 400 for another handle.
     """
-    if _events.pop(event, None) is None:
-        raise error_of(INVALID_RESOURCE_HANDLE)
+    _events.take(event)
+
+
+def ipcGetEventHandle(event: int) -> bytes:
+    """Return a handle by which other processes open an event.
+
+    Parameters
+    ----------
+    event : int
+        Handle of an event with the flags ``eventInterprocess | eventDisableTiming``.
+
+    Returns
+    -------
+    bytes
+        64 bytes for `ipcOpenEventHandle` in another process.
+
+    Raises
+    ------
+    CUDARuntimeError
+        For an event with other flags, and with the status 801 on the CPU.
+    """
+    return bytes(_shared(_event(event)))
+
+
+def ipcOpenEventHandle(handle: bytes) -> int:
+    """Open an event of another process.
+
+    Parameters
+    ----------
+    handle : bytes
+        Result of `ipcGetEventHandle` in the other process.
+
+    Returns
+    -------
+    int
+        Handle of the event, for `eventDestroy`.
+
+    Raises
+    ------
+    CUDARuntimeError
+        For a handle that the driver did not create, and with the status 801 on the CPU.
+    """
+    event = _opened(handle)
+    return _events.keep(event.handle, event)
 
 
 def eventRecord(event: int, stream: int) -> None:

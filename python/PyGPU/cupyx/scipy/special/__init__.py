@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from PyGPU import special as _own
+from PyGPU import round as _round, special as _own
 from PyGPU.special import *  # noqa: F403
 
 __all__ = _own.__all__
+
+round = _round  # type: ignore[assignment]  # CuPy's has the parameter `decimals`.
 
 
 def __getattr__(name: str) -> Any:

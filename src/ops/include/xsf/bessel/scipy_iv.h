@@ -257,7 +257,7 @@ __constant__ const double iv_asymptotic_ufactors[iv_N_UFACTORS][iv_N_UFACTOR_TER
      0.0,
      0.0}
 };
-static __device__ __noinline__ void ikv_asymptotic_uniform(double v, double x, double *i_value, double *k_value) {
+static __device__ __noinline__ void ikv_asymptotic_uniform(double v, double x, double *i_value, double *k_value, double shift = 0) {
             double i_prefactor, k_prefactor;
             double t, t2, eta, z;
             double i_sum, k_sum, term, divisor;
@@ -271,9 +271,9 @@ static __device__ __noinline__ void ikv_asymptotic_uniform(double v, double x, d
             t = 1 / ::sqrt(1 + z * z);
             t2 = t * t;
             eta = ::sqrt(1 + z * z) + call_log(z / (1 + 1 / t));
-            i_prefactor = ::sqrt(t / (2 * M_PI * v)) * call_exp(v * eta);
+            i_prefactor = ::sqrt(t / (2 * M_PI * v)) * call_exp(v * eta - shift);
             i_sum = 1.0;
-            k_prefactor = ::sqrt(M_PI * t / (2 * v)) * call_exp(-v * eta);
+            k_prefactor = ::sqrt(M_PI * t / (2 * v)) * call_exp(shift - v * eta);
             k_sum = 1.0;
             divisor = v;
 #pragma unroll 1

@@ -205,6 +205,11 @@ static __device__ __noinline__ double incbet_of(double aa, double bb, double xx,
         goto done;
     }
     w = xxc;
+if (bb < 0.5 && aa * w <= 1.0 && xx > 0.95) {
+    t = 1.0 - incbet_pseries(bb, aa, w);
+    if (t > 1e-4)
+        return t;
+}
     if (xx > (aa / (aa + bb))) {
         flag = 1;
         a = bb;

@@ -8,7 +8,7 @@ __device__ inline double fdtrc(double a, double b, double x) {
         return NAN;
     }
     w = b / (b + a * x);
-    return incbet(0.5 * b, 0.5 * a, w);
+    return incbet_of(0.5 * b, 0.5 * a, w, a * x / (b + a * x));
 }
 __device__ inline double fdtr(double a, double b, double x) {
     double w;
@@ -16,8 +16,7 @@ __device__ inline double fdtr(double a, double b, double x) {
         return NAN;
     }
     w = a * x;
-    w = w / (b + w);
-    return incbet(0.5 * a, 0.5 * b, w);
+    return incbet_of(0.5 * a, 0.5 * b, w / (b + w), b / (b + w));
 }
 __device__ inline double fdtri(double a, double b, double y) {
     double w, x;

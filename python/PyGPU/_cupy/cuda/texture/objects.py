@@ -1,0 +1,84 @@
+"""Textures and surfaces with CuPy's interface: arguments of kernels."""
+
+from __future__ import annotations
+
+from PyGPU import _core
+from PyGPU._cupy.cuda.texture.cuda_array import CUDAarray
+from PyGPU._cupy.cuda.texture.descriptors import ResourceDescriptor, TextureDescriptor
+
+__all__ = ["SurfaceObject", "TextureObject"]
+
+
+class TextureObject:
+    """Texture, an argument of kernels for a parameter of the type ``cudaTextureObject_t``.
+
+    Parameters
+    ----------
+    ResDesc : ResourceDescriptor
+        The memory.
+    TexDesc : TextureDescriptor
+        The rules of reading.
+
+    Raises
+    ------
+    ValueError
+        If the device cannot read the memory by these rules.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.cupy.cuda import runtime, texture
+    >>> channel = texture.ChannelFormatDescriptor(32, 0, 0, 0, runtime.cudaChannelFormatKindFloat)
+    >>> memory = texture.ResourceDescriptor(
+    ...     runtime.cudaResourceTypeArray, cuArr=texture.CUDAarray(channel, 4)
+    ... )
+    >>> texture.TextureObject(memory, texture.TextureDescriptor()).ResDesc is memory
+    True
+    """
+
+    def __init__(self, ResDesc: ResourceDescriptor, TexDesc: TextureDescriptor) -> None:
+        self.ResDesc, self.TexDesc = ResDesc, TexDesc
+        if isinstance(ResDesc.cuArr, CUDAarray):
+            self.kernel_argument = _core.Texture(ResDesc.cuArr.array, **TexDesc.options())
+        else:
+            assert ResDesc.chDesc is not None
+            channels = ResDesc.chDesc.channels
+            self.kernel_argument = _core.Texture(ResDesc.elements(), channels=channels, **TexDesc.options())
+
+    @property
+    def ptr(self) -> int:
+        """Handle of the driver's texture."""
+        return self.kernel_argument.handle
+
+
+class SurfaceObject:
+    """Surface, an argument of kernels for a parameter of the type ``cudaSurfaceObject_t``.
+
+    Parameters
+    ----------
+    ResDesc : ResourceDescriptor
+        A `CUDAarray` of the flag ``runtime.cudaArraySurfaceLoadStore``.
+
+    Raises
+    ------
+    ValueError
+        For other memory.
+
+    Examples
+    --------
+    >>> from PyGPU.cupy.cuda import runtime, texture
+    >>> channel = texture.ChannelFormatDescriptor(32, 0, 0, 0, runtime.cudaChannelFormatKindFloat)
+    >>> memory = texture.CUDAarray(channel, 4, flags=runtime.cudaArraySurfaceLoadStore)
+    >>> surface = texture.SurfaceObject(texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=memory))
+    """
+
+    def __init__(self, ResDesc: ResourceDescriptor) -> None:
+        if ResDesc.cuArr is None:
+            raise ValueError("a surface writes a CUDAarray: give the resource type cudaResourceTypeArray and cuArr=")
+        self.ResDesc = ResDesc
+        self.kernel_argument = _core.Surface(ResDesc.cuArr.array)
+
+    @property
+    def ptr(self) -> int:
+        """Handle of the driver's surface."""
+        return self.kernel_argument.handle

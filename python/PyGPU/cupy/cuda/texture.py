@@ -1,0 +1,18 @@
+"""CuPy's module of textures and surfaces, over `PyGPU.TextureArray`, `PyGPU.Texture` and `PyGPU.Surface`."""
+
+# ruff: noqa: F403
+from typing import Any as _Any
+
+from PyGPU._cupy.cuda.texture import cuda_array as _cuda_array, descriptors as _descriptors, objects as _objects
+from PyGPU._cupy.cuda.texture.cuda_array import *
+from PyGPU._cupy.cuda.texture.descriptors import *
+from PyGPU._cupy.cuda.texture.objects import *
+
+__all__ = [*_cuda_array.__all__, *_descriptors.__all__, *_objects.__all__]
+
+
+def __getattr__(name: str) -> _Any:
+    hint = (
+        ": CUDA 12 removed texture references; pass a TextureObject to the kernel" if name == "TextureReference" else ""
+    )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

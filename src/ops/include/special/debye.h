@@ -1,0 +1,39 @@
+// Bessel functions of a large order far above the argument, by Debye's expansion; the others by xsf.
+namespace pygpu_special {
+
+__device__ inline bool is_debye(double v, double x) { return v >= 100 && v < 1e9 && x > 0 && x < 0.6 * v; }
+
+// Debye's expansion of J (sign 1) or Y (sign -1).
+static __device__ __noinline__ double debye(double v, double x, double sign) {
+    double ratio = x / v, root = sqrt((1 - ratio) * (1 + ratio)), p = 1 / root, p2 = p * p, sum = 1, scale = 1;
+#pragma unroll 1
+    for (int n = 1; n < pygpu_xsf::iv_N_UFACTORS; n++) {
+        double term = 0;
+#pragma unroll 1
+        for (int k = pygpu_xsf::iv_N_UFACTOR_TERMS - 1 - 3 * n; k < pygpu_xsf::iv_N_UFACTOR_TERMS - n; k += 2) {
+            term = term * p2 + pygpu_xsf::iv_asymptotic_ufactors[n][k];
+        }
+        scale *= sign * p / v;  // The polynomial contains p to the powers from n on.
+        sum += term * scale;
+        if (fabs(term * scale) < 1e-17) break;
+    }
+    double exponent = v * (root - log((1 + root) / ratio));
+    if (sign > 0) return exp(exponent) * sum / sqrt(6.28318530717958647693 * v * root);
+    return -exp(-exponent) * sum / sqrt(1.57079632679489661923 * v * root);
+}
+__device__ inline double jv(double v, double x) { return is_debye(v, x) ? debye(v, x, 1) : pygpu_xsf::jv(v, x); }
+static __device__ __noinline__ double yv(double v, double x) {
+    if (is_debye(v, x)) return debye(v, x, -1);
+    if (!(v >= 100 && v < 1e6 && x > 0 && x < 1e9) || v == floor(v)) return pygpu_xsf::yv(v, x);
+    // The recurrence to larger orders, which is stable; xsf has no method for orders above 500.
+    double order = v - floor(v), before = pygpu_xsf::yv(order, x), value = pygpu_xsf::yv(order + 1, x);
+#pragma unroll 1
+    for (order += 1; order < v - 0.5; order++) {
+        double next = 2 * order / x * value - before;
+        before = value;
+        value = next;
+    }
+    return value;
+}
+
+}
