@@ -333,8 +333,6 @@ def prepared(source: str, text: str) -> str:
     if source == "cephes/scipy_iv.h":  # scaled by an exponential, so that neither factor overflows
         given = "double *i_value, double *k_value"
         text = text.replace(f"{given})", f"{given}, double shift = 0)", 1)
-            "double *i_value, double *k_value)", "double *i_value, double *k_value, double shift = 0)", 1
-        )
         text = text.replace("std::exp(v * eta)", "std::exp(v * eta - shift)")
         text = text.replace("std::exp(-v * eta)", "std::exp(shift - v * eta)")
     if source == "cephes/unity.h":
