@@ -331,8 +331,7 @@ def prepared(source: str, text: str) -> str:
         text = text.replace("w = w / (b + w);", "")
         text = text.replace("incbet(0.5 * a, 0.5 * b, w)", "incbet_of(0.5 * a, 0.5 * b, w / (b + w), b / (b + w))")
     if source == "cephes/scipy_iv.h":  # scaled by an exponential, so that neither factor overflows
-        given = "double *i_value, double *k_value"
-        text = text.replace(f"{given})", f"{given}, double shift = 0)", 1)
+        text = text.replace("double *k_value)", "double *k_value, double shift = 0)", 1)
         text = text.replace("std::exp(v * eta)", "std::exp(v * eta - shift)")
         text = text.replace("std::exp(-v * eta)", "std::exp(shift - v * eta)")
     if source == "cephes/unity.h":

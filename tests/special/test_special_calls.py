@@ -156,6 +156,17 @@ def test_logsumexp_and_softmax_match_numpy(axis: int | tuple[int, ...] | None, k
     np.testing.assert_allclose(np.exp(logarithms.get()), weights.get(), rtol=1e-12)
 
 
+def test_logsumexp_of_complex_numbers_has_principal_angle_and_real_magnitude() -> None:
+    a = np.array([[3 + 3j, 2 - 3j, 1 + 8j], [700 + 3j, 900 - 2j, 1 + 1j]], "complex128")
+    sums = np.exp(a - np.array([[0], [850]])).sum(axis=1)
+    value = PyGPU.special.logsumexp(PyGPU.to_gpu(a), axis=1).get()
+    np.testing.assert_allclose(value, np.log(sums) + np.array([0, 850]), rtol=1e-14)
+    magnitude, sign = PyGPU.special.logsumexp(PyGPU.to_gpu(a), axis=1, return_sign=True)
+    assert (magnitude.dtype, sign.dtype) == (np.float64, np.complex128)
+    np.testing.assert_allclose(magnitude.get(), np.log(np.abs(sums)) + np.array([0, 850]), rtol=1e-14)
+    np.testing.assert_allclose(sign.get(), sums / np.abs(sums), rtol=1e-13)
+
+
 def test_logsumexp_of_extreme_and_no_elements() -> None:
     a = PyGPU.to_gpu([[-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]])
     np.testing.assert_array_equal(PyGPU.special.logsumexp(a, axis=1).get(), [-np.inf, np.inf, np.nan])

@@ -17,8 +17,8 @@ def _as_real(a: Any) -> _core.GPUArray:
 
 
 def _finite_maximum(a: _core.GPUArray, axis: Any) -> _core.GPUArray:
-    """Return the maxima along axes, which keep length 1; infinite and NaN maxima are replaced by 0."""
-    greatest = a.max(axis=axis, keepdims=True, initial=-np.inf)
+    """Return the maxima of real parts along axes, which keep length 1; infinite and NaN maxima are replaced by 0."""
+    greatest = (a.real if a.dtype.kind == "c" else a).max(axis=axis, keepdims=True, initial=-np.inf)
     return _core.where(_core.isfinite(greatest), greatest, greatest.dtype.type(0))
 
 
@@ -30,7 +30,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     Parameters
     ----------
     a : array_like
-        The exponents, real numbers.
+        The exponents. The imaginary part of a complex result is above -pi and at most pi.
     axis : int or tuple of int, optional
         The axes of the sum; all by default.
     b : array_like, optional
@@ -43,7 +43,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     Returns
     -------
     GPUArray or tuple of GPUArray
-        The logarithm, and with `return_sign` the sign: -1, 0 or 1.
+        The logarithm, and with `return_sign` the sign: -1, 0 or 1, or a complex number on the unit circle.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from PyGPU.special import *  # noqa: F403
 
 __all__ = _own.__all__
 
+psi = digamma  # noqa: F405 (one object, as in CuPy)
 round = _round  # type: ignore[assignment]  # CuPy's has the parameter `decimals`.
 
 
