@@ -39,11 +39,11 @@ def violations(files: list[RustSource]) -> list[str]:
         pattern = re.sub(r"\s*\n\s*", "", READS)
         found += [f"{file.file}:{line}" for line in file.lines_naming(pattern, outside=file.test_only)]
         for line in file.lines_naming(STARTS, outside=file.test_only):
-            # Without `env_clear`, the start of a child process reads the environment to pass it on.
+            # Starting a child process without `env_clear` reads the environment, to pass it on.
             if "env_clear" not in " ".join(lines[line - 1 : line + 1]):
                 found.append(f"{file.file}:{line}: a child that inherits the environment")
         for line in file.lines_naming(r"\bthread\s*::\s*Builder\b", outside=file.test_only):
-            # Without an explicit stack size, the standard library reads the variable RUST_MIN_STACK.
+            # Starting a thread without an explicit stack size reads the variable RUST_MIN_STACK.
             if "stack_size" not in " ".join(lines[line - 1 : line + 2]):
                 found.append(f"{file.file}:{line}: a thread whose stack the environment sizes")
     return found
