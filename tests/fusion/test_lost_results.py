@@ -1,7 +1,6 @@
-"""Test failed deferred operations.
+"""Test results of failed deferred operations.
 
-A result is lost if the operation that computes it failed. Each use of a lost result raises; a failed write to an
-existing array raises once.
+Such a result is lost, and each use of it raises an error. A failed write to an existing array raises an error once.
 """
 
 from __future__ import annotations
@@ -173,7 +172,7 @@ def test_failed_deferred_write_raises_once_and_keeps_old_values(driver: simulate
 
 
 class Calls:
-    """Run a function when PyGPU converts this object to an index."""
+    """Run a function when PyGPU converts this object to an index by `__index__`."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
