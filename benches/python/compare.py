@@ -232,8 +232,7 @@ def main() -> None:
     """Measure the results or read them from a file, and write the requested tables, plots and JSON file."""
     arguments = parse()
     if arguments.plots:
-        # Import matplotlib first: if it is missing, the program ends before minutes are spent on results that it cannot
-        # draw.
+        # Import matplotlib first. If it is missing, the program thus ends before minutes are spent on the measurement.
         try:
             import plots
         except ImportError as error:
