@@ -13,8 +13,8 @@ import PyGPU
 from gpu import support
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# A simulated GPU needs half a second to compile a kernel. Three dtypes are therefore tested there: an integer, a float
-# and a complex one.
+# A simulated GPU needs half a second to compile a kernel.
+# Three dtypes are therefore tested there: an integer, a float and a complex one.
 KINDS = ["int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 KINDS = ["int8", "float32", "complex64"] if IS_SIMULATED else ["bool", "int32", *KINDS]
 

@@ -155,8 +155,8 @@ def test_user_kernel_with_tiles_may_skip_indices_and_write_transposed_out() -> N
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
 def test_kernel_reads_large_transposed_operand_in_tiles() -> None:
-    # The generated source defines `pygpu_shared_x` only if the kernel reads `x` in tiles. Otherwise this kernel does
-    # not compile.
+    # The generated source defines `pygpu_shared_x` only if the kernel reads `x` in tiles.
+    # Otherwise this kernel does not compile.
     kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
     x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
     kernel(x.T, y, z)

@@ -77,8 +77,8 @@ def test_user_kernel_of_unaligned_arrays_may_skip_or_update_elements() -> None:
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
 def test_kernel_loads_whole_words_from_unaligned_small_elements() -> None:
-    # The generated source defines `pygpu_head` only if the kernel loads and shifts words. Otherwise this kernel does
-    # not compile.
+    # The generated source defines `pygpu_head` only if the kernel loads and shifts words.
+    # Otherwise this kernel does not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"
     small = ElementwiseKernel("const unsigned char *x, unsigned char *z", text)
     large = ElementwiseKernel("const float *x, float *z", text)
