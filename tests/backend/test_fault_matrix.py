@@ -61,8 +61,7 @@ SUPERSEDED = {
 }
 # Calls that only drivers newer than the simulated one have.
 ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else set()
-# Whether all copies go through the ring of pinned slots (see test_staging.py), and the driver calls that PyGPU then
-# omits.
+# Whether all copies use the ring of pinned slots (see test_staging.py), and the driver calls that PyGPU then omits.
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
@@ -102,8 +101,8 @@ MOST_TIMES = 3
 # The error that is injected at every position. PyGPU handles it like any error without a special meaning.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
-# Errors that are injected at every position of the matching calls, because PyGPU handles these pairs in a special way,
-# for example by a retry.
+# Errors that are injected at every position of the matching calls.
+# PyGPU handles these pairs in a special way, for example by a retry.
 ANSWERED = {"out of memory": re.compile(r"Alloc|Malloc"), "not ready": re.compile(r"Query")}
 EVERYWHERE = os.environ.get("PYGPU_FAULTS") == "all"
 

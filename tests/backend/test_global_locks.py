@@ -16,12 +16,12 @@ from support_kernels import needs_kernels
 
 ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
-# Types whose lock stays locked in a forked child. `Condvar` is not among them: it has no state that a fork could
-# interrupt, and `ForkSafeGuard::wait` releases the lock.
+# Types whose lock stays locked in a forked child.
+# `Condvar` is not among them: it has no state that a fork could interrupt, and `ForkSafeGuard::wait` releases the lock.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
-# Types of other crates that are forbidden in statics. pyo3 releases the GIL while it initializes a `PyOnceLock`, so a
-# fork can interrupt the initialization.
-# A `LazyLock` is always part of a static.
+# Types of other crates that are forbidden in statics.
+# A `LazyLock` is always part of a static. pyo3 releases the GIL while it initializes a `PyOnceLock`, so a fork can
+# interrupt the initialization.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 

@@ -15,8 +15,8 @@ from rust_source import RustSource
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "PyGPU"
-# Rust and C functions that read or write the environment, including functions of the standard library and of tempfile
-# that read a variable implicitly.
+# Functions of Rust and C that read or write the environment.
+# Some functions of the standard library and of tempfile read a variable implicitly.
 READS = r"""env\s*::\s*(?:var|vars|vars_os|var_os|temp_dir|home_dir|set_var|remove_var)\b|\bgetenv\b|\bsetenv\b
     |\btempfile\s*::\s*(?:tempdir|tempfile|spooled_tempfile)\s*\(|\.\s*temp(?:dir|file)\s*\(\s*\)|NamedTempFile\s*::\s*new\s*\(
     |\bthread\s*::\s*spawn\b"""
