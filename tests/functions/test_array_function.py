@@ -27,8 +27,8 @@ HOST: dict[str, Any] = {
     "z": np.array([1 + 2j, 3 + 0j]),
 }
 
-# One call for each function in PyGPU's table. The names of arrays are the keys of `HOST`; each call is evaluated with
-# device arrays and with host arrays.
+# One call for each function in PyGPU's table.
+# The names of arrays are the keys of `HOST`; each call is evaluated with device arrays and with host arrays.
 CALLS = """
 np.all(m, 0)                            np.allclose(a, b)                       np.amax(a, axis=1)
 np.amin(a, axis=1, keepdims=True)       np.angle(z, deg=True)                   np.any(m, axis=1)
