@@ -26,12 +26,12 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
-# Calls that flush or that query whether operations are pending. Files in `FOLDER` call these functions without the
-# module's name; `INSIDE` matches such calls.
+# Calls that flush or that query whether operations are pending.
+# Files in `FOLDER` call these functions without the module's name; `INSIDE` matches such calls.
 CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
-# Forms of such calls that `CALLS` cannot find and that are forbidden for this reason: functions imported by their own
-# name, and `fusion::flush`.
+# Forms of such calls that `CALLS` cannot find and that are therefore forbidden.
+# They are functions imported by their own name, and `fusion::flush`.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")

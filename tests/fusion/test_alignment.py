@@ -164,8 +164,7 @@ def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str
                 for got, host in zip(computed(compute, pending), parts(compute(twice(plain))), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             else:
-                # A device cannot read unaligned elements, so the operation first copies them, as for operands that are
-                # not pending.
+                # A device cannot read unaligned elements, so the operation first copies them, as for other operands.
                 for got, host in zip(computed(compute, part), parts(compute(plain)), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             np.testing.assert_array_equal(y.get(), raw)

@@ -201,8 +201,8 @@ class Exports:
         return self.array.__dlpack__(**keywords)
 
 
-# Calls with the pending operand `y` that first inspect `y`, then run user code (`key` or `other`), and finally use the
-# values of `y`.
+# Calls with the pending operand `y`.
+# They first inspect `y`, then run user code (`key` or `other`), and finally use the values of `y`.
 INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
     "assignment of a number": lambda y, key, _: y.__setitem__(slice(key, None), 5),
     "assignment of an array": lambda y, key, _: y.__setitem__(slice(key, None), np.zeros((2, 4))),

@@ -216,8 +216,9 @@ def test_no_operation_is_pending_after_address_request_of_other_thread(name: str
         showing.start()
         z = x + 1
         showing.join()
-        # The other thread requests the address of `x`. If `x + 1` was deferred before the request, the request has
-        # launched it. After the request, `x + 1` is launched at its call.
+        # The other thread requests the address of `x`.
+        # If `x + 1` was deferred before the request, the request has launched it.
+        # After the request, `x + 1` is launched at its call.
         assert waiting() == 0
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()
@@ -234,8 +235,8 @@ def test_second_address_request_waits_for_flush_of_first_request(name: str) -> N
     view, expression = x[:], random_expression()
     PyGPU.synchronize()
     with limits(meetings=1):
-        # `y` is pending in the queue of this thread. The thread `showing` flushes the queue and compiles the kernel
-        # meanwhile.
+        # `y` is pending in the queue of this thread.
+        # The thread `showing` flushes the queue and compiles the kernel meanwhile.
         y = expression(x)
         showing = threading.Thread(target=lambda: SHOWN[name](x))
         showing.start()
