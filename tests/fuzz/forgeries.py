@@ -226,8 +226,7 @@ class Claims:
         step = source.small if honest else source.number
         self.strides = None if source.chance(3) else tuple(_int64(step()) for _ in range(rank))
         self.element = source.choose(ELEMENTS) if honest else (source.byte(), source.byte(), source.below(3))
-        # The described elements begin in the middle of the memory, so that negative and positive strides stay inside
-        # it.
+        # The described elements begin in the middle of the memory, so that strides of either sign stay inside it.
         forged.memory = np.arange(512, dtype=np.float32)
         address = forged.memory.ctypes.data + 1024
         forged.set(shape=self.shape, strides=self.strides, dtype=self.element, data=address)
@@ -285,8 +284,8 @@ class Producer:
     def __init__(self, source: Bytes, claims: Claims) -> None:
         name = source.choose((None, None, None, None, LEGACY, VERSIONED, b"used_dltensor"))
         if name in (LEGACY, VERSIONED) and (name == VERSIONED) != claims.forged.versioned:
-            # A capsule whose name contradicts the version of its structure leads to wild pointers, which no consumer
-            # can detect.
+            # A capsule whose name contradicts the version of its structure has wild pointers, which no consumer can
+            # detect.
             name = None
         self.was_named_used = name is not None and name.startswith(b"used_")
         self.capsule = claims.forged.capsule(name)
