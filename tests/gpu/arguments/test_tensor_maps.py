@@ -149,9 +149,8 @@ def test_swizzled_box_has_permuted_pieces_of_16_bytes(module: PyGPU.Module, swiz
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
     found = load_box(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
     pieces = numpy.arange(len(found))
-    # Swizzling replaces the number of a 16-byte piece by its exclusive or with the lowest 1, 2 or 3 bits of its line
-    # number.
-    # A line has 128 bytes.
+    # The swizzled position of a 16-byte piece is its number, combined by exclusive or with bits of its line's number.
+    # A line has 128 bytes, and the lowest 1, 2 or 3 bits are used.
     turned = pieces ^ ((pieces >> 3) & (width // 16 - 1))
     expected = values[8:24, 16 : 16 + width // 4].reshape(-1, 4)
     numpy.testing.assert_array_equal(found[turned], expected)

@@ -10,8 +10,7 @@ import pytest
 
 import PyGPU
 
-# CUDA suffices: HIP uses the same kernel source, and tests/reductions/test_chained_scans.py tests scans on both
-# backends.
+# CUDA suffices, because HIP uses the same kernel source. tests/reductions/test_chained_scans.py tests scans on both.
 pytestmark = pytest.mark.enough_on("cuda")
 
 
