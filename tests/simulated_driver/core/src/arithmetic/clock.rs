@@ -25,7 +25,7 @@ impl Clock {
         }
     }
 
-    /// Adds all operations that happen before the owner of `other`.
+    /// Adds all operations that happen before the owner of the clock `other`.
     pub fn join(&mut self, other: &Self) {
         for &(stream, number) in &other.0 {
             self.raise(stream, number);
