@@ -1,5 +1,5 @@
-//! Arrays, textures and surfaces of the CPU backend. An array is plain memory. A kernel receives the address of an
-//! image description, which contains the address, shape and sampling.
+//! Implements arrays, textures and surfaces for the CPU backend. An array is plain memory. A kernel receives the
+//! address of an image description, which contains the address, shape and sampling.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, refuse};
@@ -8,7 +8,7 @@ use crate::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sam
 use pygpu_base::error::Result;
 use pygpu_cpu_engine::TextureImage;
 
-/// The memory of a CUDA array.
+/// Holds the memory of a CUDA array.
 struct HostArray {
     address: Address,
     bytes: usize,
