@@ -1,4 +1,4 @@
-//! One copy through the ring, which each of its threads executes for some of the chunks.
+//! Executes one copy through the ring. Each of its threads copies some of the chunks.
 //!
 //! Upload: fill a slot, enqueue its copy, continue with the next slot. Download: keep the copies of several slots
 //! enqueued, wait for the oldest, empty it, enqueue its next copy. All copies are enqueued on the user's stream, in any
