@@ -72,7 +72,7 @@ struct RawModule {
 
 /// A loaded image, which is a shared library.
 pub struct Library {
-    // Keeps the library loaded, because the fields below refer to its code and tables.
+    // This field keeps the library loaded, because the fields below refer to its code and tables.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,

@@ -1,12 +1,12 @@
-//! The files from which a source was compiled, as reported by the compiler.
+//! Determines the files from which a source was compiled, as the compiler reports them.
 
 use std::path::{Path, PathBuf};
 
 /// The files that the compiler read, and the folders that it searched.
 #[derive(Clone, Default, Debug)]
 pub struct IncludedFile {
-    /// The absolute paths of files that the compiler read, without PyGPU's own headers; `None` if the compiler reported
-    /// none.
+    /// The absolute paths of files that the compiler read, without PyGPU's own headers, or `None` if the compiler
+    /// reported no files.
     pub files: Option<Vec<PathBuf>>,
     /// The folders that the compiler searches for headers, in search order. Folders for quoted names come first.
     pub folders: Vec<PathBuf>,
