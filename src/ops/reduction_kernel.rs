@@ -22,8 +22,8 @@ use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::Access;
 
-/// Number of elements up to which one block reduces all of them, because a second launch would cost more than further
-/// blocks save.
+/// Maximum number of elements that one block reduces. For so few, a second launch would cost more than further blocks
+/// save.
 const ALONE: i64 = 1 << 14;
 /// Maximum size in bytes of a block's shared memory.
 const SHARED: usize = 32 << 10;

@@ -1,4 +1,5 @@
-//! Kernel body that processes packs: a thread loads several elements, applies the expression to each, and stores them.
+//! Generates the kernel body that processes packs: a thread loads several elements, applies the expression to each, and
+//! stores them.
 //!
 //! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
 //! Full unrolling is fastest for short expressions. Expressions with a long compile time are unrolled less: each round
@@ -8,8 +9,8 @@
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
-/// Compile time in milliseconds, summed over the copies of the expression for a pack, up to which the expression is
-/// fully unrolled. `MOST` limits this sum for an expression that is not fully unrolled.
+/// Maximum compile time, in milliseconds, of an expression that is fully unrolled. It is the sum over the copies of the
+/// expression for a pack. `MOST` limits this sum for an expression that is not fully unrolled.
 const LIGHT: usize = 16;
 const MOST: usize = 24;
 
@@ -35,7 +36,8 @@ pub(super) fn body(
     let parts = PackLoop::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
-        // Excludes the first and the last two packs, because loads extend beyond a pack but must stay inside the array.
+        // The first and the last two packs are excluded, because loads extend beyond a pack but must stay inside the
+        // array.
         PackLayout::Peeled(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
         PackLayout::InnerContiguous => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),

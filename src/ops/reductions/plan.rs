@@ -1,4 +1,4 @@
-//! Plan of a reduction: which elements a thread processes, how many threads compute one result together, and whether a
+//! Plans a reduction: which elements a thread processes, how many threads compute one result together, and whether a
 //! second launch combines partial results.
 //!
 //! *Results* are the elements of the output array; each is reduced from `count` input elements.

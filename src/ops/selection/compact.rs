@@ -1,4 +1,4 @@
-//! Launches of mask operations: counting true elements, take, put and nonzero.
+//! Launches mask operations: counting true elements, take, put and nonzero.
 
 use super::source::{self, MaskKernel, MaskOperation};
 use pygpu_array::Array;

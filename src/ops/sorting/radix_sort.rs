@@ -1,4 +1,5 @@
-//! Radix sort of rows that do not fit into one block, with one pass over the keys for each of their bytes.
+//! Implements the radix sort of rows that do not fit into one block, with one pass over the keys for each of their
+//! bytes.
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};
@@ -32,7 +33,7 @@ const COUNTED_AT_ONCE: usize = 32;
 /// Number of blocks of the counting kernel per multiprocessor.
 const COUNTING: i64 = 4;
 
-/// Parameters of a sort, fixed before the launches.
+/// Parameters of a sort, which are fixed before its launches.
 struct RadixSortPlan {
     with_places: bool,
     is_long: bool,

@@ -1,4 +1,4 @@
-//! Plan of a scan. If elements along the scanned axis are close in memory, they are treated as rows: a block scans
+//! Plans a scan. If elements along the scanned axis are close in memory, they are treated as rows: a block scans
 //! several rows, or several blocks share a row. Otherwise they are treated as columns: a block scans adjacent columns
 //! downwards.
 

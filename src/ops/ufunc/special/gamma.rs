@@ -1,4 +1,4 @@
-//! Gamma, beta and zeta functions.
+//! Defines gamma, beta and zeta functions.
 
 use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
@@ -11,7 +11,7 @@ static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma.h
 pub(super) static BETAINC: Header =
     Header::of(include_str!("../../include/special/beta.h"), &[&xsf::INCBET, &xsf::INCBI, &xsf::NDTRI]);
 
-/// The functions of this file.
+/// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("gamma" (z) "Compute the gamma function; (z - 1)! for positive integers."
         "the integral of ``t**(z - 1) * exp(-t)`` from 0 to infinity"

@@ -1,4 +1,4 @@
-//! The headers of xsf, written by tools/trim_xsf.py. Do not edit.
+//! Contains the headers of the library xsf. This file is written by tools/trim_xsf.py; do not edit it.
 
 use super::header::Header;
 
