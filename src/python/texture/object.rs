@@ -119,8 +119,8 @@ fn check_reading(texel: Texel, sampling: &Sampling) -> PyResult<()> {
     Ok(())
 }
 
-/// Adds the alignment rules to the driver's error for the memory of a texture. The driver's text reports only an
-/// invalid value.
+/// Adds the alignment rules to the driver's error for the memory of a texture, because the driver's text reports only
+/// an invalid value.
 fn explain(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
     match resource {
         Some(Resource::Linear(..) | Resource::Pitched { .. }) if kind != BackendKind::Cpu => {
