@@ -37,7 +37,7 @@ pub fn resolve(kind: BackendKind) {
 
 #[cold]
 fn resolve_now(kind: BackendKind, known: &'static ForkSafeOnce<Vec<PathBuf>>) {
-    // not inside `get_or_init`: the search runs Python code, which may call this function recursively
+    // The search is not inside `get_or_init`, because it runs Python code, which may call this function recursively.
     let found = search(kind, false);
     known.set(found);
 }

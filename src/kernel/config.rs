@@ -1,4 +1,5 @@
-//! Launch configuration: the shape of a launch and its optional attributes, with checks that the device supports them.
+//! Defines the launch configuration: the shape of a launch and its optional attributes, with checks that the device
+//! supports them.
 
 use std::ffi::c_void;
 

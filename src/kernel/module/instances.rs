@@ -1,5 +1,5 @@
-//! Further compilations of a module's source after the module was loaded: template instances, each compiled when it is
-//! first used, and PTX, compiled when it is requested.
+//! Performs further compilations of a module's source after the module was loaded: template instances, each compiled
+//! when it is first used, and PTX, compiled when it is requested.
 
 use std::path::PathBuf;
 

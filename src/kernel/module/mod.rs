@@ -1,5 +1,5 @@
-//! Loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped and its
-//! device was idle afterwards.
+//! Defines loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped
+//! and its device was idle afterwards.
 
 mod host_library;
 mod image_symbols;
