@@ -47,7 +47,7 @@ pub struct Elementwise {
 
 static WAS_RUN: AtomicBool = AtomicBool::new(false);
 
-/// Threads per block on GPUs; the CPU backend, which runs the threads of a block one after another, uses
+/// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 64;

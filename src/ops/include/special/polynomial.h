@@ -1,7 +1,7 @@
 // Polynomials of floats.
 namespace pygpu_special {
 
-// The coefficient of the highest power is the first.
+// The first coefficient is that of the highest power.
 template <int COUNT> __device__ inline float polynomial(float x, const float (&coefficients)[COUNT]) {
     float sum = coefficients[0];
 #pragma unroll

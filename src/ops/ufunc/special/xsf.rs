@@ -1,4 +1,4 @@
-//! Contains the headers of the library xsf. This file is written by tools/trim_xsf.py; do not edit it.
+//! Contains the headers of xsf. tools/trim_xsf.py writes this file; do not edit it.
 
 use super::header::Header;
 
