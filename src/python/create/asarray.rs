@@ -152,7 +152,7 @@ fn convert_other<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyRe
     })
 }
 
-/// Joins nested sequences of device arrays on the device; `None` if the object contains no such array.
+/// Joins nested sequences of device arrays on the device, or returns `None` if the object contains no such array.
 #[cold]
 fn join_sequence<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let py = obj.py();

@@ -1,4 +1,4 @@
-//! Import of arrays of other libraries. The import tries one protocol after another, and fails with the errors of all
+//! Imports arrays of other libraries. The import tries one protocol after another, and fails with the errors of all
 //! protocols.
 //!
 //! The protocols are tried in this order: PyGPU's type, DLPack's exchange table, `__dlpack__`,
