@@ -503,7 +503,12 @@ def sorted_items(members: list[Item]) -> list[str]:
 
 def write_list(rust: list[tuple[str, str, list[str]]]) -> None:
     """Write the list of headers for Rust."""
-    lines = ["//! Contains the headers of the library xsf. This file is written by tools/trim_xsf.py; do not edit it.", "", "use super::header::Header;", ""]
+    lines = [
+        "//! Contains the headers of xsf. tools/trim_xsf.py writes this file; do not edit it.",
+        "",
+        "use super::header::Header;",
+        "",
+    ]
     for name, path, used in sorted(rust):
         lines.append(f"pub static {name}: Header =")
         text = f'Header::of(include_str!("../../include/xsf/{path}"), &[{", ".join("&" + one for one in used)}]);'
