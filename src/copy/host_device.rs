@@ -1,4 +1,4 @@
-//! Copies between host and device, and the choice of the path that the data takes.
+//! Copies between host and device, and chooses the path that the data takes.
 //!
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.
@@ -176,7 +176,8 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
     if wait { stream.synchronize() } else { Ok(()) }
 }
 
-/// Copies contiguous bytes and waits. The function does little else, because call overhead dominates small copies.
+/// Copies contiguous bytes and waits until the copy is complete. The function does little else, because the time of a
+/// small copy consists mainly of call overhead.
 ///
 /// # Safety
 /// Both ranges must be valid.
@@ -340,7 +341,7 @@ const fn is_even(blocks: &CopyBlocks) -> bool {
     matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
 
-/// Returns an error, during a capture, for a copy that the host would have to pack.
+/// Returns an error if the stream is being captured and the host would have to pack the data of the copy.
 fn check_even(blocks: &CopyBlocks) -> Result<()> {
     match is_even(blocks) {
         true => Ok(()),

@@ -1,4 +1,5 @@
-//! Copies within host memory, for CPU arrays and for packing data that a copy engine would transfer item by item.
+//! Copies within host memory. These copies serve CPU arrays, and pack data that a copy engine would otherwise transfer
+//! item by item.
 
 use super::CopyOperand;
 use pygpu_backend::Address;
@@ -187,8 +188,8 @@ pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) 
 
 /// Copies contiguous bytes with non-temporal stores, if the processor has them.
 ///
-/// For data that a device reads next: lines that are dirty in the caches of other cores delay the device's reads. On 16
-/// cores this reduces the time of an upload of 16 MiB to less than half.
+/// The function is intended for data that a device reads next, because cache lines that are dirty in the caches of other
+/// cores delay the device's reads. On 16 cores this reduces the time of an upload of 16 MiB to less than half.
 ///
 /// # Safety
 /// As `copy_bytes`.
