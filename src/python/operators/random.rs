@@ -1,5 +1,5 @@
-//! Native part of `PyGPU.random`: the position of a generator in its random stream, and the generation of random
-//! elements from that position on.
+//! Contains the native part of `PyGPU.random`: the position of a generator in its random stream, and the functions that
+//! generate random elements beginning at that position.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
