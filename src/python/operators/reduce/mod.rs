@@ -1,5 +1,8 @@
 //! Reduces arrays over axes, by kernels on the current stream. For arrays in host memory NumPy computes the reduction.
 
+pub(super) mod segments;
+pub(super) mod variance;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
