@@ -92,7 +92,7 @@ pub(super) unsafe fn withhold(address: Address, bytes: usize) -> bool {
 /// Puts a freed block into quarantine if its address is recorded as escaped.
 ///
 /// # Safety
-/// As for [`withhold`].
+/// The conditions of [`withhold`] apply.
 #[cold]
 unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
     let surplus = {

@@ -67,7 +67,7 @@ pub(super) unsafe fn overrun(end: *mut u8) -> usize {
 /// Counts the changed bytes and restores the pattern.
 ///
 /// # Safety
-/// As for [`overrun`].
+/// The conditions of [`overrun`] apply.
 #[cold]
 unsafe fn changed(end: *mut u8, words: [u64; BYTES / 8]) -> usize {
     // SAFETY: the caller guarantees that the red zone belongs to a live block.

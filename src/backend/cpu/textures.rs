@@ -29,7 +29,7 @@ unsafe fn memory_of(array: ArrayHandle) -> Address {
 /// Returns the image description for an array.
 ///
 /// # Safety
-/// As for `memory_of`.
+/// The conditions of `memory_of` apply.
 unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> TextureImage {
     // SAFETY: the caller guarantees the conditions of `memory_of`.
     let data = unsafe { memory_of(array) } as u64;
@@ -53,7 +53,7 @@ unsafe fn taken_back(number: u64) {
 /// Copies rows between an array and contiguous memory.
 ///
 /// # Safety
-/// As for [`Textures::copy_array`].
+/// The conditions of [`Textures::copy_array`] apply.
 unsafe fn copy(array: Address, shape: &ArrayShape, part: &ArrayBox, memory: Address, way: ArrayCopy) {
     let row_pitch = shape.width * shape.texel.bytes();
     let plane_pitch = row_pitch * shape.height.max(1);

@@ -65,7 +65,7 @@ pub trait VendorTextures: VendorContexts {
     /// Implements [`Textures::copy_array`].
     ///
     /// # Safety
-    /// As for [`Textures::copy_array`].
+    /// The conditions of [`Textures::copy_array`] apply.
     unsafe fn copy_array(
         api: &Self::Api,
         part: &ArrayPart<'_>,
