@@ -1,4 +1,4 @@
-//! The error type shared by all crates.
+//! Defines the error type that all crates share.
 //!
 //! The message of every variant states the operation, the object of the operation and the values involved. The message
 //! of a driver error also contains the driver's name, number and text of the error. Only the module `python::errors`
