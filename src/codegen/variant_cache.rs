@@ -72,7 +72,7 @@ impl KernelFamily {
     /// A source that failed to compile is compiled again on every call, because an included file may have changed.
     ///
     /// # Errors
-    /// As [`kernel::load`].
+    /// The errors of [`kernel::load`].
     #[inline]
     pub fn function(
         &self,
