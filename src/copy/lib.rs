@@ -280,7 +280,7 @@ unsafe fn copy_blocks(
 /// Copies evenly spaced rows between two operands by one driver call.
 ///
 /// # Safety
-/// As `copy_blocks`.
+/// The conditions of `copy_blocks` apply.
 unsafe fn copy_uniform(
     device: Device,
     direction: Direction,

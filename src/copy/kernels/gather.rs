@@ -157,7 +157,7 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
 /// range. Returns `false` if no kernel is available.
 ///
 /// # Errors
-/// As [`gather`].
+/// The errors of [`gather`].
 pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &Stream) -> Result<bool> {
     if may_overlap(out, source) || selection.indexed.iter().any(|indexed| may_overlap(out, &indexed.index)) {
         let Some(gathered) = gather(source, selection, stream)? else { return Ok(false) };

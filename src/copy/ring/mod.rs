@@ -40,7 +40,7 @@ pub fn limit() -> Result<usize> {
 /// driver has refused to pin memory, this also permits new attempts.
 ///
 /// # Errors
-/// As `limit`; driver errors.
+/// The errors of `limit`; driver errors.
 pub fn set_limit(device: Device, bytes: usize) -> Result<()> {
     settings()?.set_limit(bytes);
     trim(device, bytes)
@@ -146,7 +146,7 @@ impl Ring<'_> {
     /// Runs a copy that is divided into chunks.
     ///
     /// # Safety
-    /// As `upload` and `download`.
+    /// The conditions of `upload` and `download` apply.
     unsafe fn relay(
         self,
         direction: Direction,

@@ -97,7 +97,7 @@ impl RingSettings {
 /// Sets threshold, chunk size and number of threads, for tests and benchmarks.
 ///
 /// # Errors
-/// As `settings`.
+/// The errors of `settings`.
 pub fn tune(threshold: usize, chunk: (usize, usize), threads: usize) -> Result<()> {
     let settings = settings()?;
     settings.threshold.store(threshold, Ordering::Relaxed);
