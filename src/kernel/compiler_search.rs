@@ -62,7 +62,7 @@ fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
 /// Loads a source of PyGPU's own kernels like [`load`], with the candidate paths of the registered search.
 ///
 /// # Errors
-/// As [`load`].
+/// The errors of [`load`].
 pub fn load_searching(device: Device, source: &KernelSource) -> Result<Module> {
     match load(device, source, &search(device.kind(), false)) {
         Err(Error::Unavailable(text)) => match search(device.kind(), true) {

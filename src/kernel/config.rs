@@ -35,7 +35,8 @@ pub trait Configuration: Sync {
     /// Enqueues the kernel on the stream.
     ///
     /// # Safety
-    /// As for [`Programs::launch`](pygpu_backend::Programs::launch). Function and stream must belong to one device.
+    /// The conditions of [`Programs::launch`](pygpu_backend::Programs::launch) apply.
+    /// Function and stream must belong to one device.
     unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
 }
 

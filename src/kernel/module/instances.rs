@@ -28,7 +28,7 @@ impl Module {
     /// `hints` are candidate paths of the compiler's library.
     ///
     /// # Errors
-    /// As [`load`]; `ValueError` for a module without source.
+    /// The errors of [`load`]; `ValueError` for a module without source.
     pub fn instance(&self, name: &str, hints: &[PathBuf]) -> Result<Function> {
         let Some(source) = self.source() else {
             return Err(Error::value(format!(

@@ -336,7 +336,7 @@ impl Module {
 /// library.
 ///
 /// # Errors
-/// As [`build`]; driver errors.
+/// The errors of [`build`]; driver errors.
 pub fn load(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<Module> {
     let built = build(device, source, hints)?;
     let kept = built.kept.clone();
