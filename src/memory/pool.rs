@@ -170,7 +170,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
 /// Puts a block into the stream's cache without a driver call; returns `false` if a driver call is needed.
 ///
 /// # Safety
-/// As for [`free`], for a recyclable block.
+/// The conditions of [`free`] apply to a recyclable block.
 #[inline]
 pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bool {
     let most = if is_never_captured(stream) { most_kept(stream).unwrap_or(0) } else { 0 };
