@@ -1,4 +1,4 @@
-//! `ElementwiseKernel`: evaluates one expression for each element, for arrays of any layout.
+//! Implements `ElementwiseKernel`, which evaluates one expression for each element, for arrays of any layout.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,7 +96,7 @@ impl Elementwise {
     /// Plans the loop nest over the arrays of a call.
     ///
     /// # Errors
-    /// As [`ElementPlan::of`].
+    /// The errors of [`ElementPlan::of`].
     pub fn plan(&self, arrays: &[&Array], ranged: bool) -> Result<ElementPlan> {
         let analysis = if ranged { &self.in_order } else { &self.analysis };
         ElementPlan::of(&self.name, &self.arguments, analysis, arrays)
@@ -147,7 +147,7 @@ impl Elementwise {
     /// Launches a compiled variant of the kernel.
     ///
     /// # Safety
-    /// As `run`. `function` must have been compiled from the source for the plan.
+    /// The conditions of `run` apply. `function` must have been compiled from the source for the plan.
     unsafe fn launch(
         &self,
         function: &Function,

@@ -97,7 +97,7 @@ fn room(bytes: usize, stream: &Stream) -> Result<Array> {
 /// Returns `false` if the BLAS library has no such function.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool> {
     let task = task(asked)?;
     let device = stream.device();

@@ -1,4 +1,5 @@
-//! Large products of floats by the vendor's BLAS, which uses tensor cores: the conditions, and the library calls.
+//! Computes large products of floats by the vendor's BLAS library, which uses tensor cores. The file contains the
+//! conditions for this, and the library calls.
 
 use super::gemm_layout::GemmLayout;
 use super::operands::{Product, ProductProblem};

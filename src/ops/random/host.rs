@@ -179,7 +179,7 @@ fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
 /// Identifies the block and the lane of an element whose draw may be rejected.
 type Lane = (u64, u64);
 
-/// The random numbers from a position of the sequence on.
+/// Generates the random numbers of the sequence that begin at a position.
 struct Numbers<'a> {
     keys: &'a [u64; KEYS],
     counter: [u64; 4],

@@ -110,7 +110,7 @@ pub struct DeviceCapacity {
 /// stride 0 along the reduced axes, and of the mask, if there is one. All three have the input's shape.
 ///
 /// # Errors
-/// As [`LoopNest::plan`].
+/// The errors of [`LoopNest::plan`].
 pub fn plan(
     sides: &[&Layout],
     wants: ReductionOptions,

@@ -187,7 +187,8 @@ unsafe fn launch_count(
 /// Launches one pass of the sort.
 ///
 /// # Safety
-/// As [`launch_count`]; the arrays of the pass must have room for a key and a position of each element.
+/// The conditions of [`launch_count`] apply. The arrays of the pass must have room for a key and a position of each
+/// element.
 unsafe fn launch_sweep(
     rows: &SortInput<'_>,
     plan: &RadixSortPlan,

@@ -76,7 +76,7 @@ pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> R
 /// Counts the values in each bin, as 64-bit integers.
 ///
 /// # Errors
-/// As [`search`].
+/// The errors of [`search`].
 pub fn count(what: Counted<'_>, values: &Array, stream: &Stream) -> Result<Array> {
     let (edges, bins) = match what {
         Counted::Between(edges) => (Some(edges), (edges.layout().size() - 1).max(0)),
@@ -160,7 +160,7 @@ fn source(task: SearchVariant, name: &str, kind: ScalarType) -> KernelSource {
 /// which the caller adds up.
 ///
 /// # Errors
-/// As [`search`].
+/// The errors of [`search`].
 pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream) -> Result<Array> {
     let runs = starts.layout().size() - 1;
     let each = places.layout().size() / runs.max(1);

@@ -1,5 +1,5 @@
-//! Type promotion: selects the type in which a function is computed for the types of its operands (NEP 50). As in
-//! NumPy, the implementation for one type is called a loop.
+//! Implements type promotion, which selects the type in which a function is computed for the types of its operands (NEP
+//! 50). As in NumPy, the implementation for one type is called a loop.
 //!
 //! A type is strong (array or NumPy scalar) or weak (Python scalar). A weak operand gets the strong operands' type if
 //! this type can represent the operand. Then the first loop is selected to which all operands can be cast safely.

@@ -92,7 +92,7 @@ fn without(layout: &Layout, axis: usize) -> Result<Layout> {
 /// arrays must be nonempty. `state_bytes` is the size in bytes of a state, the intermediate value of a scan.
 ///
 /// # Errors
-/// As [`LoopNest::plan`].
+/// The errors of [`LoopNest::plan`].
 pub fn plan(
     sides: [&Layout; 2],
     axis: usize,

@@ -1,4 +1,4 @@
-//! Bessel functions.
+//! Defines the Bessel functions.
 
 use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, double, integers, real, single, small, special, xsf};

@@ -1,4 +1,4 @@
-//! Distribution functions.
+//! Defines the distribution functions of probability distributions.
 
 use super::header::Header;
 use super::{SpecialFunction, integers, real, small, special, xsf};
