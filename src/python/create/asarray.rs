@@ -1,4 +1,4 @@
-//! `asarray`: converts any array-like to an array, without a copy if possible.
+//! Defines `asarray`, which converts any array-like to an array, without a copy if possible.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;

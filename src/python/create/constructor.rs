@@ -1,4 +1,4 @@
-//! The constructor `GPUArray(...)`, also for subclasses whose `__init__` takes other arguments.
+//! Defines the constructor `GPUArray(...)`, also for subclasses whose `__init__` takes other arguments.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyException, PyTypeError};

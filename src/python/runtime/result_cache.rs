@@ -1,4 +1,4 @@
-//! Cache of ndarrays that `GPUArray.get` returned. If no code outside PyGPU refers to such an ndarray any more, the
+//! Caches the ndarrays that `GPUArray.get` returned. If no code outside PyGPU refers to such an ndarray any more, the
 //! next `get` of the same array reuses it.
 //!
 //! The reason is that creating an ndarray and touching its memory for the first time costs more than a small copy. The

@@ -1,4 +1,5 @@
-//! The classes `Texture` and `Surface`, which kernels receive as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
+//! Defines the classes `Texture` and `Surface`, which kernels receive as `cudaTextureObject_t` and
+//! `cudaSurfaceObject_t`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

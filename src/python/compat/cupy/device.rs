@@ -1,4 +1,5 @@
-//! Attributes of a device under CuPy's names. The functions of `PyGPU._cupy.cuda.device` compute their values.
+//! Defines the attributes of a device under CuPy's names. The functions of `PyGPU._cupy.cuda.device` compute their
+//! values.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
