@@ -65,7 +65,7 @@ class Thread:
         return baton
 
     def step(self) -> None:
-        """Perform one random operation with a baton."""
+        """Perform one random operation with a baton, i.e. with a piece of memory that libraries pass to each other."""
         if len(self.batons) < BATONS_PER_THREAD:
             self.batons.append(self.new())
         baton = self.choices.choice(self.batons)

@@ -84,7 +84,7 @@ class Baton:
 
 
 class Own(Library):
-    """Define PyGPU as a holder; PyGPU orders the accesses on all its streams itself."""
+    """Hold memory by a PyGPU array; PyGPU orders the accesses on all its streams itself."""
 
     name = "PyGPU"
 
@@ -111,7 +111,7 @@ class Own(Library):
 
 
 class Host(Library):
-    """Represent NumPy."""
+    """Hold memory by a NumPy array."""
 
     name, on_device = "NumPy", False
 
@@ -123,7 +123,7 @@ class Host(Library):
 
 
 class Torch(Library):
-    """Define PyTorch as a holder; each holder object works on one of PyTorch's streams."""
+    """Hold memory by a PyTorch tensor. Each object works on one of PyTorch's streams."""
 
     name = "torch"
 
@@ -153,7 +153,7 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """Define CuPy as a holder; each holder object works on one of CuPy's streams."""
+    """Hold memory by a CuPy array. Each object works on one of CuPy's streams."""
 
     name = "CuPy"
 
@@ -183,7 +183,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """Define numba-cuda as a holder, on the default stream."""
+    """Hold memory by a device array of numba-cuda, on the default stream."""
 
     name = "numba"
 
@@ -201,7 +201,7 @@ class Numba(Library):
 
 
 class Jax(Library):
-    """Define JAX as a holder. JAX's arrays are constant, so a write makes a new array, on a stream that JAX chooses."""
+    """Hold memory by a JAX array. JAX's arrays are constant, so a write makes a new array. JAX chooses its streams."""
 
     name = "JAX"
 
@@ -249,7 +249,7 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """Define cuda.core as a holder; each holder object works on one of cuda.core's streams."""
+    """Hold memory for cuda.core. Each object works on one of cuda.core's streams."""
 
     name = "cuda.core"
 
