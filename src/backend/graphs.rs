@@ -32,7 +32,7 @@ pub enum NodeKind {
     Fill,
     /// A host function.
     Host,
-    /// A kind that has no name here, by the driver's number.
+    /// Any other kind of operation, given by the driver's number.
     Other(u32),
 }
 
