@@ -208,7 +208,7 @@ impl Settings {
         set.map(|(name, value)| format!("\n{name}={value:?}")).collect()
     }
 
-    /// Returns the folders that environment variables list.
+    /// Returns the folders that the given environment variables name, one folder per variable.
     pub fn folders<'a>(&'a self, variables: &'a [Variable]) -> impl Iterator<Item = &'a Path> {
         variables.iter().filter_map(|variable| self.filled(*variable)).map(Path::new)
     }
