@@ -32,7 +32,7 @@ pub(crate) struct UfuncKeywords<'py> {
     pub(crate) mask: Option<Bound<'py, GpuArray>>,
     /// Requested type of the results. It selects the ufunc's loop, i.e. its implementation for certain types.
     pub(crate) dtype: Option<ScalarType>,
-    /// Rule for casting operands and results.
+    /// The rule that determines which casts of operands and results are allowed.
     pub(crate) casting: Casting,
     /// Memory order of new results.
     pub(crate) order: ResultOrder,

@@ -27,7 +27,7 @@ pub(super) enum MemcpyKind {
     HostToDevice,
     DeviceToHost,
     DeviceToDevice,
-    /// The driver determines the kinds from the addresses.
+    /// The driver determines from the addresses whether each side is host or device memory.
     Default,
 }
 

@@ -25,10 +25,10 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
     ffi::ndarray::numpy_scalar(value)
 }
 
-/// Numeric type of an object.
+/// The numeric type of an object. Variants without a field are types of Python numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum HostScalar {
-    /// A NumPy scalar of this type.
+    /// The object is a NumPy scalar of this type.
     Typed(ScalarType),
     Bool,
     Int,
