@@ -1,6 +1,7 @@
-"""Fail tests on the simulated driver that misuse a device, even if their values are right.
+"""Fail tests that misuse a device on the simulated driver, even if their values are right.
 
-Also defines the fixtures of tests with kernels: work of another library on a GPU, simulated or real.
+Also define the fixtures of tests with kernels, which stand for another library that uses the same simulated or real
+GPU.
 """
 
 from __future__ import annotations
@@ -100,13 +101,13 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
 
 @pytest.fixture
 def slow() -> PyGPU.Stream:
-    """Create a non-blocking stream: no other stream waits for it implicitly, not even the legacy default stream."""
+    """Return a non-blocking stream: no other stream waits for it implicitly, not even the legacy default stream."""
     return PyGPU.Stream(non_blocking=True)
 
 
 @pytest.fixture
 def other() -> PyGPU.Stream:
-    """Create a second non-blocking stream."""
+    """Return a second non-blocking stream."""
     return PyGPU.Stream(non_blocking=True)
 
 
@@ -121,7 +122,7 @@ def block() -> Iterator[PyGPU.GPUArray]:
 
 @pytest.fixture
 def late() -> Iterator[None]:
-    """Delay work at random on the simulated driver, so that a wrong execution order gives wrong values."""
+    """Make the simulated driver delay work at random, so that a wrong execution order gives wrong values."""
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is not None:

@@ -24,8 +24,8 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).parents[1]
 LANGUAGES = {".rs": "Rust", ".py": "Python", ".pyi": "Python"}
 
-# Literals, lifetimes and comments: a literal may contain comment marks, and a lifetime begins like a character literal
-# but has no second quote.
+# Literals, lifetimes and comments. A literal may contain comment marks.
+# A lifetime begins like a character literal but has no second quote.
 RUST_TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*)
     |(?P<opening>/\*)

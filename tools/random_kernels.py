@@ -117,7 +117,7 @@ def target(name: str) -> Path:
 
 
 def current(name: str) -> bool:
-    """Test whether the translation of a file is the one on disk."""
+    """Return whether the file on disk equals the translation of its source."""
     return target(name).exists() and target(name).read_text() == translation(name)
 
 

@@ -382,7 +382,7 @@ def as_table(part: str, is_light: bool) -> str:
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)
             return re.sub(r"^(?:__device__ )*(?:inline )?", "static __device__ __noinline__ ", part)
         return part if "inline" in part.split("{")[0] else "__device__ inline " + part.replace("__device__ ", "", 1)
-    if "w_im" in part:  # threads read different rows, which constant memory would serialize
+    if "w_im" in part:  # Threads read different rows, and constant memory would read these one by one.
         return part.replace("constexpr", "__device__ const", 1)
     if "[" in part.split("=")[0]:
         return re.sub(r"(?:static )?(?:constexpr|const) (\w+)", r"__constant__ const \1", part, count=1)
@@ -527,7 +527,12 @@ def sorted_items(members: list[Item]) -> list[str]:
 
 def write_list(rust: list[tuple[str, str, list[str]]]) -> None:
     """Write the list of headers for Rust."""
-    lines = ["//! The headers of xsf, written by tools/trim_xsf.py. Do not edit.", "", "use super::header::Header;", ""]
+    lines = [
+        "//! Contains the headers of xsf. tools/trim_xsf.py writes this file; do not edit it.",
+        "",
+        "use super::header::Header;",
+        "",
+    ]
     for name, path, used in sorted(rust):
         lines.append(f"pub static {name}: Header =")
         text = f'Header::of(include_str!("../../include/xsf/{path}"), &[{", ".join("&" + one for one in used)}]);'

@@ -27,7 +27,8 @@ import PyGPU
 mpmath.mp.prec = 160
 MP = mpmath.mp
 SEED = 20261126
-# Ranges of the operands: magnitudes are distributed evenly by their logarithm, signs are random if the range has both.
+# Ranges of the operands.
+# Magnitudes are distributed evenly by their logarithm; signs are random if the range contains both.
 DOMAINS: dict[str, list[tuple[float, float]]] = {
     "arccos": [(-1, 1)], "arcsin": [(-1, 1)], "arctanh": [(-1, 1)], "arccosh": [(1, 1e6)],
     "arctan": [(-1e6, 1e6)], "arcsinh": [(-1e6, 1e6)], "arctan2": [(-1e6, 1e6), (-1e6, 1e6)],
@@ -40,7 +41,7 @@ DOMAINS: dict[str, list[tuple[float, float]]] = {
     "log1p": [(-0.999, 1e30)], "log2": [(1e-30, 1e30)], "logaddexp": [(-80, 80), (-80, 80)],
     "logaddexp2": [(-80, 80), (-80, 80)], "power": [(1e-3, 1e3), (-12, 12)], "reciprocal": [(-1e30, 1e30)],
 }  # fmt: skip
-# Functions of complex numbers; the parts of the operands are in this range.
+# Functions of complex numbers, with the range of the real and imaginary parts of their operands.
 COMPLEX = dict.fromkeys((
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "exp",
     "exp2", "expm1", "log", "log10", "log1p", "log2", "multiply", "divide", "power",
@@ -68,7 +69,7 @@ def spread(rng: np.random.Generator, domain: tuple[float, float], count: int) ->
     low, high = domain
     greatest, least = max(abs(low), abs(high)), low if low > 0 else 1e-6
     numbers = np.exp(rng.uniform(np.log(least), np.log(greatest), count))
-    # Zeros are left out, because mpmath's numbers have no sign of zero, which selects a side of a branch cut.
+    # Zeros are left out: mpmath has no negative zero, but the sign of a zero selects the side of a branch cut.
     numbers[: count // 4] = np.maximum(np.rint(numbers[: count // 4]), 1)
     if low < 0:
         numbers *= rng.choice([-1.0, 1.0], count)
@@ -76,7 +77,7 @@ def spread(rng: np.random.Generator, domain: tuple[float, float], count: int) ->
 
 
 def operands(name: str, dtype: str, count: int) -> list[np.ndarray]:
-    """Return the operands of a function, as numbers of the dtype."""
+    """Return random operands for a function, as arrays of the given dtype."""
     rng = np.random.default_rng(SEED)
     if dtype.startswith("complex"):
         numbers = [spread(rng, COMPLEX[name], 2 * count) for _ in range(2 if name in TWO else 1)]
@@ -86,12 +87,12 @@ def operands(name: str, dtype: str, count: int) -> list[np.ndarray]:
 
 
 def exact_number(value: Any) -> Any:
-    """Return a number of NumPy as one of mpmath, without rounding."""
+    """Convert a NumPy number to an mpmath number without rounding."""
     return MP.mpc(value.real.item(), value.imag.item()) if np.iscomplexobj(value) else MP.mpf(value.item())
 
 
 def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]:
-    """Return the greatest error of a function in ulp, and the operands at which it occurs."""
+    """Return the greatest error of a function in ulp, and the operands for which it occurs."""
     columns = operands(name, dtype, count)
     results = getattr(PyGPU, name)(*map(PyGPU.to_gpu, columns)).get()
     limits = np.finfo(dtype)
@@ -112,7 +113,7 @@ def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]
 
 
 def measure(count: int) -> dict[str, dict[str, float]]:
-    """Return the greatest error of each function and dtype, and print each with its operands."""
+    """Measure the greatest error of each function and dtype, print it with its operands, and return all errors."""
     found: dict[str, dict[str, float]] = {}
     for name in sorted({*DOMAINS, *COMPLEX}):
         dtypes = ["float32", "float64"] if name in DOMAINS else []
@@ -125,7 +126,7 @@ def measure(count: int) -> dict[str, dict[str, float]]:
 
 
 def measure_singular_values() -> dict[str, dict[str, float]]:
-    """Return the greatest error of singular values of random matrices, by shape and dtype."""
+    """Measure the greatest error of singular values of random matrices, for each shape and dtype."""
     rng = np.random.default_rng(SEED)
     found: dict[str, dict[str, float]] = {}
     for shape in MATRICES:
@@ -140,7 +141,7 @@ def measure_singular_values() -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    """Measure on the current backend, and add the column to the JSON file."""
+    """Measure the errors on the current backend, and add them to the JSON file as a column."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--json", type=Path)

@@ -29,7 +29,7 @@ Figures = dict[str, float]
 
 
 def measure(sizes: list[int], path: Path) -> None:
-    """Return the seconds of all timed calls, with the PyGPU that this process imports."""
+    """Measure all timed calls with the PyGPU that this process imports, and return their seconds."""
     import libraries
     from launches import host_time, medians, pygpu_graph, pygpu_launches, replay_time
     from worker import Settings, measure_calls, measure_transfers
@@ -64,12 +64,12 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
 
 
 def figure(side: list[list[float]]) -> float:
-    """Return the value of a side: the median over its builds of the minimum over the rounds of a build."""
+    """Summarize the builds of one side: return the median over the builds of each build's fastest round."""
     return statistics.median(min(rounds) for rounds in side)
 
 
 def spread(side: list[list[float]]) -> float:
-    """Return the relative spread of several builds, or the relative distance of the quartiles of one build's rounds."""
+    """Return the relative spread of the builds' values, or the relative quartile distance of one build's rounds."""
     if len(side) > 1:
         least = [min(rounds) for rounds in side]
         return (max(least) - min(least)) / statistics.median(least)
@@ -80,7 +80,7 @@ def spread(side: list[list[float]]) -> float:
 
 
 def row(name: str, this: list[list[float]], other: list[list[float]]) -> dict[str, Any]:
-    """Return the line of the printed table that compares both builds, with times in microseconds."""
+    """Return a row of the printed table, which compares the two sides, with times in microseconds."""
     medians = [statistics.median(value for rounds in side for value in rounds) for side in (this, other)]
     return {
         "what": name,

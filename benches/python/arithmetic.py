@@ -19,7 +19,7 @@ from timing import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a function that adds arrays at unaligned offsets."""
+    """Return a function that adds arrays whose addresses are not aligned to a vector load."""
     return lambda: x[1:] + y[:-1]
 
 
@@ -29,7 +29,7 @@ def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions on large arrays, each with the number of bytes that it must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -67,7 +67,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until calls on small arrays return; the results are dropped."""
+    """Return the timed functions on small arrays: seconds until a call returns, with the result dropped."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))
@@ -79,7 +79,7 @@ def small(library: Library) -> dict[str, float]:
 
 
 def more(count: int) -> list[Column]:
-    """Return the column of JAX, if installed, and that of the hand-written kernels, on the CUDA backend."""
+    """Return further columns of the table: JAX, if installed, and the hand-written kernels on the CUDA backend."""
     import PyGPU
 
     columns = [Column("jax", jax, large(jax, count), partial(small, jax)) for jax in found(("jax",))]
@@ -91,8 +91,8 @@ def more(count: int) -> list[Column]:
 
 
 if __name__ == "__main__":
-    # Without this variable JAX reserves most of the memory.
+    # Without this variable JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    # Results are dropped here, so deferred operations would never be computed.
+    # Results are dropped here, so PyGPU would never compute them if their operations were deferred.
     os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "arithmetic", large, small, more=more)

@@ -69,7 +69,7 @@ def build(out: Path) -> list[str]:
     def do(*command: object, cwd: Path = EXAMPLES) -> None:
         subprocess.run([str(part) for part in command], cwd=cwd, env=environment, check=True)
 
-    # The functions of the library are not called, so its host version is sufficient on every backend.
+    # The benchmark does not call the functions of the library, so its host version is sufficient on every backend.
     do("env", "-u", "HEAT", "sh", "library/make.sh", out)
     (out / "in_c.c").write_text(FLOOR)
     includes = [f"-I{folder}" for folder in (sysconfig.get_path("include"), PyGPU.get_include())]
@@ -83,7 +83,7 @@ def build(out: Path) -> list[str]:
 
 
 def both(statements: tuple[str, str], names: dict[str, Any]) -> tuple[float, float]:
-    """Return the nanoseconds of two statements, each the median of many short runs, which alternate."""
+    """Time two statements alternately in many short runs, and return the median nanoseconds of each."""
     timers = [timeit.Timer(statement, globals=names) for statement in statements]
     times: list[list[float]] = [[], []]
     for _ in range(TURNS):
@@ -93,7 +93,7 @@ def both(statements: tuple[str, str], names: dict[str, Any]) -> tuple[float, flo
 
 
 def rows(modules: list[str]) -> list[dict[str, Any]]:
-    """Time the pairs of statements of all modules."""
+    """Time the pairs of statements of all modules, and return one row for each pair."""
     a = PyGPU.zeros(1000, "float32")
     found: list[dict[str, Any]] = []
 

@@ -1,4 +1,4 @@
-"""Define the small calls that compare.py times, as one statement per library; unsupported statements are omitted."""
+"""Define the small calls that compare.py times, with one statement for each library that supports the call."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """Hold one operation with a statement for each library."""
+    """Describe one timed operation, with a statement for each library."""
 
     group: str
     name: str
     statements: dict[str, str] = field(default_factory=dict)
-    # Upper limit of PyGPU's time relative to NumPy's; `cpu_most` applies to the CPU backend only.
+    # Greatest permitted ratio of PyGPU's time to NumPy's; `cpu_most` applies to the CPU backend only.
     most: float | None = None
     cpu_most: float | None = None
-    # The only backend that supports the statement; None if all do.
+    # The only backend that supports the statement, or None if all backends support it.
     backend: str | None = None
     # Whether the statement imports an array of another library: it is then timed in the process with all libraries.
     exchange: bool = False
 
     def limit(self, *, on_cpu: bool) -> float | None:
-        """Return the limit for the backend in use."""
+        """Return the limit of the ratio for the backend in use."""
         return self.cpu_most if self.most is None and on_cpu else self.most
 
 
@@ -31,7 +31,7 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 
 
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
-    """Return a case with one statement for all libraries, except for those named in `without` and `others`."""
+    """Return a case with the same statement for all libraries, except for those named in `without` and `others`."""
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))
     return Case(group, statement, statements, most)
@@ -45,7 +45,7 @@ def each(
     exchange: bool = False,
     **statements: str,
 ) -> Case:
-    """Return a case with separate statements per library; "floor" names one of floor.py's loops."""
+    """Return a case with a separate statement for each library; "floor" names a loop of floor.py."""
     return Case(group, name, _spelled(statements), cpu_most=cpu_most, backend=backend, exchange=exchange)
 
 
@@ -146,7 +146,7 @@ SHARED = [
          jax="a.__cuda_array_interface__"),
 ]  # fmt: skip
 
-# The first two exchanges belong to a goal; the others show the cost of an exchange between two peers.
+# The first two exchanges have a goal in goals.py; the others show the cost of an exchange between two other libraries.
 EXCHANGED = [
     each("exchanged", "from_dlpack(torch's)", exchange=True, pygpu="g.from_dlpack(torchs)",
          numpy="np.from_dlpack(torchs)", cupy="cupy.from_dlpack(torchs)", jax="jnp.from_dlpack(torchs)",
@@ -192,6 +192,6 @@ CASES = [
     *SHARED,
     *EXCHANGED,
     *STREAMS,
-    # Statements of kernels will be added here; the floor is already measured.
+    # PyGPU's own launch is not timed yet; this case measures only the driver's launch, which is its lower bound.
     each("kernel", "launch, 5 arguments", backend="cuda", floor="launch, 5 arguments"),
 ]

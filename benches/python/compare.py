@@ -34,13 +34,13 @@ from worker import Settings
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB]
 QUICK_SIZES = [64 * KIB, MIB, 16 * MIB]
-# A round of one library takes seconds; a worker that exceeds this limit hangs.
+# Time limit in seconds of one worker process. A round of one library takes some seconds, so a slower worker hangs.
 WORKER_SECONDS = 240
 Round = dict[str, dict[str, Any]]
 
 
 def run_worker(name: str, settings: Settings) -> dict[str, Any]:
-    """Run the worker of one library, and return its values or the reason of its failure."""
+    """Run the worker process of one library, and return its values or the reason of its failure."""
     # Without this variable JAX reserves three quarters of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +60,7 @@ def run_worker(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -> tuple[list[Round], dict[str, str]]:
-    """Run all rounds, and collect the reasons of omissions; a round that would end too late is not started."""
+    """Run all rounds that can end before the time limit, and collect the reasons of omitted measurements."""
     found: list[Round] = []
     missing: dict[str, str] = {}
     began = time.monotonic()
@@ -89,7 +89,7 @@ def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -
 
 
 def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float | None]]:
-    """Return the values of each library in the order of the rounds, with gaps for missing rounds."""
+    """Return the values of each library, one per round, with a gap for each missing round."""
     series: dict[str, list[float | None]] = {}
     for number, done in enumerate(found):
         for process, result in done.items():
@@ -103,7 +103,7 @@ def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float 
 
 
 def medians(series: dict[str, list[float | None]], digits: int) -> dict[str, float]:
-    """Return the median of each library's rounds."""
+    """Return the median of each library's values over the rounds."""
     return {
         name: round(statistics.median(value for value in values if value is not None), digits)
         for name, values in series.items()
@@ -111,7 +111,7 @@ def medians(series: dict[str, list[float | None]], digits: int) -> dict[str, flo
 
 
 def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
-    """Return for each other library the median over the rounds of PyGPU's time divided by the library's."""
+    """Return, for each other library, the median over the rounds of PyGPU's time divided by that library's time."""
     own = series.get(SUBJECT)
     if own is None:
         return {}
@@ -178,7 +178,7 @@ def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
 
 
 def results_of(found: list[Round], missing: dict[str, str], names: list[str], settings: Settings) -> dict[str, Any]:
-    """Return the content of the result file."""
+    """Return the content of the result file, as a dictionary."""
     first: Round = {}
     for done in found:
         first = {**done, **first}
@@ -219,7 +219,7 @@ def parse() -> argparse.Namespace:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """Return the settings of the workers."""
+    """Return the settings of the workers from the command line's options."""
     settings = Settings(only=arguments.only, sizes=SIZES)
     if arguments.quick:
         settings = Settings(only=arguments.only, sizes=QUICK_SIZES, batches=3, batch_ms=0.5, way_seconds=0.02)
@@ -229,10 +229,11 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 
 def main() -> None:
-    """Measure or read the results, and write the requested files."""
+    """Measure the results or read them from a file, and write the requested tables, plots and JSON file."""
     arguments = parse()
     if arguments.plots:
-        try:  # A missing matplotlib must raise before minutes are spent on results that cannot be drawn.
+        # Import matplotlib first. If it is missing, the program thus ends before minutes are spent on the measurement.
+        try:
             import plots
         except ImportError as error:
             sys.exit(

@@ -75,7 +75,7 @@ Calls = dict[str, tuple[Callable[[], object], int]]
 
 
 def pygpu(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return the kernels, with the bytes that each must move."""
+    """Return PyGPU's kernels, each with the number of bytes that it must move."""
     count, blocks = len(x), (len(x) + THREADS - 1) // THREADS
     left, right, out = PyGPU.to_gpu(x), PyGPU.to_gpu(y), PyGPU.empty(blocks, np.float32)
     module, warps = PyGPU.Module(KERNELS), PyGPU.Module(WARPS)
@@ -93,7 +93,7 @@ def pygpu(x: np.ndarray, y: np.ndarray) -> Calls:
 
 
 def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return OpenMP loops that compute the kernels' results, with the bytes that each must move."""
+    """Return OpenMP loops that compute the same results as the kernels, with the bytes that each must move."""
     compiler, folder = os.environ.get("CXX", "c++"), Path(tempfile.mkdtemp())
     (folder / "loops.cpp").write_text(LOOPS)
     command = [compiler, "-O2", "-fopenmp", "-shared", "-fPIC", "loops.cpp", "-o", "loops.so"]
@@ -108,13 +108,13 @@ def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
         "a*x + y": (lambda: loops.saxpy(ctypes.c_float(2), a, b, n), 12 * len(x)),
         "sums of blocks, a tree": sums,
         "sums of blocks, shuffles": sums,
-        # This entry keeps the output of the loops alive as long as the calls.
+        # This entry keeps the output arrays of the loops alive as long as the calls.
         "": (lambda: out, 0),
     }
 
 
 def numpy(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return NumPy expressions that compute the kernels' results, with the bytes that each must move."""
+    """Return NumPy expressions that compute the same results as the kernels, with the bytes that each must move."""
     whole = len(x) // THREADS * THREADS
     sums = (lambda: x[:whole].reshape(-1, THREADS).sum(axis=1), 4 * len(x))
     return {

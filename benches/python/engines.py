@@ -33,16 +33,19 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 
 CHUNKS = 32
-# Bytes of a resident chunk. Few bytes suffice, because the computation on them is long.
+# Bytes of a chunk that stays on the device. Few bytes suffice, because the computation on them is long.
 RESIDENT_CHUNK = 1 << 22
 LEAST_SECONDS = 0.1
-# Workloads timed with Dask.
+# Names of the workloads that are timed with Dask.
 FILE, PLAIN, RESIDENT = "file to devices, kernel, sum", "the same without Dask", "resident map_blocks"
 
 
 @functools.cache
 def spin() -> ElementwiseKernel:
-    """Return the kernel, created once per process because loading takes as long as a transfer of some MB."""
+    """Return the kernel of the workloads.
+
+    It is loaded once per process, because loading takes as long as a transfer of some MB.
+    """
     return ElementwiseKernel(
         "const float *x, float *y, int turns",
         "float v = x[i]; for (int t = 0; t < turns; ++t) v = v * 0.999f + 0.001f; y[i] = v",
@@ -51,14 +54,14 @@ def spin() -> ElementwiseKernel:
 
 
 def spun(x: Any, turns: int) -> Any:
-    """Return the result of a kernel that makes `turns` dependent multiplications for each element."""
+    """Return the result of a kernel that performs `turns` dependent multiplications for each element."""
     y = PyGPU.empty_like(x)
     spin()(x, y, turns)
     return y
 
 
 class Own(threading.local):
-    """Hold the stream of each thread, so that uploads of one thread overlap with kernels of the others."""
+    """Hold a stream for each thread, so that uploads of one thread overlap with kernels of the other threads."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)
@@ -66,18 +69,18 @@ class Own(threading.local):
 
 @functools.cache
 def own() -> Own:
-    """Return the stream holder; it is created at the first call, after the process has chosen its device."""
+    """Return this process's streams. They are created at the first call, after the process has chosen its device."""
     return Own()
 
 
 def part(path: str, start: int, stop: int) -> Any:
-    """Upload a part of a file to the device; the worker maps the file."""
+    """Upload a part of the mapped file to the device, in a worker."""
     with own().stream:
         return PyGPU.to_gpu(np.load(path, mmap_mode="r")[start:stop])
 
 
 def loaded(path: str, block_info: Any = None) -> Any:
-    """Return the part of a file that a chunk represents."""
+    """Return the device array of the part of the file that a chunk represents."""
     ((start, stop),) = block_info[None]["array-location"]
     return part(path, start, stop)
 
@@ -98,7 +101,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def write(path: Path, nbytes: int) -> None:
-    """Write a file of float32 in pieces, so that the file is in the operating system's cache."""
+    """Write a file of float32 in pieces, so that the file remains in the operating system's cache."""
     target = np.lib.format.open_memmap(path, "w+", np.float32, (nbytes // 4,))
     piece = np.arange(min(1 << 22, nbytes // 4), dtype=np.float32) % 1000
     for start in range(0, len(target), len(piece)):
@@ -107,7 +110,7 @@ def write(path: Path, nbytes: int) -> None:
 
 
 def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
-    """Return GB/s of `to_gpu` for three sources: the file mapped at each call, the file mapped once, and an ndarray."""
+    """Return GB/s of `to_gpu` from three sources: a file mapped at each call, a file mapped once, and an ndarray."""
     count = nbytes // 4
     host = np.array(np.load(path, mmap_mode="r")[:count])
     once = np.load(path, mmap_mode="r")[:count]
@@ -132,12 +135,15 @@ def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def workers(count: int, threads: int = 2) -> Iterator[Any]:
-    """Yield a client of workers with one device each; one thread of a worker computes while another one uploads."""
+    """Yield a Dask client.
+
+    Each worker has one device and two threads, one of which uploads while the other computes.
+    """
     from distributed import Client, Nanny, Scheduler, SpecCluster
 
     variable = {"cuda": "CUDA_VISIBLE_DEVICES", "hip": "HIP_VISIBLE_DEVICES"}.get(PyGPU.backend_name(), "PYGPU_DEVICE")
     given = os.environ.get(variable, "").split(",")
-    # Subset of the devices visible to this process.
+    # Each worker gets a subset of the devices that are visible to this process.
     numbers = given if len(given) >= count and given[0] else [str(number) for number in range(count)]
     if variable == "PYGPU_DEVICE":
         numbers = [str(number % PyGPU.device_count()) for number in range(count)]
@@ -162,26 +168,26 @@ def workers(count: int, threads: int = 2) -> Iterator[Any]:
 
 
 def finished(client: Any) -> None:
-    """Wait for the devices of all workers."""
+    """Wait until the devices of all workers have completed their work."""
     client.run(PyGPU.synchronize)
 
 
 def turns_for(chunk: int) -> int:
-    """Return the number of kernel iterations with which a chunk takes at least `LEAST_SECONDS`."""
+    """Return the number of kernel iterations with which the computation on a chunk takes at least `LEAST_SECONDS`."""
     x = PyGPU.ones(chunk, np.float32)
 
     def once(turns: int) -> float:
         return seconds(lambda: spun(x, turns))
 
     turns = 1000
-    once(turns)  # This call compiles the kernel.
+    once(turns)  # The first call is not timed, because it compiles the kernel.
     while (took := once(turns)) < LEAST_SECONDS:
         turns = int(turns * min(10.0, 1.2 * LEAST_SECONDS / took)) + 1
     return turns
 
 
 def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
-    """Return the seconds with one and with two workers."""
+    """Return the seconds of a workload with one worker and with two workers."""
     import dask.array as da
     import engines  # Workers import this module by its name, because they have no access to __main__.
     from distributed import wait
@@ -202,7 +208,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
                 chunks = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta)
-                # The sum has a single step, because each further step sends a message, which waits for the device.
+                # The sum is one task, because each further task sends a message, which waits for the device.
                 total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
             totals.append(float(total))

@@ -1,4 +1,4 @@
-"""Define how each library runs an expression: as written, or compiled by the library."""
+"""Define how each library runs an expression: as separate operations, or compiled by the library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 class Way:
-    """Hold one column of the table: a library, and the preparation of an expression before its call."""
+    """Define how one column of the table is measured: a library, and how it prepares an expression for a call."""
 
     name = ""
 
@@ -30,11 +30,11 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function to time, which must itself start the computation of its results."""
+        """Return the function to time. A call of it must start the computation of the results."""
         return function
 
     def fetch(self, array: Any) -> Any:
-        """Return an ndarray with the values."""
+        """Copy a device array to the host, and return it as an ndarray."""
         return array.get()
 
     def flush(self) -> None:
@@ -49,7 +49,7 @@ class OfPyGPU(Way):
         self.flush = self.library.module.flush
 
     def compiled(self, function: Function) -> Function:
-        """Return the function followed by a flush: without the flush, two calls could become one kernel."""
+        """Return a function that evaluates and flushes: without the flush, two calls could become one kernel."""
         flush = self.flush
 
         def call(*arrays: Any) -> Any:
@@ -69,7 +69,7 @@ class Torch(Way):
             raise ImportError("torch finds no GPU")
 
     def fetch(self, array: Any) -> Any:
-        """Return an ndarray with the values."""
+        """Copy a tensor to the host, and return it as an ndarray."""
         return array.cpu().numpy()
 
 
@@ -98,7 +98,7 @@ class CupyFuse(Cupy):
     """Run functions that `cupy.fuse` compiles."""
 
     def compiled(self, function: Function) -> Function:
-        """Return the function with CuPy's decorator."""
+        """Return the function decorated by `cupy.fuse`."""
         return self.library.module.fuse()(function)
 
 
@@ -115,11 +115,11 @@ class Jax(Way):
         self.jit = jax.jit
 
     def wait(self) -> None:
-        """Wait for the device through the last computed result."""
+        """Wait for the device by waiting for the last result."""
         (self.library.module.zeros(()) + 1).block_until_ready()
 
     def fetch(self, array: Any) -> Any:
-        """Return an ndarray with the values."""
+        """Copy an array of JAX to the host, and return it as an ndarray."""
         import numpy
 
         return numpy.asarray(array)
@@ -129,7 +129,7 @@ class JaxJit(Jax):
     """Run functions that `jax.jit` compiles."""
 
     def compiled(self, function: Function) -> Function:
-        """Return XLA's compiled function."""
+        """Return the function compiled by XLA."""
         return self.jit(function)
 
 
@@ -145,7 +145,7 @@ WAYS: dict[str, Callable[[], Way]] = {
 
 
 def found(name: str) -> Way | None:
-    """Return the named way of running an expression; None if its library is not installed."""
+    """Return the runner with the given name, or None if its library is not installed."""
     with contextlib.suppress(ImportError):
         return WAYS[name]()
     return None

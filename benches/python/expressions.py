@@ -15,7 +15,7 @@ ROOT = math.sqrt(0.5)
 
 
 class Names:
-    """Hold the functions of one library that the expressions call."""
+    """Hold one library's functions that the expressions call."""
 
     def __init__(self, module: Any, erf: Callable[[Any], Any]) -> None:
         self.log, self.exp, self.sqrt, self.erf = module.log, module.exp, module.sqrt, erf
@@ -25,24 +25,24 @@ NUMPY = Names(np, np.vectorize(math.erf, otypes=[float]))
 
 
 def polynomial(names: Names, x: Any, y: Any) -> Any:
-    """Return one result of five operations."""
+    """Evaluate a polynomial by five operations, with one result."""
     return 0.9 * x + y - 2 * x * y
 
 
 def two(names: Names, x: Any, y: Any) -> Any:
-    """Return two results, one of which depends on the other."""
+    """Return two arrays, one of which is computed from the other."""
     t = 0.9 * x
     z = t + y
     return t, z
 
 
 def squares(names: Names, x: Any, m: Any) -> Any:
-    """Return the sum of the squared differences, a single number."""
+    """Return the sum of the squared differences of two arrays, a single number."""
     return ((x - m) ** 2).sum()
 
 
 def black_scholes(names: Names, price: Any, strike: Any, years: Any) -> Any:
-    """Return the prices of a call and a put option."""
+    """Return the prices of a call option and a put option by the Black-Scholes formula."""
     rate, volatility = 0.02, 0.3
     spread = volatility * names.sqrt(years)
     d1 = (names.log(price / strike) + (rate + volatility * volatility / 2) * years) / spread
@@ -53,13 +53,13 @@ def black_scholes(names: Names, price: Any, strike: Any, years: Any) -> Any:
 
 
 def stencil(names: Names, u: Any) -> Any:
-    """Return the differences of a plane's inner elements from the mean of their neighbours."""
+    """Subtract from each inner element of a plane the mean of its neighbours."""
     return 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) - u[1:-1, 1:-1]
 
 
 @dataclass(frozen=True)
 class Expression:
-    """Describe one expression: function, ranges of the operands, and arrays that must be read and written."""
+    """Describe one expression: its function, the ranges of its operands, and the arrays that it must read and write."""
 
     what: str
     function: Callable[..., Any]
@@ -71,7 +71,7 @@ class Expression:
     has_number: bool = False
 
     def operands(self, nbytes: int) -> list[np.ndarray[Any, Any]]:
-        """Return the operands as float32 arrays whose values repeat; a number becomes an array without axes."""
+        """Return the operands as float32 arrays of repeated values; a single number becomes a 0-d array."""
         count = max(nbytes // 4 // self.part // PERIOD, 1) * PERIOD
         arrays = []
         for place, (low, high) in enumerate(self.ranges):
@@ -86,11 +86,11 @@ class Expression:
         return arrays
 
     def nbytes(self, operands: Sequence[np.ndarray[Any, Any]]) -> int:
-        """Return the bytes that must be moved."""
+        """Return the number of bytes that the expression must read and write."""
         return self.moved * operands[0].nbytes
 
     def check(self, operands: Sequence[np.ndarray[Any, Any]], results: Any, fetch: Callable[[Any], Any]) -> None:
-        """Compare the results with NumPy's in float64: the first and the last elements, or the single number."""
+        """Compare the results with NumPy's in float64: the first and last elements of an array, or a single number."""
         every = results if isinstance(results, tuple) else (results,)
         if self.has_number:
             heads = [operand[:PERIOD].astype(np.float64) if operand.ndim else operand for operand in operands]

@@ -17,7 +17,7 @@ CALLS_A_SECOND = 10**9
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions: on matrices with the given number of elements, and on batches of small matrices."""
+    """Return the timed functions on matrices with the given number of elements, and on batches of small matrices."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -50,7 +50,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until a call on a small matrix returns."""
+    """Return the timed functions on a small matrix: seconds until a call returns."""
     import numpy as np
 
     matrix, right = library.array(np.eye(3)), library.array(np.ones((3, 1)))

@@ -1,4 +1,4 @@
-"""Measure the first call of each function, whose kernel is compiled then, with an empty cache of kernels.
+"""Measure the first call of each function, which compiles the function's kernel, with an empty kernel cache.
 
     python benches/python/first_calls.py [--json FILE]
 
@@ -30,7 +30,7 @@ CHILD = "--measure"
 
 
 def calls() -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the name and a call of each elementwise function, reduction, scan, sort and product."""
+    """Yield a name and a call for each elementwise function, reduction, scan, sort and product."""
     import numpy as np
 
     import PyGPU
@@ -67,7 +67,7 @@ def of_first_type(function: Any, *operands: Any) -> Any:
 
 
 def measure() -> dict[str, float]:
-    """Return the seconds of the first call of each function."""
+    """Return the seconds of the first call of each function in this process."""
     import PyGPU
 
     PyGPU.zeros(1).get()
@@ -82,7 +82,7 @@ def measure() -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure in a process with an empty cache, and print the slowest functions and the median."""
+    """Start a process with an empty cache that measures the calls, and print the slowest functions and the median."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(CHILD, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--json", type=Path)

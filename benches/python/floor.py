@@ -21,7 +21,7 @@ from libraries import FIVE, Library
 from transfers import Arrays, Way
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
-# Number of the pool's attribute for the amount of freed memory that the pool keeps.
+# Number of the memory pool's attribute that limits the freed memory which the pool keeps.
 RELEASE_THRESHOLD = 4
 PTX = b"""
 .version 6.3
@@ -32,7 +32,7 @@ PTX = b"""
 
 
 class Driver:
-    """Call libcuda through ctypes, and raise an error for a nonzero code."""
+    """Call functions of libcuda through ctypes, and raise an error for a nonzero error code."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -49,14 +49,14 @@ class Driver:
         return checked
 
     def made(self, name: str, kind: type = ctypes.c_void_p, *arguments: Any) -> Any:
-        """Return the value that a function writes through its first argument."""
+        """Return the value that a driver function writes through its first argument."""
         place = kind()
         getattr(self, name)(ctypes.byref(place), *arguments)
         return place
 
 
 class Floor(Library):
-    """Represent the driver as a library whose statements are the names of loops."""
+    """Offer the driver's own calls as a library for compare.py; its statements are the names of C loops."""
 
     def __init__(self) -> None:
         super().__init__("floor", {})
@@ -76,7 +76,7 @@ class Floor(Library):
         self.note = "loops in C" if self.loops else f"through ctypes, which takes {self._ctypes_cost():.0f} ns itself"
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """Return a function that runs a given number of iterations and returns the seconds that they take."""
+        """Return a function that runs a loop for a given number of iterations and returns its seconds."""
         if statement == "allocate and free":
             return self._allocation()
         if statement == "launch, 5 arguments":
@@ -84,7 +84,7 @@ class Floor(Library):
         return self._repeat(*self._call(statement))
 
     def ways(self, arrays: Arrays) -> dict[str, Way]:
-        """Return copies by the driver alone."""
+        """Return the transfers of transfers.py, performed by the driver alone."""
         driver, stream, length = self.driver, self.stream, SIZE(arrays.host.nbytes)
         device = driver.made("cuMemAlloc_v2", ADDRESS, length)
         pinned = driver.made("cuMemHostAlloc", ctypes.c_void_p, length, 0)
@@ -111,7 +111,7 @@ class Floor(Library):
         }
 
     def _call(self, statement: str) -> tuple[str, list[Any]]:
-        """Return a function's name and its arguments."""
+        """Return the name of the driver function of a loop, and the arguments of its call."""
         length = SIZE(FIVE.nbytes)
         return {
             "event record": ("cuEventRecord", [self.event, self.stream]),
@@ -164,7 +164,7 @@ class Floor(Library):
         words = [WORD(kernel.value), WORD(self.stream.value)]
 
         def run(turns: int) -> float:
-            # `places` points into `values`, which this function keeps alive.
+            # `places` contains addresses of `values`, which this function keeps alive.
             assert values
             return self.loops.repeat_launch(ctypes.c_long(turns), *functions, *words, places)
 
@@ -187,7 +187,7 @@ class Floor(Library):
 
 
 def compiled() -> Any:
-    """Return the compiled loops of floor.c, or None without a compiler."""
+    """Compile the loops of floor.c and return the loaded library, or None without a compiler."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None

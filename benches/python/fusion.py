@@ -75,7 +75,7 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
 
 
 def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
-    """Bind an expression to the functions of one library; the returned function takes only the arrays."""
+    """Bind an expression to the functions of one library; the returned function takes only the arrays of operands."""
 
     def function(*arrays: Any) -> Any:
         return work(names, *arrays)
@@ -84,12 +84,12 @@ def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
 
 
 def launched() -> int:
-    """Return the number of launches of PyGPU's deferred operations so far; 0 for other libraries."""
+    """Return how many kernels PyGPU has launched for deferred operations so far; 0 for other libraries."""
     return PyGPU.fusion_report().kernels
 
 
 def is_same_unfused(way: Way, function: Callable[..., Any], arrays: list[Any], results: Any) -> None:
-    """Test that the first elements have the same bits when each operation is launched eagerly."""
+    """Test that the first elements of a result have the same bits if PyGPU launches each operation eagerly."""
     with PyGPU.fusion("off"):
         plain = function(way.names, *arrays)
     pairs = zip(plain, results, strict=True) if isinstance(plain, tuple) else [(plain, results)]
@@ -99,7 +99,7 @@ def is_same_unfused(way: Way, function: Callable[..., Any], arrays: list[Any], r
 
 
 def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[float]:
-    """Return the microseconds per operation: the minimum over several batches of `per` operations each.
+    """Return the microseconds per operation: the minimum over several batches, each of which contains `per` operations.
 
     The device completes its work between two batches, outside of the timing.
     """
@@ -184,13 +184,13 @@ def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]
 
 
 def expect(found: int, wanted: int, what: str) -> None:
-    """Raise an error if a count differs from the expected one."""
+    """Raise an error if a count of launches differs from the expected count."""
     if found != wanted:
         raise AssertionError(f"{found} {what}, and not {wanted}")
 
 
 def floor(count: int) -> dict[str, list[float]]:
-    """Return the microseconds until the driver's launch call with five arguments returns."""
+    """Return the microseconds until the driver's launch function, called with five kernel arguments, returns."""
     from handwritten_kernels import floor
 
     loop = floor().timer("launch, 5 arguments")
@@ -198,7 +198,7 @@ def floor(count: int) -> dict[str, list[float]]:
 
 
 def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
-    """Return the results of one process."""
+    """Run all measurements of one process, and return their results."""
     if name == FLOOR:
         return {"small": floor(300)}
     way = found(name)
@@ -215,7 +215,7 @@ def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
 
 
 def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
-    """Run a separate process; return its results, or the reason of its failure."""
+    """Measure a library in a separate process; return the results, or the reason of the failure."""
     # Without this variable JAX reserves most of the memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYGPU_FUSION": "auto"} | os.environ
     with tempfile.TemporaryDirectory() as folder:
@@ -242,7 +242,7 @@ class Results:
         self.failures: dict[str, str] = {}
 
     def add(self, name: str, found: dict[str, Any]) -> None:
-        """Add the results of a process."""
+        """Add the results of one process to those of the earlier processes."""
         for part, unit in (("large", "GB/s"), ("small", "us")):
             for row, figures in found.get(part, {}).items():
                 self.measured.setdefault(f"{row} ({unit})", {}).setdefault(name, []).extend(figures)
@@ -251,12 +251,12 @@ class Results:
         self.failures |= {f"{name}, {what}": why for what, why in found.get("failures", {}).items()}
 
     def rows(self) -> dict[str, dict[str, float]]:
-        """Return the medians of each entry; entries with speeds precede those with times."""
+        """Return the medians for each row of the table; rows with speeds precede rows with times."""
         rows = {row: {way: statistics.median(all_) for way, all_ in of.items()} for row, of in self.measured.items()}
         return dict(sorted(rows.items(), key=lambda row: row[0].endswith("(us)")))
 
     def content(self) -> dict[str, Any]:
-        """Return the content of the result file."""
+        """Return the content of the result file, as a dictionary."""
         rows = self.rows()
         return {
             "benchmark": "fusion",
@@ -270,7 +270,7 @@ class Results:
         }
 
     def show(self) -> None:
-        """Print tables and failures."""
+        """Print the tables of results, and the failures."""
         rows = self.rows()
         names = [name for name in (*WAYS, "floor") if any(name in row for row in rows.values())]
         table = [[row, *(f"{of[name]:.4g}" if name in of else "" for name in names)] for row, of in rows.items()]
@@ -286,13 +286,13 @@ class Results:
             print(f"{what}: {why}")
 
     def is_wrong(self) -> bool:
-        """Return whether PyGPU failed, or needed more than one launch."""
+        """Return whether PyGPU failed for an expression, or needed more than one launch per call."""
         failed = any(what.startswith("PyGPU") for what in self.failures)
         return failed or any(count != 1 for count in self.launches.values())
 
 
 def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list[dict[str, Any]]:
-    """Return the goals on one H200, and whether each was reached; None for a missing value."""
+    """Return the goals for one H200 and whether each was reached, with None for a value that was not measured."""
     floor_of = rows.get(f"{FLOOR} (us)", {}).get("floor")
     wanted: list[tuple[str, float | None, str]] = [
         (f"{POLYNOMIAL} (GB/s)", 4150, ""),
@@ -344,7 +344,9 @@ def main() -> None:
         for name in given.ways:
             if not turn or time.perf_counter() - begun < given.seconds:
                 results.add("floor" if name == FLOOR else name, in_a_process(name, given))
-                if given.json:  # The results are kept even if a later process exceeds its time limit.
+                # The file is written after each process, so that its results are kept if a later process exceeds its
+                # time limit.
+                if given.json:
                     machine.write(given.json, results.content())
     results.show()
     if results.is_wrong():

@@ -14,21 +14,21 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Goal:
-    """Define one goal: a measured case and its limit; a limit may be the driver's own time plus an amount."""
+    """Define one goal: a measured case and its limit. A limit may be the driver's own time plus a fixed amount."""
 
     what: str
     unit: str
-    # The name of a case of calls.py, or of a transfer of transfers.py; `size` and `floor` belong to a transfer.
+    # Name of a case of calls.py, or of a transfer of transfers.py; `size` and `floor` belong to a transfer.
     name: str
     limit: float
     over_floor: bool = False
     size: int = 0
     floor: str = ""
-    # The derivation of the limit, unless the limit is a fixed value.
+    # The derivation of the limit in words, unless the limit is a fixed value.
     why: str = ""
 
     def figures(self, results: dict[str, Any]) -> Figures:
-        """Return the measured values by library."""
+        """Return the measured values of the goal's case, by library."""
         if self.unit == TIME:
             return next((case["nanoseconds"] for case in results["calls"] if case["case"] == self.name), {})
         bus = self._rates(results, self.floor).get(FLOOR)
@@ -62,12 +62,12 @@ class Goal:
 
 
 def call(what: str, name: str, limit: float, over_floor: bool = False) -> Goal:
-    """Return the goal of a small call, in nanoseconds."""
+    """Define the goal of a small call, in nanoseconds."""
     return Goal(what, TIME, name, limit, over_floor, why=f"driver + {limit} ns" if over_floor else "")
 
 
 def transfer(what: str, way: str, size: int, limit: float, floor: str) -> Goal:
-    """Return the goal of a transfer at one size; its floor is the driver's copy of pinned memory."""
+    """Define the goal of a transfer of one size; its reference is the driver's copy of pinned memory."""
     return Goal(what, RATE, way, limit, size=size, floor=floor)
 
 
@@ -102,13 +102,14 @@ GOALS = [
 ]
 
 
-# In host memory `to_gpu` and `get` are copies, so NumPy's own copy is the reference. The limit allows 10 % for noise.
+# On the CPU backend `to_gpu` and `get` are plain copies, so NumPy's copy is the reference.
+# The limit allows 10 % for noise.
 COPIES = {"to_gpu": "to device", "get in a loop whose result is dropped": DROPPED, "set": "into device"}
 OF_NUMPY = 0.9
 
 
 def copies(results: dict[str, Any]) -> list[Goal]:
-    """Return the goals of the CPU backend: at every measured size, the rate of NumPy's copy in the same run."""
+    """Define the goals of the CPU backend: at every measured size, the rate of NumPy's copy in the same run."""
     return [
         Goal(f"{what}, {row['bytes'] / MIB:g} MiB", RATE, way, OF_NUMPY * rate, size=row["bytes"], why="0.9 of NumPy's")
         for what, way in COPIES.items()

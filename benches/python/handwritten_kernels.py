@@ -1,4 +1,4 @@
-"""Define kernels that are each written for one case of arithmetic.py, as the reference for general kernels.
+"""Define a hand-written kernel for each case of arithmetic.py, as the reference for PyGPU's general kernels.
 
 The results are preallocated, the lengths of arrays are multiples of four, and no kernel checks its arguments. The time
 of a small call is the host time of the driver's launch alone, measured by a loop in C.
@@ -88,13 +88,13 @@ THREADS = 256
 
 
 def column(count: int) -> Column:
-    """Return the kernels as a column of the arithmetic table, for arrays of about `count` float32."""
+    """Return the hand-written kernels as a column of arithmetic.py's table, for arrays of about `count` float32."""
     library = Library("PyGPU")
     return Column("by hand", library, large(library, count), small)
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the calls of `arithmetic.large` that have a kernel here, with the bytes that each must move."""
+    """Return the hand-written kernels for cases of `arithmetic.large`, with the bytes that each must move."""
     side = int(count**0.5) // (4 * THREADS) * (4 * THREADS)
     count = side * side
     random = np.random.default_rng(0)
@@ -117,7 +117,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "m + row": (call("add_row", rows, x, y, z), 2 * nbytes),
         "m + column": (call("add_column", rows, x, y, z), 2 * nbytes),
         "x.T + y": (call("add_turned", (side // 32, side // 32), x, y, z, block=(32, 8)), 3 * nbytes),
-        # This kernel processes one pack less, because it reads one element beyond its last pack.
+        # This kernel processes one vector fewer than the others, because it reads one element beyond its last vector.
         "x[1:] + y[:-1]": (call("add_beside", packs - 1, x, y, z), 3 * (nbytes - 16 * THREADS)),
         "x[::-1] + y": (call("add_reversed", packs, x, y, z), 3 * nbytes),
         "x[::2] + y[::2]": (call("add_second", packs, x, y, z), 3 * nbytes // 2),
@@ -129,7 +129,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 @functools.cache
 def floor() -> Floor:
-    """Return the library whose calls are those of the driver alone."""
+    """Return the library of floor.py, whose calls are those of the driver alone."""
     return Floor()
 
 

@@ -26,33 +26,33 @@ LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|(\s+)(\S+)")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python without a user's site packages."""
+    """Run Python code in a new process, without the user's site packages."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True, env=environment)
 
 
 def wall(code: str) -> float:
-    """Return the milliseconds of a whole process."""
+    """Return the milliseconds that a whole process takes."""
     start = time.perf_counter()
     run("-c", code)
     return 1000 * (time.perf_counter() - start)
 
 
 def inside(module: str) -> float:
-    """Return the milliseconds of the import statement in a process that has imported NumPy."""
+    """Return the milliseconds of the import statement alone, in a process that has imported NumPy before."""
     return 1000 * float(run("-c", INSIDE.format(module)).stdout)
 
 
 def loaded(module: str) -> list[dict[str, Any]]:
-    """Return the modules that an import loads after NumPy: name and own microseconds."""
+    """Return the modules that an import loads in addition to NumPy's, each with the microseconds of its own code."""
     lines = run("-X", "importtime", "-c", f"import numpy, sys; sys.stderr.write('=====\\n'); import {module}").stderr
     after = lines.rpartition("=====")[2]
     return [{"module": name, "microseconds": int(own)} for own, _, _, name in LINE.findall(after)]
 
 
 def added(module: str, repeats: int) -> dict[str, Any]:
-    """Return the medians for one module; the compared processes alternate."""
-    inside(module)  # writes the bytecode and warms the file cache
+    """Return the median times that the import of one module adds; processes with and without the import alternate."""
+    inside(module)  # The first run is not timed: it writes the bytecode and fills the file cache.
     alone, both, statement = [], [], []
     for _ in range(repeats):
         alone.append(wall("import numpy"))
@@ -71,14 +71,14 @@ def added(module: str, repeats: int) -> dict[str, Any]:
 
 
 def installed_bytes() -> int:
-    """Return the bytes of the installed package, without bytecode."""
+    """Return the size of the installed package in bytes, without bytecode files."""
     found = importlib.util.find_spec("PyGPU")
     folder = Path(str(found and found.origin)).parent
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
 def main() -> None:
-    """Measure the requested values."""
+    """Measure the times and sizes that the command line selects, and print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", metavar="FILE", help="write the result there")
     parser.add_argument("--repeats", type=int, default=20, help="processes for each median (20)")

@@ -34,10 +34,10 @@ RATIO_TOLERANCE = 0.2
 # Maximum median deviation of NumPy's own counts for the baseline to apply to this machine.
 CONTROL = 0.02
 LOOP = "the loop alone"
-# Variables with which the measured Python finds its files.
+# Environment variables by which the measured Python finds its files.
 PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 
-# For each call: PyGPU's statement, and NumPy's equivalent if there is one.
+# The measured calls: for each, PyGPU's statement, and NumPy's equivalent if there is one.
 CALLS: dict[str, tuple[str, str | None]] = {
     LOOP: ("pass", "pass"),
     "a[1:3]": ("a[1:3]", "n[1:3]"),
@@ -76,7 +76,7 @@ Counts = dict[str, dict[str, int]]
 
 
 def turn() -> None:
-    """Return the program for callgrind: for each statement a mark, N iterations, a mark, 2N iterations, a mark."""
+    """Return callgrind's program: for each statement a mark, N iterations, a mark, 2N iterations, and a last mark."""
     import gc
     import time
     import timeit
@@ -94,13 +94,13 @@ def turn() -> None:
     gc.disable()
     gc.freeze()
     for timer in timers:
-        # The interpreter specialises the loop, and caches fill. Then other threads of the process come to rest, since
-        # valgrind runs one thread at a time.
+        # During the warm-up, the interpreter specialises the loop, and caches fill.
+        # Threads of the process also come to rest, because valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
-        # The C library keeps free chunks of each size, one of which serves a small block. Without a free chunk, the
-        # library may use a larger chunk, which later returns to the list of the larger size: each allocation would then
-        # take 235 instructions more.
+        # The C library has a list of free chunks for each size. A small block is served from the list of its size.
+        # If that list is empty, a larger chunk may be used, which returns to the list of its own size.
+        # Each allocation would then take 235 more instructions.
         blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
         del blocks
         for turns in (TURNS, 2 * TURNS):
@@ -110,7 +110,7 @@ def turn() -> None:
 
 
 def totals(folder: Path) -> list[int]:
-    """Return the counts between the marks, in order."""
+    """Return the instruction counts between the marks, in the order of the run."""
     found = {}
     for path in folder.glob("out.*"):
         match = re.search(r"^totals: (\d+)", path.read_text(errors="replace"), re.MULTILINE)
@@ -121,7 +121,7 @@ def totals(folder: Path) -> list[int]:
 
 
 def count(valgrind: str, program: str) -> Counts:
-    """Return the instructions per iteration, by call and library, without the loop's own."""
+    """Return the instructions per iteration for each call and library, without those of the loop itself."""
     # No other variable of the caller is passed: a variable, or a thread of OpenBLAS, changes the heap and the counts.
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
@@ -141,7 +141,7 @@ def count(valgrind: str, program: str) -> Counts:
         if done.returncode:
             raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stderr[-3000:]}")
         marks = totals(folder)
-    # Each statement has three marks; the interval before the first is warm-up.
+    # Each statement makes three marks; the interval before the first mark is warm-up.
     if len(marks) != 3 * len(STATEMENTS):
         raise RuntimeError(f"{len(marks)} counts for {3 * len(STATEMENTS)} marks: did anything else call getppid?")
     counts: Counts = {}
@@ -156,14 +156,14 @@ def count(valgrind: str, program: str) -> Counts:
 
 
 def made_with(program: str) -> dict[str, str]:
-    """Return the Python and NumPy versions and the processor type to which a baseline belongs."""
+    """Return the Python version, NumPy version and processor type to which a baseline belongs."""
     code = "import numpy, platform; print(platform.python_version(), numpy.__version__)"
     python, numpy = subprocess.run([program, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     return {"python": python, "numpy": numpy, "machine": platform.machine()}
 
 
 def other_machine(counts: Counts, versions: dict[str, str], baseline: dict[str, Any]) -> str | None:
-    """Return why the baseline's numbers do not apply to this machine; None if they do."""
+    """Return the reason why the baseline's counts do not apply to this machine, or None if they apply."""
     if versions != baseline["versions"]:
         return f"the baseline is of {baseline['versions']}, this is {versions}"
     before: Counts = baseline["counts"]
@@ -175,7 +175,7 @@ def other_machine(counts: Counts, versions: dict[str, str], baseline: dict[str, 
 
 
 def least(one: Counts, other: Counts) -> Counts:
-    """Return for each call and library the smaller of two counts."""
+    """Return the smaller of two instruction counts, for each call and library."""
     return {call: {name: min(number, other[call][name]) for name, number in one[call].items()} for call in one}
 
 
@@ -191,7 +191,7 @@ def regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
-    """Return the calls whose ratio to NumPy's instruction count increased."""
+    """Return the calls whose ratio to NumPy's instruction count exceeds that of the baseline."""
     found = []
     for call, figures in counts.items():
         was = before.get(call, {})
@@ -204,7 +204,7 @@ def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
 
 
 def table(counts: Counts, before: Counts) -> None:
-    """Print the counts of PyGPU, of NumPy and of the baseline."""
+    """Print the instruction counts of PyGPU, of NumPy and of the baseline."""
     from machine import print_table
 
     rows = []

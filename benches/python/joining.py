@@ -2,9 +2,9 @@
 
     python benches/python/joining.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes count the operands, read once, and the results, written once. Times of large arrays are measured between two
-events over 20 calls. Times of small arrays are measured on the host until the call returns, and the results are
-dropped.
+The number of gigabytes is the size of the operands, read once, plus that of the results, written once. Times of large
+arrays are measured between two events over 20 calls. Times of small arrays are measured on the host until the call
+returns, and the results are dropped.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ Case = tuple[str, str, int, Callable[[], Any]]
 
 
 def pygpu_cases(nbytes: int) -> list[Case]:
-    """Return name of the work, library, bytes moved, and the call."""
+    """Return PyGPU's cases: the name of the operation, the library, the bytes moved, and the call."""
     third, quarter = nbytes // 12 // 4 * 4, nbytes // 4
     x, y, z = (PyGPU.full(third, value, np.float32) for value in (1, 2, 3))
     axpy = ElementwiseKernel("float a, const float *x, const float *y, float *z", "z[i] = a * x[i] + y[i]", "axpy")
@@ -83,7 +83,7 @@ def pygpu_cases(nbytes: int) -> list[Case]:
 
 
 def floor_cases(nbytes: int) -> list[Case]:
-    """Return the cases that are lower bounds of times: the driver's copy, and kernels each written for one case."""
+    """Return the lower bounds of the times: the driver's copy, and a hand-written kernel for each operation."""
     if PyGPU.backend_name() == "cpu":
         return []
     third, quarter = nbytes // 12 // 4 * 4, nbytes // 4
@@ -105,7 +105,7 @@ def floor_cases(nbytes: int) -> list[Case]:
 
 
 def cupy_cases(nbytes: int) -> list[Case]:
-    """Return the cases of CuPy's kernels."""
+    """Return the same operations as CuPy's kernels."""
     import cupy
 
     third, half, quarter = nbytes // 12 // 4 * 4, nbytes // 8, nbytes // 4
@@ -125,7 +125,7 @@ def cupy_cases(nbytes: int) -> list[Case]:
 
 
 def pycuda_cases(nbytes: int) -> list[Case]:
-    """Return the cases of PyCUDA's kernels, with the names of PyGPU's cases."""
+    """Return the same operations as PyCUDA's kernels, with the names of PyGPU's cases."""
     import pycuda.autoprimaryctx  # noqa: F401
     from pycuda import gpuarray
     from pycuda.elementwise import ElementwiseKernel as Elementwise
@@ -147,7 +147,7 @@ def pycuda_cases(nbytes: int) -> list[Case]:
 
 
 def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
-    """Return the cases of a library after one run that compiles each; none if the library is missing or fails."""
+    """Run each case of a library once to compile it, and return the cases; none if the library is missing or fails."""
     try:
         cases = make(nbytes)
         for _, _, _, call in cases:
@@ -160,7 +160,7 @@ def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
 
 
 def seconds_on_device(call: Callable[[], Any]) -> float:
-    """Return the seconds of one of several calls, between events of the default stream, which all libraries use."""
+    """Return the device seconds of one of several calls between two events of the default stream."""
     if PyGPU.backend_name() == "cpu":
         start = time.perf_counter()
         call()
@@ -176,7 +176,7 @@ def seconds_on_device(call: Callable[[], Any]) -> float:
 
 
 def seconds_on_host(call: Callable[[], Any]) -> float:
-    """Return the minimum seconds of one call over several runs, without waiting for the device."""
+    """Return the seconds until one call returns, without waiting for the device: the minimum over several runs."""
     best = float("inf")
     for _ in range(20):
         PyGPU.synchronize()

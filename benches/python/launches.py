@@ -50,7 +50,7 @@ cupy.RawKernel(SOURCE, "five")((1,), (32,), (x, x, x, cupy.int64(5), cupy.float3
 }
 
 
-# A launch is a statement with its namespace.
+# A launch is a statement, and the namespace in which it runs.
 Launch = tuple[str, dict[str, Any]]
 
 
@@ -63,7 +63,7 @@ def pygpu_launches() -> dict[str, Launch]:
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
-    # Both launches have two blocks of 32 threads; in the second one the blocks form a cluster.
+    # Both launches start two blocks of 32 threads; the second one combines the blocks into a cluster.
     two, clustered = (
         kernel[PyGPU.LaunchConfig(2, 32, cluster=size)] for size in (None, min(2, kernel.max_cluster_size(32)))
     )
@@ -166,7 +166,7 @@ def cupy_graph() -> Callable[[], Any]:
 
 
 def found(name: str, make: Callable[[], Any]) -> Any:
-    """Return the result of a function, or None if the library is missing."""
+    """Call a function that needs another library, and return its result; None if the library is missing."""
     try:
         return make()
     except Exception as error:
@@ -175,7 +175,7 @@ def found(name: str, make: Callable[[], Any]) -> Any:
 
 
 def medians(timers: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """Return the median of each case over the rounds, each round in another order."""
+    """Time each case in every round, each round in another order, and return the median of each case."""
     times: dict[str, list[float]] = {name: [] for name in timers}
     for turn in range(rounds):
         names = list(timers) if turn % 2 else list(reversed(timers))

@@ -33,21 +33,21 @@ class Library:
     names: dict[str, Any]
     synchronize: Callable[[], Any] = _nothing
     backend: str = ""
-    # Notes to print with the library's values.
+    # Notes that the table prints beside the library's values.
     note: str = ""
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """Return a function that runs a given number of iterations and returns the seconds that they take."""
+        """Return a function that runs a statement for a given number of iterations and returns its seconds."""
         return timeit.Timer(statement, globals=self.names).timeit
 
 
 def plain_numpy() -> Library:
-    """Return NumPy, in host memory."""
+    """Describe NumPy, whose arrays are in host memory."""
     return Library("NumPy", {**COMMON, "a": HOST.copy(), "short": FIVE.copy()})
 
 
 def pygpu() -> Library:
-    """Return PyGPU on its default backend."""
+    """Describe PyGPU on its default backend."""
     import PyGPU
 
     names = {
@@ -91,7 +91,7 @@ def torch() -> Library:
 
 
 def pycuda() -> Library:
-    """Return PyCUDA with its memory pool, which is its fastest configuration."""
+    """Describe PyCUDA with its memory pool, which is its fastest configuration."""
     importlib.import_module("pycuda.autoprimaryctx")
     import pycuda.driver
     from pycuda import gpuarray, tools
@@ -108,7 +108,7 @@ def pycuda() -> Library:
 
 
 def pybindgpu() -> Library:
-    """Return PybindGPU, whose `get` fills and returns the array's single host buffer."""
+    """Describe PybindGPU, whose `get` fills and returns the single host buffer of an array."""
     import PybindGPU
 
     names = {
@@ -136,7 +136,7 @@ def numba() -> Library:
 
 
 def jax() -> Library:
-    """Return JAX; the synchronization computes a further result and waits for it."""
+    """Describe JAX. Its synchronization computes one more result and waits for that."""
     import jax
 
     if jax.default_backend() != "gpu":
@@ -147,7 +147,7 @@ def jax() -> Library:
 
 
 def cuda_core() -> Library:
-    """Return cuda.core: memory, streams and events, without arrays."""
+    """Describe cuda.core, which has memory, streams and events, but no arrays."""
     from cuda.core import Device
 
     device = Device(0)
@@ -163,14 +163,14 @@ def cuda_core() -> Library:
 
 
 def floor() -> Library:
-    """Return the driver's own calls as a library."""
+    """Describe the driver's own calls as a library."""
     from floor import Floor
 
     return Floor()
 
 
 def exchange() -> Library:
-    """Return one process with PyGPU and the libraries that import its arrays; missing libraries are skipped."""
+    """Describe one process that loads PyGPU and all installed libraries that import its arrays."""
     import PyGPU
 
     on_cpu = PyGPU.backend_name() == "cpu"
@@ -221,7 +221,7 @@ def _exchange_numba(on_cpu: bool) -> dict[str, Any]:
     return {"cuda": cuda}
 
 
-# Each function returns the library of one process; the key is its name on the command line.
+# Each function describes the library of one process; its key is the library's name on the command line.
 PROCESSES: dict[str, Callable[[], Library]] = {
     "PyGPU": pygpu,
     "NumPy": plain_numpy,

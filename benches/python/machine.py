@@ -1,4 +1,4 @@
-"""Describe the hardware and the versions of a measurement, which every result file contains."""
+"""Describe the machine and the library versions of a measurement; every result file contains this description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINE = 120
 
 
 def _output(*command: str) -> str:
-    """Return the output of a program; empty if the program is missing."""
+    """Return the output of a program, or an empty text if the program is missing."""
     path = shutil.which(command[0])
     if path is None:
         return ""
@@ -52,7 +52,7 @@ def versions() -> dict[str, str]:
 
 
 def pygpu() -> dict[str, Any]:
-    """Return PyGPU's device, or the error of the query."""
+    """Return a description of PyGPU's device, or the error of the query."""
     import PyGPU
 
     try:
@@ -65,12 +65,12 @@ def pygpu() -> dict[str, Any]:
             "device": properties["name"],
             "memory": properties["total_memory"],
         }
-    except Exception as error:  # a failed description must not end a measurement
+    except Exception as error:  # An error while describing the device must not end a measurement.
         return {"version": PyGPU.__version__, "error": f"{type(error).__name__}: {error}"}
 
 
 def describe() -> dict[str, Any]:
-    """Return hardware and versions."""
+    """Return the description of the hardware and the versions, as a dictionary."""
     compiler = _output("nvcc", "--version").splitlines()
     cards = _output("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {
@@ -86,13 +86,13 @@ def describe() -> dict[str, Any]:
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a result as JSON, and add the description of the machine unless the result has one."""
+    """Write a result as JSON, with the description of the machine."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(to_text({**content, "machine": content.get("machine") or describe()}) + "\n")
 
 
 def to_text(value: object, indent: int = 0) -> str:
-    """Format a value as JSON: six digits of a float, and short values on one line."""
+    """Format a value as JSON, with six digits for a float, and with short values on one line."""
     if isinstance(value, float):
         return json.dumps(float(f"{value:.6g}"))
     if isinstance(value, dict):
@@ -110,14 +110,14 @@ def to_text(value: object, indent: int = 0) -> str:
 
 
 def print_header() -> None:
-    """Print the machine on one line."""
+    """Print the description of the machine on one line."""
     made = describe()
     named = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     print(f"{made['processor']}, {made['cores']} cores; {'; '.join(made['gpus']) or 'no NVIDIA GPU'}; {named}")
 
 
 def print_table(rows: list[list[str]], header: list[str]) -> None:
-    """Print columns: the first left-aligned, the others right-aligned."""
+    """Print a table whose first column is left-aligned and whose other columns are right-aligned."""
     table = [header, *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
     for row in table:

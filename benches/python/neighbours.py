@@ -2,9 +2,10 @@
 
     python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
 
-The unit is gigabytes per second of necessary traffic. A stencil reads a plane or cube and writes a result; a function
-reads its operands and writes its result. All libraries evaluate the same NumPy expressions. PyGPU defers the operations
-of a stencil and computes them by one kernel, which an explicit flush launches.
+The unit is gigabytes per second of necessary traffic. A stencil combines each element with its neighbours. It reads a
+plane or cube and writes a result; a function reads its operands and writes its result. All libraries evaluate the same
+NumPy expressions. PyGPU defers the operations of a stencil and computes them by one kernel, which an explicit flush
+launches.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def seven(u: Any) -> Any:
 
 
 def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
-    """Return a function that performs the work and launches it before the function returns."""
+    """Wrap a function so that a call flushes deferred operations before it returns."""
     if library.name != "PyGPU":
         return lambda: work(*arrays)
 
@@ -69,7 +70,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return no times of small arrays, because these cases measure traffic."""
+    """Return no functions on small arrays, because these cases measure memory traffic only."""
     return {}
 
 

@@ -2,9 +2,9 @@
 
     python benches/python/order.py [--bytes N] [--rounds 5] [--json FILE]
 
-Each key is counted once, regardless of the traffic; `unique` gets a quarter of the keys. Times of large arrays are
-measured between two events over 20 calls. The time of a small array is measured on the host until the call returns, and
-the results are dropped.
+Each key is counted once, regardless of how often memory is read; `unique` gets a quarter of the keys. Times of large
+arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the call
+returns, and the results are dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def of_module(library: Library, name: str) -> Callable[..., Any]:
-    """Return a function of a library; torch's sort also returns indices."""
+    """Return a library's function by its name; torch's sort also returns indices."""
     function: Callable[..., Any] = getattr(library.module, name)
     return function
 

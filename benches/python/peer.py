@@ -32,7 +32,7 @@ AT_ONCE = 8
 
 
 def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], Any]) -> dict[str, float]:
-    """Return for each work the median GB/s over the rounds, in which the works alternate."""
+    """Return the median GB/s of each copy over the rounds, in which the copies alternate."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for each in range(ROUNDS + 1):
         for name, work in works.items():
@@ -47,7 +47,7 @@ def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], A
 
 
 class Driver:
-    """Call the driver's own copy between devices."""
+    """Call the driver's own function for copies between devices."""
 
     def __init__(self) -> None:
         self.is_cuda = PyGPU.backend_name() == "cuda"
@@ -85,10 +85,11 @@ def assign(target: Any, source: Any) -> Callable[[], None]:
 
 
 def copies(nbytes: int, here: int, there: int) -> list[dict[str, Any]]:
-    """Measure a copy of adjacent bytes, and one of every second column, from `there` to `here`."""
+    """Measure a copy of adjacent bytes, and one of every second column, from device `there` to device `here`."""
     driver = Driver()
     target, source = (PyGPU.zeros(nbytes // 4, "f4", device=device) for device in (here, there))
-    wide = PyGPU.zeros((max(nbytes >> 14, 1), 8192), "f4", device=there)  # rows of 4096 counted elements
+    # Each row has 4096 copied elements; only copied elements count.
+    wide = PyGPU.zeros((max(nbytes >> 14, 1), 8192), "f4", device=there)
     narrow = PyGPU.empty((wide.shape[0], 4096), "f4", device=here)
     plain = rates({"PyGPU": assign(target, source), "driver": driver.work(target, source)}, target.nbytes, wait)
     strided = {
@@ -104,7 +105,7 @@ def copies(nbytes: int, here: int, there: int) -> list[dict[str, Any]]:
 
 
 def sums(nbytes: int, rank: int) -> dict[str, Any] | None:
-    """Return the first process's measurement of `all_reduce` of two processes."""
+    """Measure `all_reduce` of two processes, and return the first process's values."""
     import torch
     import torch.distributed as dist
 
@@ -122,7 +123,8 @@ def sums(nbytes: int, rank: int) -> dict[str, Any] | None:
 
 def in_two_processes(nbytes: int) -> dict[str, Any]:
     environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29512"}
-    environment.setdefault("NCCL_NVLS_ENABLE", "0")  # NVLS uses hardware that guests of a shared machine cannot access.
+    # NCCL's NVLS algorithm needs NVLink hardware that virtual machines on a shared host cannot access.
+    environment.setdefault("NCCL_NVLS_ENABLE", "0")
     commands = [[sys.executable, __file__, "--rank", str(rank), "--bytes", str(nbytes)] for rank in (0, 1)]
     both = [subprocess.Popen(each, env=environment, stdout=subprocess.PIPE, text=True) for each in commands]
     try:

@@ -1,4 +1,4 @@
-"""Draw results: bandwidth over size and small calls of a comparison, bars of any other result.
+"""Draw result files: bandwidth by size and times of small calls for results of compare.py, bars for other results.
 
     python benches/python/plots.py arithmetic.json arithmetic.svg
     python benches/python/plots.py docs/results build/plots
@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from report import BARS, PANELS, TITLES, label, table
 
-# With these settings equal values give equal files, and text is stored as text.
+# With these settings equal results give identical files, and SVG files contain text as text.
 STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
 COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
@@ -29,7 +29,7 @@ COLOURS = {
     "OpenMP": "#1f77b4", "CuPy ReductionKernel": "#aec7e8", "by hand": "#404040", "the driver alone": "#000000",
     "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#f7b6d2",
 }  # fmt: skip
-# Units of tables, and their meaning.
+# Units of the result tables, each with the axis label of a plot.
 UNITS = {
     "GB/s": "GB/s of what must move", "Gkey/s": "thousand million keys a second", "calls/s": "calls a second",
     "a second": "what the row says, a second", "us": "microseconds", "ms": "milliseconds",
@@ -81,7 +81,7 @@ def bandwidth(results: dict[str, Any], path: Path) -> None:
 
 
 def latency(results: dict[str, Any], path: Path) -> None:
-    """Draw the time of small calls, a group of bars for each."""
+    """Draw the times of small calls, as a group of bars for each call."""
     by_name = {case["case"]: case["nanoseconds"] for case in results["calls"]}
     cases = [name for name in BARS if name in by_name]
     names = [name for name in results["libraries"] if any(name in by_name[case] for case in cases)]
@@ -112,7 +112,7 @@ def latency(results: dict[str, Any], path: Path) -> None:
 
 
 def write(results: dict[str, Any], folder: Path) -> None:
-    """Write the plots for which the results have values."""
+    """Write each plot for which the results contain values."""
     folder.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(STYLE):
         if results["transfers"]:
@@ -122,7 +122,7 @@ def write(results: dict[str, Any], folder: Path) -> None:
 
 
 def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
-    """Draw the values of each entry as a group of bars, in the given unit or the most frequent one."""
+    """Draw the values of each table row as a group of bars, in the given unit or else the most frequent one."""
     rows = table(results)
     units = [unit for unit in UNITS for name in rows if name.endswith(f"({unit})")]
     unit = unit or max(UNITS, key=units.count)

@@ -19,7 +19,7 @@ Calls = dict[str, tuple[Callable[[], Any], int]]
 
 
 def of_torch(library: Library, count: int) -> Calls:
-    """Return the timed functions of torch, which write in place."""
+    """Return torch's timed functions, which write into existing tensors."""
     torch = library.module
     single = torch.empty(count, dtype=torch.float32, device="cuda")
     double, whole = single.view(torch.float64), single.view(torch.int32)

@@ -2,9 +2,9 @@
 
     python benches/python/reductions.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes count the operands, read once, and the results, written once. Times of large arrays are measured between two
-events over 20 calls. The time of a small array is measured on the host until the call returns, and the results are
-dropped.
+The number of gigabytes is the size of the operands, read once, plus that of the results, written once. Times of large
+arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the call
+returns, and the results are dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
-    """Return a function that calls a method with the axis, by the keyword that the library uses."""
+    """Return a function that calls a method with the axis, which each library's keyword (`axis` or `dim`) passes."""
     method = getattr(x, name)
     if axis is None:
         return method

@@ -7,7 +7,7 @@ from typing import Any
 from goals import FLOOR, RATE, REFERENCE, SUBJECT
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-# For each panel: its title, the transfer, and the driver's transfer that shows the limit of the bus.
+# For each panel of the plot: its title, the transfer, and the driver's transfer that shows the limit of the bus.
 PANELS = [
     ("to_gpu, pageable", "to device", "to device, pinned"),
     ("to_gpu, pinned", "to device, pinned", "to device, pinned"),
@@ -18,7 +18,7 @@ PANELS = [
     ("get into every second column", "into strided", "into pinned"),
     ("get into pinned memory", "into pinned", "into pinned"),
 ]
-# Small calls that the plot shows.
+# Names of the small calls that the plot shows.
 BARS = [
     "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
     "from_dlpack(torch's)", "torch.from_dlpack(array)", "empty((3, 3), f32)", "event.record(stream)",
@@ -43,14 +43,14 @@ def label(size: int) -> str:
 
 
 def figure(value: float | None, unit: str = "ns") -> str:
-    """Format a rate with three digits, or a time in whole nanoseconds."""
+    """Format a rate with three digits, or a time as a whole number of nanoseconds."""
     if value is None:
         return ""
     return f"{value:.0f}" if unit != RATE else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """Format a table with aligned columns."""
+    """Format a Markdown table with aligned columns."""
     table = [header, *rows]
     widths = [max(3, *(len(row[column]) for row in table)) for column in range(len(header))]
 
@@ -61,7 +61,7 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def goal_table(results: dict[str, Any]) -> str:
-    """Format the goals, and whether each was reached."""
+    """Format the table of goals, which states whether each goal was reached."""
     rows = []
     for row in results["goals"]:
         unit = row["unit"]
@@ -81,12 +81,12 @@ def goal_table(results: dict[str, Any]) -> str:
 
 
 def _columns(rows: list[dict[str, float]], names: list[str]) -> list[str]:
-    """Return the libraries with any value, in order."""
+    """Return the libraries for which there is any value, in the order of the tables."""
     return [name for name in names if any(name in row for row in rows)]
 
 
 def call_table(results: dict[str, Any]) -> str:
-    """Format nanoseconds of every small call, and the ratio to NumPy with its limit."""
+    """Format the table of small calls: nanoseconds per library, and PyGPU's ratio to NumPy with its limit."""
     cases = results["calls"]
     names = _columns([case["nanoseconds"] for case in cases], results["libraries"])
     peers = [name for name in names if name not in (SUBJECT, REFERENCE, FLOOR)]
@@ -104,7 +104,7 @@ def call_table(results: dict[str, Any]) -> str:
 
 
 def transfer_table(results: dict[str, Any]) -> str:
-    """Format the GB/s of every transfer at every size."""
+    """Format the table of transfers: GB/s of every transfer at every size."""
     found = results["transfers"]
     names = _columns([row["gigabytes_per_second"] for row in found], results["libraries"])
     rows = [
@@ -116,7 +116,7 @@ def transfer_table(results: dict[str, Any]) -> str:
 
 
 def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the lines of a result file of any benchmark: the name with its unit, and the value of each library."""
+    """Return the rows of any benchmark's result file: the name with its unit, and the value of each library."""
     given = results.get("rows", {})
     rows: dict[str, dict[str, float]] = dict(given) if isinstance(given, dict) else {}
     for one in results.get("throughput", []):
@@ -137,7 +137,7 @@ def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def speed_table(results: dict[str, Any]) -> str:
-    """Format the lines that `table` returns, with a column for each library that has values."""
+    """Format the rows that `table` returns, with a column for each library that has values."""
     rows = table(results)
     names: dict[str, list[str]] = {}
     for name, title in TITLES.items():
@@ -153,7 +153,7 @@ def speed_table(results: dict[str, Any]) -> str:
 
 
 def machine_line(results: dict[str, Any]) -> str:
-    """Format the machine and the versions."""
+    """Format the machine and the versions as one line."""
     made = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     cards = "; ".join(made["gpus"]) or "no NVIDIA GPU"
@@ -161,7 +161,7 @@ def machine_line(results: dict[str, Any]) -> str:
 
 
 def document(results: dict[str, Any]) -> str:
-    """Format all tables with explanations."""
+    """Format a Markdown page with all tables and explanations."""
     parts = [
         f"`{results['command']}`: {results['rounds']} rounds, each library in a separate process once per round, in "
         f"turns; medians over the rounds. PyGPU's backend: {results['backend']}.",

@@ -18,7 +18,7 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: int) -> Callable[[], Any]:
-    """Return a function that calls a method with the axis, by the keyword that the library uses."""
+    """Return a function that calls a method with the axis, which each library's keyword (`axis` or `dim`) passes."""
     method = getattr(x, name)
     return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
 
@@ -63,7 +63,7 @@ def small(library: Library) -> dict[str, float]:
 
 
 def repeat() -> None:
-    """Report scans whose results are not bitwise reproducible."""
+    """Run PyGPU's scans a hundred times, and report those whose results are not bitwise reproducible."""
     for name, (call, _) in large(Library("PyGPU"), 1 << 28).items():
         first = call().view("uint8")
         is_same = all(bool((call().view("uint8") == first).all()) for _ in range(100))

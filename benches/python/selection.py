@@ -2,9 +2,9 @@
 
     python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes count the mask and the operands, read once, and the results, written once; rows that are copied count twice,
-as read and as written. Times of large arrays are measured between two events over 20 calls. The time of a small array
-is measured on the host until the call returns, and the results are dropped.
+The number of gigabytes is the size of the mask and the operands, read once, plus that of the results, written once. A
+copied row counts twice, as it is read and written. Times of large arrays are measured between two events over 20 calls.
+The time of a small array is measured on the host until the call returns, and the results are dropped.
 """
 
 from __future__ import annotations

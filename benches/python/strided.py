@@ -41,13 +41,13 @@ Case = tuple[str, Callable[[], Any], int]
 
 
 def cube(size: int, itemsize: int) -> tuple[int, int, int]:
-    """Return three lengths that are multiples of 64, for about the given number of bytes."""
+    """Return the lengths of a cube: three multiples of 64, for about the given number of bytes."""
     side = max(64, round((size / itemsize) ** (1 / 3) / 64) * 64)
     return side, side, side
 
 
 def square(size: int, itemsize: int) -> tuple[int, int]:
-    """Return two equal lengths, a power of two: the worst case for caches and banks."""
+    """Return the lengths of a square: two equal powers of two, the worst case for caches and memory banks."""
     side = 1 << max(6, round(numpy.log2(size / itemsize) / 2))
     return side, side
 
@@ -57,7 +57,7 @@ def assign(target: Any, source: Any) -> Callable[[], Any]:
 
 
 def of_planes(itemsize: int, size: int) -> Iterator[Case]:
-    """Yield cases of two-axis arrays: a name, the call, and the bytes that must be moved."""
+    """Yield the cases of two-axis arrays: a name, the call, and the number of bytes that it must move."""
     import PyGPU
 
     plane = square(size, itemsize)
@@ -88,7 +88,7 @@ def of_planes(itemsize: int, size: int) -> Iterator[Case]:
 
 
 def of_boxes(itemsize: int, size: int) -> Iterator[Case]:
-    """Yield cases of three-axis arrays, in the form of `of_planes`."""
+    """Yield the cases of three-axis arrays, in the form of `of_planes`."""
     import PyGPU
 
     box = cube(size, itemsize)
@@ -117,7 +117,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def measure(size: int, only: str, sizes: list[int]) -> None:
-    """Print one JSON object for each case."""
+    """Measure all cases in this process, and print one JSON object for each."""
     import PyGPU
 
     for itemsize in sizes:

@@ -16,14 +16,14 @@ from typing import Any
 import machine
 
 CALLS = 20
-# Seconds beyond which a call is not repeated.
+# A call that takes longer than this number of seconds is not repeated.
 LONG = 0.1
-# Number of small calls that are timed together.
+# Number of small calls that are timed together, as one batch.
 BATCH = 300
 
 
 class Library:
-    """Hold the array constructor and the synchronization of a library."""
+    """Hold a library's array constructor, and the function that waits for its device."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -36,11 +36,11 @@ class Library:
         return self.module.to_gpu(host) if self.name == "PyGPU" else self.module.asarray(host)
 
     def cast(self, array: Any, dtype: Any) -> Any:
-        """Return the values as another type."""
+        """Return an array converted to another dtype."""
         return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
 
     def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
-        """Return a function that calls `where`, with the bytes that it must move; empty without that function."""
+        """Return a call of the library's `where`, with the bytes that it must move; empty without such a function."""
         choose = getattr(self.module, "where", None)
         return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
 
@@ -84,7 +84,7 @@ class Library:
 
 
 class Jax(Library):
-    """Time JAX's separate operations by the host's clock around many calls, because JAX has no events."""
+    """Time JAX's separate operations by the host's clock over many calls, because JAX has no events."""
 
     def __init__(self) -> None:
         super().__init__("jax")
@@ -95,11 +95,11 @@ class Jax(Library):
         self.device = jax.devices()[0]
 
     def synchronize(self) -> None:
-        """Wait for the device through the last computed result."""
+        """Wait for the device by waiting for the last result."""
         (self.module.zeros(()) + 1).block_until_ready()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Return the seconds of one call among many; the time includes the wait for the last call."""
+        """Return the seconds of one call among many; they include the wait for the last call."""
         call().block_until_ready()
         start = time.perf_counter()
         for _ in range(CALLS - 1):
@@ -119,7 +119,7 @@ class Column:
 
 
 def host_seconds(library: Library, call: Callable[[], Any]) -> float:
-    """Return the seconds until one call returns.
+    """Return the host's seconds until one call returns.
 
     This is the minimum over batches of calls. A batch is shorter than the queue of the stream, which is drained between
     the batches.
@@ -135,7 +135,7 @@ def host_seconds(library: Library, call: Callable[[], Any]) -> float:
 
 
 def found(names: Sequence[str] = ("PyGPU", "torch", "cupy")) -> list[Library]:
-    """Return those of the named libraries that are installed."""
+    """Return the installed libraries among the given names."""
     libraries = []
     for name in names:
         with contextlib.suppress(ImportError):

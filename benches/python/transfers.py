@@ -20,18 +20,18 @@ from typing import Any
 import numpy
 
 COLUMNS = 1024
-# Maximum bytes of a strided array: it needs twice its size on the host, and every library copies it slowly.
+# Largest size of a strided array in bytes: it needs twice its size on the host, and every library copies it slowly.
 MOST_STRIDED = 256 << 20
-# Maximum memory of kept results, beyond the two that every measurement needs.
+# Greatest number of bytes in kept results, beyond the two results that every measurement needs.
 MOST_KEPT = 2 << 30
 
-# Lifetime of the result of a call.
+# Lifetimes that the result of a timed call may have.
 INSIDE, AFTER, NEVER = "inside the clock", "after the clock", "when all are timed"
 
 
 @dataclass
 class Way:
-    """Hold a transfer, the lifetime of its result, the preparation of each call, and the final cleanup."""
+    """Describe a transfer: its call, the lifetime of its result, the preparation of a call, and the final cleanup."""
 
     call: Callable[[], Any]
     drop: str = INSIDE
@@ -61,7 +61,7 @@ class Arrays:
 
 
 def plain_numpy(arrays: Arrays) -> dict[str, Way]:
-    """Return NumPy's copies in host memory."""
+    """Return the transfers of NumPy, which are copies in host memory."""
     host = arrays.host
     return {
         "to device": Way(lambda: host.copy(), AFTER),

@@ -1,6 +1,6 @@
 """Time one library once in a separate process, which compare.py starts in each round.
 
-    python worker.py NAME SETTINGS FILE     SETTINGS is JSON (see Settings); the figures go to FILE
+python worker.py NAME SETTINGS FILE SETTINGS is JSON (see `Settings`); the worker writes its figures to FILE.
 
 Statements are timed in batches of some milliseconds, and the value is the median over the batches. The cost of the
 timing loop, about 5 ns, is included, except for the driver's own calls. The worker waits for the device between the
@@ -26,13 +26,13 @@ from transfers import MOST_STRIDED, WAYS, Arrays, seconds
 class Settings:
     """Select the cases to time, and the number and duration of their repetitions."""
 
-    # PyGPU's backend; empty while unknown.
+    # Name of PyGPU's backend; empty until PyGPU is imported.
     backend: str = ""
     only: str = ""
     batches: int = 5
     batch_ms: float = 2.0
     sizes: list[int] = field(default_factory=list)
-    # Duration of the repetitions of each transfer.
+    # Duration in seconds for which each transfer is repeated.
     way_seconds: float = 0.1
 
     def to_json(self) -> str:
@@ -84,7 +84,7 @@ def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, A
                 Exception
             ) as error:  # A statement that a version of a library does not support must not end the measurement.
                 if case.exchange and isinstance(error, NameError):
-                    continue  # The statement belongs to a missing library, which `note` reports once.
+                    continue  # The statement needs a missing library, which `note` reports once.
                 failures[f"{case.name}, {name}"] = f"{statement}: {type(error).__name__}: {error}"[:300]
     return {"calls": figures, "call_failures": failures}
 
@@ -93,15 +93,15 @@ def measure_transfers(library: libraries.Library, settings: Settings) -> dict[st
     """Return seconds by transfer and size, and the errors of failed calls."""
     make = getattr(library, "ways", None) or WAYS.get(library.name)
     if library.name == "NumPy" and settings.backend not in ("", "cpu"):
-        make = None  # copies in host memory do not use the bus
+        make = None  # Copies in host memory do not use the bus, so no such transfer is measured.
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
     for size in settings.sizes if make else []:
-        # The arrays are kept in this variable, because the driver receives only addresses.
+        # This variable keeps the arrays alive, because the driver receives only their addresses.
         arrays = Arrays(size)
         try:
             ways = make(arrays)
-        except Exception as error:  # The memory may be insufficient, for example.
+        except Exception as error:  # The call may fail because the memory is insufficient, for example.
             failures[f"{size} bytes"] = f"{type(error).__name__}: {error}"[:300]
             continue
         for name, way in ways.items():

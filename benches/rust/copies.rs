@@ -14,7 +14,7 @@ use pygpu::dtype::{DType, ScalarType};
 use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
 
-/// Shape of a copy in rows and columns. The larger array exceeds the caches of a processor.
+/// Number of rows and columns of a copy. The larger array of a copy exceeds the processor's caches.
 const SHAPES: [(&str, [i64; 2]); 2] = [("64 Ki", [64, 1024]), ("4 Mi", [4096, 1024])];
 const KINDS: [(&str, ScalarType); 4] = [
     ("uint8", ScalarType::UInt8),
@@ -25,7 +25,7 @@ const KINDS: [(&str, ScalarType); 4] = [
 
 type View = fn(&Layout, [i64; 2]) -> Layout;
 
-/// Host memory of an array with twice the columns of a copy, and the layout of the copied part, which `view` creates.
+/// Host memory of an array with twice as many columns as a copy, and the layout of the columns that are copied.
 struct Host {
     bytes: Vec<u8>,
     layout: Layout,

@@ -1,5 +1,5 @@
-//! Measures the cost of an expression's kernel call before it reaches the driver: its plan, its key and its parameters,
-//! in nanoseconds.
+//! Measures, in nanoseconds, the cost of an expression's kernel call before it reaches the driver: plan, key and
+//! parameters of the launch.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! Arrays: an array is a block of memory with a layout and a dtype. Views share the block.
+//! Defines arrays: an array is a block of memory with a layout and a dtype. Views share the block.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -57,8 +57,8 @@ impl Drop for BaseOwner {
 pub struct ArrayPlacement {
     /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Number of bytes from the start of the block to element zero. It is added to the offset of a layout that counts
-    /// from element zero.
+    /// Number of bytes from the start of the block to element zero. A layout whose offset counts from element zero
+    /// needs it to find the element in the block.
     pub shift: i64,
     /// Whether writes to the array are rejected.
     pub readonly: bool,
@@ -97,7 +97,7 @@ impl ArrayPlacement {
                 None => Allocation::unowned(first, bytes, stream),
             }
         };
-        // From here on, offsets count from the first byte of the block.
+        // From here on, offsets count from the first byte of the block instead of element zero.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
 
@@ -259,15 +259,15 @@ impl Array {
         }
     }
 
-    /// Frees the array's memory block if this array is the block's only user and no driver call is needed. If `true` is
-    /// returned, the caller may only drop the array.
+    /// Frees the array's memory block if this array is the block's only user and no driver call is needed. After a
+    /// result of `true`, the caller may only drop the array.
     #[inline]
     pub fn try_return_to_cache(&mut self) -> bool {
         self.owner.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::try_return_to_cache)
     }
 
     /// Calls `forget` to discard the deferred operation that computes the array, if this array is the only user of its
-    /// block and the block has no memory yet. If `true` is returned, the caller may only drop the array.
+    /// block and the block has no memory yet. After a result of `true`, the caller may only drop the array.
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         Arc::strong_count(&self.allocation) == 1 && self.allocation.drop_unproduced(forget)
     }

@@ -1,4 +1,4 @@
-//! Arrays whose block may not have memory yet. They provide all properties of an array except the address.
+//! Defines arrays whose block may not have memory yet. They have all properties of an array except the address.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -34,7 +34,7 @@ impl<'a> From<&'a Array> for &'a DeferredArray {
 }
 
 impl DeferredArray {
-    /// Borrows an array whose address is not needed.
+    /// Borrows an array as a `DeferredArray`, for code that does not need its address.
     #[inline(always)]
     pub fn of(array: &Array) -> &Self {
         // SAFETY: the type is `repr(transparent)` over its only field, an `Array`.

@@ -1,8 +1,8 @@
-//! Settings of a device's context, for drivers with contexts.
+//! Defines the settings of a device's context, for drivers with contexts.
 
 use pygpu_base::error::{Error, Result};
 
-/// Access to the contexts of one backend's devices.
+/// Gives access to the contexts of one backend's devices.
 pub trait Contexts: Send + Sync {
     /// Returns the driver's handle of the device's context; 0 for drivers without contexts.
     fn context(&self, device: i32) -> Result<usize> {

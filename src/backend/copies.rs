@@ -1,9 +1,9 @@
-//! Copies and fills in stream order.
+//! Declares copies and fills, which run in stream order.
 
 use super::{Address, StreamHandle, Streams};
 use pygpu_base::error::Result;
 
-/// The kinds of memory between which a copy is made.
+/// Kinds of memory between which bytes are copied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the host to the device.
@@ -45,9 +45,9 @@ impl HostUse {
 pub struct Pitched {
     /// Address of the first byte.
     pub address: Address,
-    /// Distance between rows in bytes; at least the width of a row.
+    /// Distance between rows in bytes, which is at least the width of a row.
     pub row_pitch: usize,
-    /// Distance between planes in bytes; a multiple of `row_pitch`. Ignored for a single plane.
+    /// Distance between planes in bytes, which is a multiple of `row_pitch`. It is ignored for a single plane.
     pub plane_pitch: usize,
 }
 
@@ -62,7 +62,7 @@ pub struct Extent {
     pub depth: usize,
 }
 
-/// Value that a fill repeats.
+/// Value that a fill repeats: a pattern of one, two or four bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pattern {
     /// A pattern of one byte.

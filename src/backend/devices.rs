@@ -1,8 +1,8 @@
-//! Devices: their number, their properties, and the current device of a thread.
+//! Declares devices: their number, their properties, and the current device of a thread.
 
 use pygpu_base::error::Result;
 
-/// The driver by which a backend uses its devices.
+/// Driver by which a backend uses its devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum BackendKind {
@@ -57,7 +57,7 @@ pub struct DeviceProperties {
     pub max_threads_per_block: i32,
     /// Size of the second-level cache in bytes.
     pub l2_cache_size: i32,
-    /// Clock rate in kHz; 0 if the driver does not report it.
+    /// Clock rate in kHz, or 0 if the driver does not report it.
     pub clock_rate: i32,
     /// Whether the device supports stream-ordered memory pools.
     pub memory_pools: bool,

@@ -1,5 +1,5 @@
-//! Memory other than plain and pooled memory: pitched rows, managed memory, and memory shared with other processes.
-//! Also events shared with other processes, and address queries.
+//! Declares memory other than plain and pooled memory: pitched rows, managed memory, and memory shared with other
+//! processes. The module also declares events shared with other processes, and address queries.
 
 use super::{Address, EventHandle, StreamHandle};
 use pygpu_base::error::Result;
@@ -7,7 +7,7 @@ use pygpu_base::error::Result;
 /// Size in bytes of the handle by which another process opens a shared block or event.
 pub const HANDLE_BYTES: usize = 64;
 
-/// Which devices and streams may use managed memory.
+/// Determines which devices and streams may use managed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attachment {
     /// All devices and the host may use the memory.
@@ -19,7 +19,7 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns the attachment's value in CUDA and HIP.
+    /// Returns the number that denotes the attachment in CUDA and HIP.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -29,7 +29,7 @@ impl Attachment {
     }
 }
 
-/// Where managed memory is stored.
+/// Location in which managed memory is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residence {
     /// In host memory.
@@ -38,7 +38,7 @@ pub enum Residence {
     Device(i32),
 }
 
-/// Usage hints for managed memory; the values are those of CUDA and HIP.
+/// Usage hints for managed memory, with the numbers that CUDA and HIP use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Advice {
@@ -56,7 +56,7 @@ pub enum Advice {
     UnsetAccessedBy = 6,
 }
 
-/// Operations on pitched, managed and shared memory.
+/// Declares operations on pitched, managed and shared memory.
 ///
 /// # Safety of the callers
 /// The conditions of [`Backend`](super::Backend) apply.

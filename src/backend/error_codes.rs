@@ -1,5 +1,5 @@
-//! Error codes with the same values in the CUDA driver, the CUDA runtime and HIP. The CPU backend uses these codes,
-//! too.
+//! Defines error codes that have the same values in the CUDA driver, the CUDA runtime and HIP. The CPU backend uses
+//! these codes, too.
 
 pub const SUCCESS: u32 = 0;
 /// An argument of the call is invalid.

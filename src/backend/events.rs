@@ -1,4 +1,4 @@
-//! Events of a backend: points of a stream that other streams and the host can wait for.
+//! Declares events of a backend: points of a stream that other streams and the host can wait for.
 
 use super::StreamHandle;
 use pygpu_base::error::Result;
@@ -18,7 +18,7 @@ pub struct EventFlags {
     pub interprocess: bool,
 }
 
-/// Events of one backend's devices.
+/// Declares operations on the events of one backend's devices.
 ///
 /// # Safety of the callers
 /// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that the handle belongs to the device

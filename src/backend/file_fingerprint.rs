@@ -1,4 +1,4 @@
-//! Fingerprints of files that a compilation read. A later lookup in the cache of compiled images compares the
+//! Takes fingerprints of the files that a compilation read. A later lookup in the cache of compiled images compares the
 //! fingerprints, to check whether the cached image is still valid.
 //!
 //! Size, times and inode number show whether a file was written after its fingerprint was taken, except for a write
@@ -15,7 +15,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// Upper bound of the resolution of file times in file systems; some disks store times in steps of 2 s.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// A path, and the state that its file must have so that a cached image is valid.
+/// Describes a path, and the state that its file must have so that a cached image is valid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileFingerprint {
     /// The path; absolute, unless the compiler searched relative to the current folder.
@@ -27,13 +27,14 @@ pub struct FileFingerprint {
 /// State of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileState {
-    /// No file exists. The compiler would prefer a new file at this path to a file that the compilation read.
+    /// No file exists at the path. The compiler would prefer a new file at this path to a file that the compilation
+    /// read.
     Absent,
-    /// A file exists, whose contents do not matter.
+    /// A file exists, and its contents do not matter.
     Present,
-    /// A file that the compilation read.
+    /// The compilation read the file at this path.
     Read {
-        /// Size, times and inode number; empty if these cannot prove that the file is unchanged.
+        /// Size, times and inode number of the file. It is empty if these cannot prove that the file is unchanged.
         mark: Vec<u8>,
         /// Hash of the file's bytes.
         hash: [u8; 32],
@@ -41,8 +42,8 @@ pub enum FileState {
 }
 
 impl FileFingerprint {
-    /// Takes the fingerprint of a file read by a compilation that began at `begun`; `None` if the file changed after
-    /// that time, or if the path is no longer that of a file.
+    /// Takes the fingerprint of a file read by a compilation that began at `begun`. Returns `None` if the file changed
+    /// after that time, or if the path is no longer that of a file.
     pub fn read(path: PathBuf, begun: SystemTime) -> Option<Self> {
         let known = file(&path)?;
         let changed = changed(&known)?;

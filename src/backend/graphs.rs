@@ -1,4 +1,4 @@
-//! Graphs: work that is captured from a stream once and launched as a whole many times.
+//! Declares graphs: work that is captured from a stream once and launched as a whole many times.
 //!
 //! The callers (`memory::capture`, `graph`) handle the restrictions of a capture, and keep the memory of a graph alive.
 //! This module only wraps the driver's calls, as does [`Backend`](super::Backend).
@@ -32,7 +32,7 @@ pub enum NodeKind {
     Fill,
     /// A host function.
     Host,
-    /// Another kind, by the driver's number.
+    /// Any other kind of operation, given by the driver's number.
     Other(u32),
 }
 
@@ -67,7 +67,7 @@ impl NodeKind {
     }
 }
 
-/// Driver handle of a condition: a number that kernels set and that controls operations of a graph.
+/// Driver handle of a condition: a number that kernels set and that decides which operations of a graph run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConditionHandle(pub u64);
 
@@ -100,7 +100,7 @@ pub struct Captured {
     pub last: Option<NodeHandle>,
 }
 
-/// Which calls are rejected while a capture is active, with the driver's values.
+/// Determines which calls are rejected while a capture is active, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaptureMode {
     /// No thread of the process may make calls that could wait for the device.
@@ -135,15 +135,15 @@ pub trait Graphs: Send + Sync {
     /// # Errors
     /// Errors of the driver, for instance if the capture was invalidated; such a capture ends, too.
     unsafe fn end_capture(&self, device: i32, stream: StreamHandle) -> Result<GraphHandle>;
-    /// Returns the id of the capture in which a stream takes part, including one begun on another stream; `None`
+    /// Returns the id of the capture in which a stream takes part, even if it began on another stream, or `None`
     /// without a capture.
     ///
     /// # Safety
     /// The stream is alive.
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>>;
-    /// Enqueues host work on a stream. If the stream is capturing, each launch of the graph executes the work;
-    /// otherwise the work is executed now. Layers above the backend copy and fill arrays in host memory themselves, and
-    /// record this work in a graph by this function.
+    /// Enqueues host work on a stream. If the stream is capturing, each launch of the graph executes the work.
+    /// Otherwise the work is executed at once. Layers above the backend copy and fill arrays in host memory themselves,
+    /// and record this work in a graph by this function.
     ///
     /// # Safety
     /// The stream is alive; the work may be executed at any time until the graph is destroyed.

@@ -1,5 +1,5 @@
-//! Finds the header files that a source may include, without a preprocessor: a file counts if its name is at a position
-//! where an `#include` is possible, regardless of `#if`.
+//! Finds the header files that a source may include, without a preprocessor. A file counts as included if its name is
+//! at a position where an `#include` is possible. Conditions such as `#if` are not evaluated.
 //!
 //! This module serves compilers that do not report the files that they read. The result may contain too many names, but
 //! never too few. If completeness cannot be guaranteed (`#include MACRO`), the result is `None`.
@@ -27,7 +27,7 @@ pub struct Name {
 /// Directives and operators after which a file name may follow.
 const WORDS: [&[u8]; 6] = [b"include", b"include_next", b"import", b"embed", b"__has_include", b"__has_include_next"];
 
-/// Returns the file names in a source; `None` if they cannot be determined.
+/// Returns the names of files that a source may include, or `None` if they cannot be determined.
 pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     let mut found = BTreeSet::new();
     // A trigraph may represent `#` or a backslash.
@@ -134,8 +134,8 @@ fn name(text: &[u8], at: usize) -> Option<(String, bool)> {
     (rest[length] == close).then(|| (String::from_utf8_lossy(&rest[..length]).into_owned(), close == b'"'))
 }
 
-/// Returns whether the word after this text may be the name of a directive. This is possible after `#` and `%:`, and
-/// after a comment, because `#` may precede the comment.
+/// Returns whether the word after this text may be the name of a preprocessor directive. This is possible after `#` and
+/// `%:`, and after a comment, because `#` may precede the comment.
 fn may_be_directive(before: &[u8]) -> bool {
     let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12));
     let before = end.map_or(&before[..0], |end| &before[..=end]);
@@ -161,7 +161,7 @@ pub struct IncludeSearch<'a> {
 
 impl IncludeSearch<'_> {
     /// Returns fingerprints of every file that the source may include, and of every path at which such a file may
-    /// appear later; `None` if they cannot be determined.
+    /// appear later. Returns `None` if the files cannot be determined.
     pub fn fingerprints(&self, source: &str, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
         let mut texts = names(source.as_bytes())?;
         texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
@@ -394,7 +394,7 @@ mod tests {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
-            // The file's modification time has changed, but its bytes have not.
+            // The file's modification time has changed here, but its bytes have not.
             assert!(fingerprints.iter().all(FileFingerprint::holds), "{name}");
         }
         assert_eq!(search.fingerprints("#include H", begun), None);

@@ -1,4 +1,5 @@
-//! Launches with attributes: clusters of blocks, start before the end of the previous kernel, priority, cache carveout.
+//! Defines the attributes of a launch: clusters of blocks, a start before the end of the previous kernel, a priority,
+//! and the cache carveout.
 //!
 //! [`LaunchAttributes`] are separate from [`LaunchShape`], so that a launch without attributes has no overhead.
 

@@ -1,4 +1,4 @@
-//! The driver interface: one object-safe trait that combines a trait for each kind of object.
+//! Defines the driver interface, which is one object-safe trait that combines a trait for each kind of object.
 //!
 //! A backend allocates memory, copies and fills it, and orders work on streams. Operators are written once, in the
 //! layers above. The interface is raw: addresses and handles are plain numbers, and the types that own them are in the

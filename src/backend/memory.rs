@@ -1,4 +1,4 @@
-//! Device memory, plain and pooled, and pinned host memory.
+//! Defines the interface to device memory, plain or from a pool, and to pinned host memory.
 
 use super::StreamHandle;
 use pygpu_base::error::Result;
@@ -21,7 +21,7 @@ pub struct HostFlags {
     pub write_combined: bool,
 }
 
-/// Statistics of a memory pool, in bytes.
+/// The sizes in bytes that a memory pool reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PoolStatistics {
     /// Device memory that the pool has obtained from the driver.
@@ -54,7 +54,7 @@ pub enum PointerKind {
 /// belongs to the device and is alive.
 pub trait Memory: Send + Sync {
     /// Creates a stream-ordered pool, whose memory every peer device can access. At a synchronisation the pool keeps up
-    /// to `threshold` bytes of freed memory. `None` if the device does not support pools.
+    /// to `threshold` bytes of freed memory. Returns `None` if the device does not support pools.
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>>;
     /// Sets how many bytes of freed memory a pool keeps at a synchronisation, instead of returning them to the driver.
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()>;
@@ -62,7 +62,7 @@ pub trait Memory: Send + Sync {
     fn trim_pool(&self, pool: PoolHandle, keep: usize) -> Result<()>;
     /// Returns the statistics of a pool.
     fn pool_statistics(&self, pool: PoolHandle) -> Result<PoolStatistics>;
-    /// Allocates memory from a pool, usable in the order of `stream`. `bytes` must not be 0.
+    /// Allocates memory from a pool. The memory is usable in the order of `stream`. `bytes` must not be 0.
     fn allocate_from_pool(&self, device: i32, pool: PoolHandle, bytes: usize, stream: StreamHandle) -> Result<Address>;
     /// Returns memory to its pool in the order of `stream`.
     ///

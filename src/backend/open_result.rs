@@ -1,8 +1,8 @@
-//! Result of opening a backend.
+//! Defines the result of opening a backend.
 
 use super::{Attempt, Backend};
 
-/// Result of opening a backend.
+/// The result of opening a backend.
 pub struct OpenResult {
     /// The opened backend, or the reason why it cannot be used.
     pub backend: std::result::Result<&'static dyn Backend, String>,

@@ -1,4 +1,4 @@
-//! Two object-safe traits that load, launch and compile device code.
+//! Defines two object-safe traits by which PyGPU loads, launches and compiles device code.
 //!
 //! [`Programs`] loads and launches device code with a driver. [`Compiler`] compiles source to an image, which
 //! [`Programs`] loads; the compilers are NVRTC, hiprtc and the machine's C++ compiler. The caller (the layer `kernel`)
@@ -54,9 +54,9 @@ pub struct FunctionAttributes {
     pub local_bytes: i32,
     /// Number of registers per thread.
     pub registers: i32,
-    /// PTX version for which the kernel was compiled; 90 means 9.0.
+    /// PTX version for which the kernel was compiled. The number 90 means version 9.0.
     pub ptx_version: i32,
-    /// Architecture for which the kernel was compiled; 90 means `sm_90`.
+    /// Architecture for which the kernel was compiled. The number 90 means `sm_90`.
     pub binary_version: i32,
     /// Current maximum of dynamic shared memory per launch, in bytes.
     pub max_dynamic_shared_bytes: i32,
@@ -149,7 +149,7 @@ pub struct LinkInput<'a> {
 /// Formats of a linker's inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkKind {
-    /// Device code for one architecture.
+    /// A cubin, which is device code for one architecture.
     Cubin,
     /// PTX text, which the driver's JIT compiler translates.
     Ptx,
@@ -196,8 +196,8 @@ pub trait Programs: Contexts + Launches {
     /// The driver's code 500 if there is no such variable.
     unsafe fn global(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)>;
 
-    /// Returns the names of a module's kernels; `None` if the driver does not report names, so that the caller must
-    /// read them from the image.
+    /// Returns the names of a module's kernels. Returns `None` if the driver does not report names. The caller must
+    /// then read them from the image.
     ///
     /// # Safety
     /// The module is alive.
@@ -268,9 +268,9 @@ pub trait Programs: Contexts + Launches {
         let _ = (device, inputs, options);
         Err(links_nothing())
     }
-    /// Returns a text that identifies the compiler that `compiler` would return; `None` if only an opened compiler can
-    /// be identified. The text is part of a cached image's key. The compiler is not opened for it, because opening
-    /// takes longer than loading the image from the cache.
+    /// Returns a text that identifies the compiler that `compiler` would return. Returns `None` if only an opened
+    /// compiler can be identified. The text is part of a cached image's key. The compiler is not opened for it, because
+    /// opening takes longer than loading the image from the cache.
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
         let _ = hints;
         None
@@ -362,7 +362,7 @@ pub struct CompileRequest<'a> {
     pub source: &'a str,
     /// Name of the source in messages.
     pub name: &'a str,
-    /// Architecture: `sm_90`, `compute_90`, `gfx90a`; on the CPU the host's architecture.
+    /// Name of the architecture, such as `sm_90`, `compute_90` or `gfx90a`. On the CPU it is the host's architecture.
     pub architecture: &'a str,
     /// The compiler options.
     pub options: &'a [CompileOption],
@@ -373,9 +373,9 @@ pub struct CompileRequest<'a> {
 /// Result of a compilation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Compiled {
-    /// Image for [`Programs::load`].
+    /// The compiled image, which [`Programs::load`] loads.
     pub image: Vec<u8>,
-    /// Warnings and remarks; empty if there are none.
+    /// The compiler's warnings and remarks; empty if there are none.
     pub log: String,
     /// For each of the request's expressions, the name in the image.
     pub lowered: Vec<String>,

@@ -1,4 +1,4 @@
-//! Registry of the backends. Each backend is opened on first use, at most once in the process.
+//! Registers the backends. Each backend is opened on first use, at most once in the process.
 //!
 //! The registry owns the opened backends and their reports. It opens a backend only when the backend is requested, and
 //! opening creates no context. Therefore a report on all backends has no effect on a device.
@@ -14,9 +14,9 @@ const VARIABLE: &str = Variable::BACKEND.name();
 
 /// Function that opens a backend.
 enum Open {
-    /// A function that does not depend on environment variables.
+    /// A function whose result does not depend on environment variables.
     Always(fn() -> OpenResult),
-    /// A function that depends on environment variables.
+    /// A function whose result depends on environment variables.
     Asking(fn(&Settings) -> OpenResult),
 }
 
@@ -42,14 +42,14 @@ impl BackendEntry {
     }
 }
 
-/// The backends, in the order in which they are tried as the default backend.
+/// One entry for each backend, in the order in which the backends are tried as the default backend.
 static TABLE: [BackendEntry; 3] = [
     BackendEntry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
     BackendEntry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
     BackendEntry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 
-/// Report on one backend: whether it can be used, and its devices.
+/// A report on one backend. It states whether the backend can be used, and lists the backend's devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackendReport {
     /// Kind of the backend.
@@ -66,7 +66,7 @@ pub struct BackendReport {
     pub devices: Vec<DeviceProperties>,
 }
 
-/// Report on all backends: which of them can be used, and which one is the default.
+/// A report on all backends. It states which of them can be used, and which one is the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Value of the environment variable `PYGPU_BACKEND`; `None` if it is not set.

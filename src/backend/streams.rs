@@ -1,4 +1,4 @@
-//! Streams of a backend: queues of work on a device.
+//! Defines the interface to the streams of a backend. A stream is a queue of work on a device.
 
 use std::ffi::c_void;
 
@@ -63,8 +63,8 @@ pub trait Streams: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>>;
-    /// Calls a host function in stream order, on a driver thread; if the stream captures, at each launch of the graph.
-    /// On the CPU the function is called immediately, on this thread.
+    /// Calls a host function in stream order, on a thread of the driver. If the stream is being captured, calls the
+    /// function at each launch of the graph. On the CPU the function is called immediately, on this thread.
     ///
     /// # Safety
     /// The stream is alive, and the function may be called with `data` at any time from now on.

@@ -1,5 +1,5 @@
-//! Tensor maps: descriptors by which a device's tensor memory accelerator copies boxes between an array and shared
-//! memory.
+//! Defines the interface to tensor maps. By such a descriptor a device's tensor memory accelerator copies boxes between
+//! an array and shared memory.
 
 use super::Address;
 use pygpu_base::error::{Error, Result};
@@ -33,7 +33,8 @@ pub enum TensorElement {
     BFloat16 = 9,
 }
 
-/// Parameters of a tensor map. Axes are in the driver's order: elements are contiguous along the first axis.
+/// Parameters of a tensor map. Axes are in the driver's order, in which the elements are contiguous along the first
+/// axis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorMapRequest {
     /// Address of the array's first element.

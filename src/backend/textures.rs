@@ -1,5 +1,5 @@
-//! Arrays with a layout private to the driver (CUDA arrays), and the objects by which kernels read them (textures) and
-//! write them (surfaces).
+//! Defines the interface to CUDA arrays, whose layout is private to the driver, and to the objects by which kernels
+//! read them (textures) and write them (surfaces).
 
 use super::{Address, StreamHandle};
 use pygpu_base::error::{Error, Result};
@@ -8,7 +8,7 @@ use pygpu_base::error::{Error, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayHandle(pub usize);
 
-/// Formats of the channels of arrays and textures, with the values of CUDA and HIP.
+/// Formats of the channels of arrays and textures. CUDA and HIP use the same numbers for them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum TexelFormat {
@@ -121,11 +121,11 @@ pub enum ArrayCopy {
 /// Memory that a texture reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
-    /// A CUDA array and its shape.
+    /// The memory is a CUDA array, which is stored with its shape.
     Array(ArrayHandle, ArrayShape),
-    /// Contiguous elements: address, element type, and number of elements.
+    /// The memory contains contiguous elements. Their address, type and number are stored.
     Linear(Address, Texel, usize),
-    /// Rows of elements at a constant distance.
+    /// The memory contains rows of elements at a constant distance.
     Pitched {
         /// Address of the first element.
         address: Address,
@@ -140,7 +140,8 @@ pub enum Resource {
     },
 }
 
-/// Values that a texture returns for coordinates beyond its edge. The discriminants are the numbers of CUDA and HIP.
+/// The values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the numbers of
+/// CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {
@@ -158,7 +159,7 @@ pub enum AddressMode {
 /// How a texture is sampled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
-    /// Values that are returned for coordinates beyond the edge, along x, y, z.
+    /// Selection of the values that the texture returns for coordinates beyond its edge, along x, y, z.
     pub address: [AddressMode; 3],
     /// Whether to interpolate linearly between elements.
     pub linear: bool,

@@ -1,4 +1,5 @@
-//! Table of element types: names, sizes, and codes of NumPy, DLPack, the array interfaces and C.
+//! Contains the table of element types. The table contains the name and the size of each type, and its codes in NumPy,
+//! DLPack, the array interfaces and C.
 //!
 //! A `DType` is a plain value. Structured and void types are opaque items of a fixed size in bytes; the Python layer
 //! finds the NumPy dtype of such a type by its `tag`. Only the native byte order is supported.
@@ -63,7 +64,7 @@ pub struct DlpackType {
     pub bits: u8,
 }
 
-/// Entry of [`TABLE`]: name, size and codes of one element type.
+/// An entry of [`TABLE`], with the name, the size and the codes of one element type.
 #[derive(Debug)]
 pub struct DTypeEntry {
     /// The element type.
@@ -181,7 +182,7 @@ impl DType {
         Self { kind: ScalarType::Opaque, itemsize, tag }
     }
 
-    /// Returns the dtype of a NumPy or `ml_dtypes` name.
+    /// Returns the dtype that has the given name in NumPy or `ml_dtypes`.
     pub fn from_name(name: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.name == name).map(|row| Self::new(row.kind))
     }
@@ -203,7 +204,7 @@ impl DType {
         if let Some(row) = TABLE.iter().find(same) {
             return Ok(Self::new(row.kind));
         }
-        // Accepts digits only, because `parse` would also accept a sign.
+        // The size may consist of digits only. `parse` would also accept a sign.
         let void = element.strip_prefix('V').filter(|size| size.bytes().all(|digit| digit.is_ascii_digit()));
         match void.and_then(|size| size.parse().ok()) {
             Some(itemsize) if itemsize > 0 => Ok(Self::opaque(itemsize, 0)),

@@ -1,4 +1,4 @@
-//! The error type shared by all crates.
+//! Defines the error type that all crates share.
 //!
 //! The message of every variant states the operation, the object of the operation and the values involved. The message
 //! of a driver error also contains the driver's name, number and text of the error. Only the module `python::errors`
@@ -13,16 +13,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error. Each variant is one kind of failure.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// A value, shape or size is not acceptable: `ValueError`.
+    /// A value, shape or size is not acceptable. Python raises `ValueError`.
     #[error("{0}")]
     Value(String),
-    /// An argument has an unsupported type: `TypeError`.
+    /// An argument has an unsupported type. Python raises `TypeError`.
     #[error("{0}")]
     Type(String),
-    /// An index is out of range, or there are too many indices: `IndexError`.
+    /// An index is out of range, or there are too many indices. Python raises `IndexError`.
     #[error("{0}")]
     Index(String),
-    /// An axis is out of range: NumPy's `AxisError`, which is an `IndexError` and a `ValueError`.
+    /// An axis is out of range. Python raises NumPy's `AxisError`, which is an `IndexError` and a `ValueError`.
     #[error("{}axis {axis} is out of bounds for array of dimension {ndim}", prefix(argument))]
     Axis {
         /// Name of the argument, if the function has several axis arguments.
@@ -32,16 +32,16 @@ pub enum Error {
         /// Number of axes of the array.
         ndim: usize,
     },
-    /// A memory block cannot be exported in the requested form: `BufferError`.
+    /// A memory block cannot be exported in the requested form. Python raises `BufferError`.
     #[error("{0}")]
     Buffer(String),
-    /// The operation is not supported by this backend, device or driver: `NotSupportedError`.
+    /// The operation is not supported by this backend, device or driver. Python raises `NotSupportedError`.
     #[error("{0}")]
     NotSupported(String),
     /// No backend can be used for the request; the text lists the libraries that were searched.
     #[error("{0}")]
     Unavailable(String),
-    /// A GPU call in a process forked after the driver was initialised.
+    /// A GPU call was made in a process that was forked after the driver was initialised.
     #[error(
         "{operation}: this process was forked after the {backend} driver was initialised, and a driver does not \
          survive fork(); start workers with multiprocessing.get_context(\"spawn\") or \"forkserver\""
@@ -58,7 +58,7 @@ pub enum Error {
     /// A driver call returned an error code.
     #[error("{0}")]
     Driver(Box<DriverError>),
-    /// A kernel's source does not compile: `CompileError`.
+    /// A kernel's source does not compile. Python raises `CompileError`.
     #[error("{0}")]
     Compile(Box<CompileError>),
     /// A callback that the caller passed has failed; contains the callback's error.

@@ -5,8 +5,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `work` and returns its result, or `otherwise` if `work` panics. Values that `work` owned when it panicked are
-/// leaked.
+/// Runs `work` and returns its result. If `work` panics, returns `otherwise`. Values that `work` owned when it panicked
+/// are leaked.
 #[inline]
 pub fn catch_panic<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     // Unwind safety: no caller relies on state that a panic leaves incomplete. PyGPU's locks ignore poisoning, and

@@ -1,4 +1,4 @@
-//! Flush points: every path that could observe a deferred operation flushes it first.
+//! Launches deferred operations at flush points. Every path that could observe a deferred operation flushes it first.
 //!
 //! `ops::fusion` owns the queues of deferred operations, one per thread. This module contains the parts that lower
 //! layers need: the count of pending operations, the marks that link a block to the operations using it, and the flush
@@ -142,7 +142,7 @@ pub struct FlushHooks {
 static HOOKS: ForkSafeOnce<&'static FlushHooks> = ForkSafeOnce::new();
 
 thread_local! {
-    /// Whether this thread is launching a batch of deferred operations.
+    /// Whether the calling thread is launching a batch of deferred operations.
     static IN_BATCH: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -287,7 +287,7 @@ pub fn is_in_batch() -> bool {
     IN_BATCH.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Proof that the calling thread is launching a batch of deferred operations. A token is not `Send`.
+/// A token that proves that the calling thread is launching a batch of deferred operations. A token is not `Send`.
 pub struct FlushToken(std::marker::PhantomData<*const ()>);
 
 impl FlushToken {

@@ -1,4 +1,4 @@
-//! Process-wide locks and once-cells that survive `fork`.
+//! Contains process-wide locks and once-cells that survive `fork`.
 //!
 //! A forked child has one thread, the one that called `fork`. A lock held by another thread at that moment would stay
 //! locked in the child forever, and the guarded data may be half written. Therefore every lock in a static is a
@@ -20,11 +20,12 @@ use std::time::{Duration, Instant};
 
 use crate::ffi_guard::catch_panic;
 
-/// Maximum time for which `fork` tries to acquire the locks. Some locks are held while a driver is opened.
+/// Maximum time for which `fork` tries to acquire the locks. It must suffice for locks that are held while a driver is
+/// opened.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A lock for a static. Poisoning is ignored: the guarded value is changed in single steps, so a panic leaves it
-/// consistent.
+/// A lock for a static variable. The lock ignores poisoning, because the guarded value is changed in single steps, so
+/// that a panic leaves it consistent.
 // `node` is the first field, so that its address is also the address of the lock.
 #[repr(C)]
 pub struct ForkSafeMutex<T: 'static> {
@@ -56,7 +57,7 @@ impl<T> AnyGuard for ForkSafeGuard<T> {}
 static LISTED: AtomicPtr<LockNode> = AtomicPtr::new(ptr::null_mut());
 
 thread_local! {
-    /// The address of this variable serves as the number of the thread.
+    /// A variable of each thread, whose address serves as the number of the thread.
     static SELF: Cell<u8> = const { Cell::new(0) };
     static HELD_OVER_FORK: RefCell<Vec<Box<dyn AnyGuard>>> = const { RefCell::new(Vec::new()) };
 }

@@ -1,4 +1,4 @@
-//! Foundations that every layer uses.
+//! Contains the foundations that all layers of PyGPU use.
 //!
 //! - [`error`]: the error type; [`dtype`]: element types;
 //! - [`settings`]: environment variables, read once;

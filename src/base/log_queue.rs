@@ -1,4 +1,5 @@
-//! Queue of log messages from slow paths (compilation, library loading, fallbacks) for Python's `logging`.
+//! Queues log messages for Python's `logging`. The messages come from slow paths such as compilation, library loading
+//! and fallbacks.
 //!
 //! The thread that calls [`log`] may hold locks and may lack the GIL. Therefore `log` only queues a record and calls
 //! the wake-up function that `python` registered. Without a registered function, records are dropped. There is no
@@ -9,11 +10,11 @@ use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 /// Severity of a log record, with the numbers of Python's `logging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogLevel {
-    /// Details: cache accesses, opened libraries.
+    /// Level of details, such as cache accesses and opened libraries.
     Debug = 10,
-    /// Slow steps: compilations, fallbacks, optional components that are missing.
+    /// Level of slow steps, such as compilations and fallbacks, and of missing optional components.
     Info = 20,
-    /// Requests that cannot be fulfilled.
+    /// Level of requests that cannot be fulfilled.
     Warning = 30,
 }
 
@@ -22,7 +23,7 @@ pub enum LogLevel {
 pub struct LogRecord {
     /// Severity of the record.
     pub level: LogLevel,
-    /// The sentence: the operation and its object.
+    /// The sentence, which names the operation and its object.
     pub text: String,
 }
 

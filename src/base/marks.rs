@@ -1,5 +1,5 @@
-//! Marks that link a block to the deferred operations using it, and the counts by which pending operations are
-//! recognized.
+//! Contains the marks that link a memory block to the deferred operations using it, and the counts by which pending
+//! operations are recognized.
 //!
 //! Readers take no lock. Required memory orderings, each verified by the model checker in `tests/hazard_model`:
 //!
@@ -54,17 +54,17 @@ pub struct PendingMark(pub(crate) AtomicU64);
 /// The pending operations that a mark refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
-    /// One operation, and possibly earlier ones of the same queue.
+    /// The mark refers to one operation, and possibly to earlier ones of the same queue.
     One(NodeId),
-    /// Operations that may be in several queues.
+    /// The mark refers to operations that may be in several queues.
     Many,
 }
 
 impl PendingMark {
     const MANY: u64 = u64::MAX;
 
-    /// Returns the latest operation of the mark, even if it is not pending. `None` if the mark refers to no operation,
-    /// or to operations in several queues.
+    /// Returns the latest operation of the mark, even if it is not pending. Returns `None` if the mark refers to no
+    /// operation, or to operations in several queues.
     #[inline]
     pub fn latest(&self) -> Option<NodeId> {
         Some(self.0.load(Ordering::Relaxed)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
@@ -147,8 +147,8 @@ pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {
     const NONE: usize = 0;
-    /// State from the start of `begin` until its fence. A thread that lets an address escape already treats operations
-    /// as deferred; another thread that defers still executes its own fence.
+    /// The state from the start of `begin` until its fence. A thread that lets an address escape already treats
+    /// operations as deferred; another thread that defers still executes its own fence.
     const BEGINNING: usize = 1;
     const BEGUN: usize = 2;
 

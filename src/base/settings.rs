@@ -1,4 +1,4 @@
-//! The environment variables, read once: [`Settings`].
+//! Reads the environment variables once and stores them in [`Settings`].
 //!
 //! `getenv` reads a table that `setenv` moves, and Python's `os.environ[name] = value` calls `setenv` under the GIL. A
 //! read without the GIL may therefore access freed memory. Hence no other code in the crates reads the environment, not
@@ -140,12 +140,12 @@ impl Settings {
         self.variables.get(OsStr::new(variable.0)).map(OsString::as_os_str)
     }
 
-    /// Returns the value of an environment variable; `None` if it is empty or not set.
+    /// Returns the value of an environment variable, or `None` if it is empty or not set.
     pub fn filled(&self, variable: Variable) -> Option<&OsStr> {
         self.get(variable).filter(|value| !value.is_empty())
     }
 
-    /// Returns the value of an environment variable as text without surrounding blanks; `None` if the text is empty.
+    /// Returns the value of an environment variable as text without surrounding blanks, or `None` if the text is empty.
     pub fn text(&self, variable: Variable) -> Option<String> {
         let text = self.get(variable)?.to_string_lossy().trim().to_owned();
         (!text.is_empty()).then_some(text)
@@ -166,7 +166,7 @@ impl Settings {
         self.filled(Variable::CACHE).is_some_and(|value| value == "0" || value.eq_ignore_ascii_case("off"))
     }
 
-    /// Returns the folder of the disk cache; `None` if the cache is disabled or no folder can be determined.
+    /// Returns the folder of the disk cache, or `None` if the cache is disabled or no folder can be determined.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         match self.filled(Variable::CACHE_DIR) {
             _ if self.cache_is_off() => None,
@@ -175,8 +175,8 @@ impl Settings {
         }
     }
 
-    /// Returns the platform's folder for caches. Implemented here because the usual crate for this purpose reads
-    /// environment variables itself and has a licence that the wheel does not include.
+    /// Returns the platform's folder for caches. PyGPU implements the search itself, because the usual crate for this
+    /// purpose reads environment variables itself and has a licence that the wheel does not include.
     fn platform_folder(&self) -> Option<PathBuf> {
         // The XDG specification requires that a path that is not absolute is ignored.
         let named = |variable| self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
@@ -208,7 +208,7 @@ impl Settings {
         set.map(|(name, value)| format!("\n{name}={value:?}")).collect()
     }
 
-    /// Returns the folders that environment variables list.
+    /// Returns the folders that the given environment variables name, one folder per variable.
     pub fn folders<'a>(&'a self, variables: &'a [Variable]) -> impl Iterator<Item = &'a Path> {
         variables.iter().filter_map(|variable| self.filled(*variable)).map(Path::new)
     }

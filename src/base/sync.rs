@@ -1,5 +1,5 @@
-//! Locks and atomics of the code that the model checker in `tests/hazard_model` verifies. The model checker replaces
-//! them by its own types.
+//! Declares the locks and atomics of the code that the model checker in `tests/hazard_model` verifies. The model
+//! checker replaces them by its own types.
 
 pub use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 

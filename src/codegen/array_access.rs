@@ -1,4 +1,5 @@
-//! Element access in kernels: parameter blocks with C layout, and the device code that reads them.
+//! Gives kernels access to array elements. This module builds the parameter blocks, which have C layout, and contains
+//! the device code that reads them.
 //!
 //! To find an element's index along each axis, kernels divide its linear index by the axis lengths. They divide indices
 //! below 2^31 by a multiplication and a shift, and larger indices by the device's integer division.
@@ -16,7 +17,7 @@ pub const HEADER: &str = include_str!("device/access.h");
 /// relative to the result.
 pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("device/tiles.h"));
 
-/// Widths of indices and strides in a kernel's loop nest.
+/// The widths of indices and strides in a kernel's loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IndexWidth {
     /// Fewer than 2^31 elements, and strides below 2^31 bytes: indices and strides have 32 bits.
@@ -47,20 +48,20 @@ impl IndexWidth {
     }
 }
 
-/// The value of a kernel parameter that is a structure with C layout, stored as 32-bit words.
+/// The value of one kernel parameter that is a structure with C layout. It is stored as 32-bit words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ParameterBlock {
     words: SmallVec<[u32; 64]>,
 }
 
 impl ParameterBlock {
-    /// Creates a block without members.
+    /// Creates a parameter block without members.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Pads the block to a multiple of `bytes` bytes.
+    /// Pads the parameter block to a multiple of `bytes` bytes.
     #[inline]
     pub fn align(&mut self, bytes: usize) {
         let words = bytes.div_ceil(size_of::<u32>());
@@ -75,7 +76,7 @@ impl ParameterBlock {
         self.words.push(value);
     }
 
-    /// Appends an 8-byte member: an address or a number.
+    /// Appends an 8-byte member to the parameter block: an address or a number.
     #[inline]
     pub fn push_word(&mut self, value: u64) {
         self.align(size_of::<u64>());
@@ -83,7 +84,7 @@ impl ParameterBlock {
         self.words.push((value >> 32) as u32);
     }
 
-    /// Appends bytes, padded with zeros to a multiple of four.
+    /// Appends bytes to the parameter block, padded with zeros to a multiple of four.
     pub fn push_bytes(&mut self, bytes: &[u8]) {
         self.words.extend(bytes.chunks(size_of::<u32>()).map(|chunk| {
             let mut word = [0; size_of::<u32>()];
@@ -100,8 +101,8 @@ impl ParameterBlock {
         divisor(length).into_iter().for_each(|word| self.words.push(word));
     }
 
-    /// Appends a loop nest: the lengths of all axes except the outermost, then the strides of each array. Outer axes
-    /// precede inner axes.
+    /// Appends a loop nest to the parameter block: the lengths of all axes except the outermost, then the strides of
+    /// each array. Outer axes precede inner axes.
     #[inline]
     pub fn push_walk<S: Iterator<Item = i64>>(
         &mut self,
@@ -128,18 +129,18 @@ impl ParameterBlock {
         }
     }
 
-    /// Returns the size of the block in bytes.
+    /// Returns the size of the parameter block in bytes.
     pub fn bytes(&self) -> usize {
         self.words.len() * size_of::<u32>()
     }
 
-    /// Appends the block to the arguments of a launch.
+    /// Appends the parameter block to the arguments of a launch.
     #[inline]
     pub fn pass(&self, arguments: &mut Arguments) {
         arguments.push_words(&self.words);
     }
 
-    /// Returns the words of the block, for tests and inspection.
+    /// Returns the words of the parameter block, for tests and inspection.
     pub fn words(&self) -> &[u32] {
         &self.words
     }

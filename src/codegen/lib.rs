@@ -1,4 +1,4 @@
-//! Code shared by generated and built-in kernels.
+//! Contains code that generated and built-in kernels share.
 //!
 //! - [`array_access`] passes addresses, lengths and strides to kernels, and contains the device code that uses them.
 //! - [`variant_cache`] caches compiled variants for the whole process.

@@ -1,4 +1,4 @@
-//! Process-wide cache of compiled kernel variants.
+//! Caches compiled kernel variants for the whole process.
 //!
 //! Every launch looks up a variant, but few launches compile one. Lookups therefore take no lock: the table of variants
 //! is immutable, and a thread that adds an entry replaces the whole table by a new one. The old table is freed when no
@@ -72,7 +72,7 @@ impl KernelFamily {
     /// A source that failed to compile is compiled again on every call, because an included file may have changed.
     ///
     /// # Errors
-    /// As [`kernel::load`].
+    /// The errors of [`kernel::load`].
     #[inline]
     pub fn function(
         &self,
@@ -191,7 +191,7 @@ impl Drop for KernelFamily {
 #[derive(Clone, Copy)]
 struct VariantId<'a> {
     family: u64,
-    /// The device: its kind and slot in the upper 32 bits, the number of its resets in the lower 32 bits.
+    /// Identifies the device. The upper 32 bits contain its kind and slot, the lower 32 bits the number of its resets.
     place: u64,
     key: &'a [u8],
 }
@@ -297,7 +297,8 @@ impl<V> VariantTable<V> {
     }
 }
 
-/// A compilation in progress, and the process that performs it: a forked child must not wait for threads of its parent.
+/// A compilation in progress, and the process that performs it. The process is stored because a forked child must not
+/// wait for threads of its parent.
 struct CompileClaim {
     hash: u64,
     family: u64,
@@ -306,7 +307,7 @@ struct CompileClaim {
     process: u32,
 }
 
-/// State of the cache that only threads which change the table need.
+/// The state of the cache that a thread needs only if it changes the table.
 struct Changing<V> {
     making: Vec<CompileClaim>,
     /// Tables that were replaced, but may still be read by other threads.
@@ -464,7 +465,7 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
     }
 }
 
-/// Replaced tables that no thread can access any more.
+/// Tables that were replaced and that no thread can access any more.
 type ReplacedTables<V> = Vec<Box<VariantTable<V>>>;
 
 impl CompileClaim {

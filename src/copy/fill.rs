@@ -1,5 +1,5 @@
-//! Fills an array with one item. Uses the driver's memset if the item is a pattern that it supports, otherwise a
-//! kernel, or several memsets if no compiler is available.
+//! Fills an array with one item. The fill uses the driver's memset if the item is a pattern that the driver supports.
+//! Otherwise it uses a kernel, or several memsets if no compiler is available.
 //!
 //! A fill reads no host memory when it runs, so a captured graph does not depend on the lifetime of the item.
 
@@ -13,7 +13,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{ContiguousRuns, CopyBlocks, Dims, Layout, Uniform};
 use pygpu_memory::Access;
 
-/// Maximum number of planes that are filled by a memset each. A kernel fills more planes in one launch.
+/// Maximum number of planes that are filled by one memset each. More planes are filled by one launch of a kernel.
 const PLANES: i64 = 16;
 
 /// Number of single-element memsets that cost no more than a kernel launch.
@@ -56,7 +56,7 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
     })
 }
 
-/// Describes the target as at most [`PLANES`] planes of evenly spaced rows; `None` if that is impossible.
+/// Describes the target as at most [`PLANES`] planes of evenly spaced rows. Returns `None` if that is impossible.
 fn rows(target: &Array) -> Result<Option<Uniform>> {
     Ok(match CopyBlocks::of(target.layout(), target.layout())? {
         CopyBlocks::One { dst, bytes, .. } => Some(Uniform {
@@ -75,7 +75,8 @@ fn rows(target: &Array) -> Result<Option<Uniform>> {
     })
 }
 
-/// Describes, as contiguous runs, the part of every item that begins at byte `start` and is `bytes` long.
+/// Describes one part of every item as contiguous runs. The part begins at byte `start` of the item and is `bytes`
+/// long.
 fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<ContiguousRuns> {
     let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
     let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;
@@ -89,7 +90,7 @@ fn fill_on_cpu(target: &Array, item: &[u8]) -> Result<()> {
     unsafe { host_host::copy(side_of(target), source) }
 }
 
-/// Returns the shortest memset pattern whose repetition is the item; `None` if there is none.
+/// Returns the shortest memset pattern whose repetition is the item, or `None` if there is none.
 fn pattern(item: &[u8]) -> Option<Pattern> {
     let repeats =
         |period: usize| item.len().is_multiple_of(period) && item.chunks(period).all(|chunk| chunk == &item[..period]);

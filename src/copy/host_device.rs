@@ -1,4 +1,4 @@
-//! Copies between host and device, and the choice of the path that the data takes.
+//! Copies between host and device, and chooses the path that the data takes.
 //!
 //! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
 //! copy engine supports the layout, and otherwise go through a packed buffer on the host.
@@ -51,7 +51,7 @@ pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) ->
 /// Copies like `to_device`, and waits until the copy is complete.
 ///
 /// # Errors
-/// As `to_device`.
+/// The errors of `to_device`.
 ///
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
@@ -76,7 +76,7 @@ pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> R
 /// Copies like `to_host`, and waits until the copy is complete.
 ///
 /// # Errors
-/// As `to_host`.
+/// The errors of `to_host`.
 ///
 /// # Safety
 /// The host memory must be writable wherever its layout reaches, and its elements must not overlap.
@@ -95,7 +95,7 @@ fn host_use(what: &str, host: &HostBuffer, stream: &Stream, wait: bool) -> Resul
 /// Implements `to_device`, and `to_device_and_wait` if `wait` is set.
 ///
 /// # Safety
-/// As `to_device`; with `wait`, the memory must be valid until the function returns.
+/// The conditions of `to_device` apply; with `wait`, the memory must be valid until the function returns.
 unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: bool) -> Result<()> {
     check_shapes(target.layout(), &source.layout)?;
     if target.layout().size() == 0 {
@@ -141,7 +141,7 @@ unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: boo
 /// Implements `to_host`, and `to_host_and_wait` if `wait` is set.
 ///
 /// # Safety
-/// As `to_host`; with `wait`, the memory must be valid until the function returns.
+/// The conditions of `to_host` apply; with `wait`, the memory must be valid until the function returns.
 unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
     check_shapes(&target.layout, source.layout())?;
     if source.layout().size() == 0 {
@@ -176,7 +176,8 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
     if wait { stream.synchronize() } else { Ok(()) }
 }
 
-/// Copies contiguous bytes and waits. The function does little else, because call overhead dominates small copies.
+/// Copies contiguous bytes and waits until the copy is complete. The function does little else, because the time of a
+/// small copy consists mainly of call overhead.
 ///
 /// # Safety
 /// Both ranges must be valid.
@@ -251,7 +252,7 @@ unsafe fn download_through(
 /// Copies by driver calls without the ring, after packing on the host if necessary.
 ///
 /// # Safety
-/// As `to_device`.
+/// The conditions of `to_device` apply.
 unsafe fn upload_by_driver(
     direction: Direction,
     target: &Array,
@@ -295,7 +296,7 @@ unsafe fn upload_by_driver(
 /// Copies by driver calls without the ring, and unpacks on the host if necessary.
 ///
 /// # Safety
-/// As `to_host`.
+/// The conditions of `to_host` apply.
 unsafe fn download_by_driver(
     direction: Direction,
     target: &HostBuffer,
@@ -340,7 +341,7 @@ const fn is_even(blocks: &CopyBlocks) -> bool {
     matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
 
-/// Returns an error, during a capture, for a copy that the host would have to pack.
+/// Returns an error if the stream is being captured and the host would have to pack the data of the copy.
 fn check_even(blocks: &CopyBlocks) -> Result<()> {
     match is_even(blocks) {
         true => Ok(()),

@@ -1,9 +1,10 @@
-//! Copies within a device through the host: the fallback for scattered layouts if kernels are unavailable (no compiler,
-//! or a failing one).
+//! Copies within a device through the host. This is the fallback for scattered layouts if no compiler is available or
+//! the compiler fails.
 //!
-//! Copies the byte ranges of both arrays to the host, copies there, and writes the target's range back. This blocks the
-//! host and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe: the
-//! range is read and written in stream order, so that no work tracked by PyGPU can write these bytes in between.
+//! The fallback copies the byte ranges of both arrays to the host, copies the elements there, and writes the target's
+//! range back. This blocks the host and crosses the bus twice. Bytes between the target's elements are written back
+//! unchanged. This is safe: the range is read and written in stream order, so that no work tracked by PyGPU can write
+//! these bytes in between.
 
 use super::{CopyOperand, HostBuffer, at, host_host};
 use pygpu_array::Array;

@@ -1,4 +1,5 @@
-//! Copies within host memory, for CPU arrays and for packing data that a copy engine would transfer item by item.
+//! Copies within host memory. These copies serve CPU arrays, and pack data that a copy engine would otherwise transfer
+//! item by item.
 
 use super::CopyOperand;
 use pygpu_backend::Address;
@@ -65,7 +66,7 @@ impl TiledPlane {
     /// Copies the items of one plane, tile by tile.
     ///
     /// # Safety
-    /// As `copy`, for the items of the plane.
+    /// The conditions of `copy` apply to the items of the plane.
     unsafe fn copy(&self, target: Address, source: Address, offsets: [i64; 2]) {
         let [dst_stride, src_stride] = self.column.strides;
         for left in (0..self.column.len).step_by(TILE as usize) {
@@ -114,7 +115,7 @@ fn meet(target: CopyOperand<'_>, source: CopyOperand<'_>) -> bool {
 /// Copies the contiguous runs of one row.
 ///
 /// # Safety
-/// As `copy`, for the runs of one row.
+/// The conditions of `copy` apply to the runs of one row.
 unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     let to = target.wrapping_add_signed(line.dst as isize) as *mut u8;
     let from = source.wrapping_add_signed(line.src as isize) as *const u8;
@@ -141,7 +142,7 @@ unsafe fn copy_line(target: Address, source: Address, line: &Line) {
 /// are vectorized. Items may be unaligned.
 ///
 /// # Safety
-/// As `copy`, for the items of one row.
+/// The conditions of `copy` apply to the items of one row.
 unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) {
     let (item, count) = (N as i64, line.count);
     // SAFETY: the caller guarantees all items of the row.
@@ -164,7 +165,7 @@ unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) 
 /// Copies `count` items of `N` bytes with constant strides.
 ///
 /// # Safety
-/// As `copy`, for `count` items with the given strides.
+/// The conditions of `copy` apply to `count` items with the given strides.
 #[inline(always)]
 unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, to_stride: isize, from_stride: isize) {
     for index in 0..count as isize {
@@ -187,11 +188,11 @@ pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) 
 
 /// Copies contiguous bytes with non-temporal stores, if the processor has them.
 ///
-/// For data that a device reads next: lines that are dirty in the caches of other cores delay the device's reads. On 16
-/// cores this reduces the time of an upload of 16 MiB to less than half.
+/// The function is intended for data that a device reads next. Cache lines that are dirty in the caches of other cores
+/// delay the device's reads. On 16 cores this reduces the time of an upload of 16 MiB to less than half.
 ///
 /// # Safety
-/// As `copy_bytes`.
+/// The conditions of `copy_bytes` apply.
 pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the caller guarantees that both ranges are valid and do not overlap; SSE2 is part of every x86-64

@@ -1,4 +1,4 @@
-//! Copies and fills: host to device, device to host, device to device, for any layout.
+//! Copies arrays of any layout from host to device, from device to host and between devices, and fills arrays.
 //!
 //! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
 //! block, evenly spaced rows, or several of these. Within a device [`kernels`] copy all other forms, or
@@ -195,7 +195,7 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
 /// to PyGPU.
 fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     let own = on_device(stream, device);
-    // Skipped during a capture, because the wait would make a stream part of the capture.
+    // The wait is omitted during a capture, because it would make a stream part of the capture.
     if !capture::is_any() {
         own.wait_for(stream)?;
     }
@@ -217,7 +217,7 @@ fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
     // A kernel that accesses memory which its device cannot reach destroys the whole context. External memory (a
     // virtual range, another library's pool, another process's block) may be accessible on its own device only. During
-    // a capture the driver cannot be queried.
+    // a capture the driver cannot be queried, so the kernel is not used then.
     if capture::is_any()
         || !far.allocation().is_from_pool()
         || !here.backend().can_access_peer(here.index(), there.index())?
@@ -280,7 +280,7 @@ unsafe fn copy_blocks(
 /// Copies evenly spaced rows between two operands by one driver call.
 ///
 /// # Safety
-/// As `copy_blocks`.
+/// The conditions of `copy_blocks` apply.
 unsafe fn copy_uniform(
     device: Device,
     direction: Direction,

@@ -1,5 +1,5 @@
-//! Runs work on arrays of the CPU backend, in host memory, without a backend call. The work runs immediately, or,
-//! during a capture, at each launch of the captured graph.
+//! Runs work on arrays of the CPU backend, which are in host memory, without a backend call. The work runs immediately.
+//! During a capture it runs at each launch of the captured graph instead.
 
 use std::borrow::Borrow;
 

@@ -1,4 +1,4 @@
-//! Process-wide signal handlers for faults inside kernels, and a record of the threads that run kernels.
+//! Installs process-wide signal handlers for faults inside kernels, and records the threads that run kernels.
 //!
 //! Compiled libraries install no handlers, because handlers belong to the process and stay installed after a library is
 //! unloaded. A thread is recorded while it works on a launch (`enter`, `leave`: one thread-local and one counter). If

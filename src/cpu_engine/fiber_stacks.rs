@@ -1,4 +1,4 @@
-//! Stacks for the waiting threads of a block. Each OS thread caches its stacks between launches.
+//! Provides stacks for the waiting threads of a block. Each OS thread caches its stacks between launches.
 //!
 //! Most kernels run for less time than is needed to map a stack's memory, protect its guard pages and touch its pages.
 //! The cache of an OS thread is freed when the thread ends.
@@ -54,7 +54,7 @@ impl Drop for Stacks {
     }
 }
 
-/// Returns stacks for 32 threads of a block, from the cache or newly mapped; null if memory is exhausted.
+/// Returns stacks for 32 threads of a block, from the cache or newly mapped, or null if memory is exhausted.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     catch_panic(ptr::null_mut(), || {
         // A terminating OS thread no longer has a cache.

@@ -1,5 +1,5 @@
-//! The environment of the engine, passed as values. The engine does not read environment variables itself, because it
-//! runs on threads on which reading them is unsafe.
+//! Holds the environment of the engine, which callers pass as values. The engine does not read environment variables
+//! itself, because it runs on threads on which reading them is unsafe.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

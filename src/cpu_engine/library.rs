@@ -72,7 +72,7 @@ struct RawModule {
 
 /// A loaded image, which is a shared library.
 pub struct Library {
-    // Keeps the library loaded, because the fields below refer to its code and tables.
+    // This field keeps the library loaded, because the fields below refer to its code and tables.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,
@@ -329,7 +329,7 @@ unsafe fn kernels(
 /// Returns the total size in bytes of a module's constant memory.
 ///
 /// # Safety
-/// As for `kernels`.
+/// The conditions of `kernels` apply.
 unsafe fn constants(module: &RawModule) -> u32 {
     // SAFETY: as in `kernels`.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
@@ -340,7 +340,7 @@ unsafe fn constants(module: &RawModule) -> u32 {
 /// Returns the variables in a module's table.
 ///
 /// # Safety
-/// As for `kernels`.
+/// The conditions of `kernels` apply.
 unsafe fn globals(module: &RawModule) -> Vec<(String, usize, usize)> {
     // SAFETY: as in `kernels`.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };

@@ -1,4 +1,5 @@
-//! Alternate stack on which a signal handler runs when the stack of the interrupted thread or kernel may be full.
+//! Provides the alternate stack on which a signal handler runs when the stack of the interrupted thread or kernel may
+//! be full.
 
 use std::cell::Cell;
 use std::ptr;

@@ -1,4 +1,5 @@
-//! A texture or surface of kernels on the CPU. The handle of a texture or surface is the address of a [`TextureImage`].
+//! Describes a texture or surface of kernels on the CPU. The handle of a texture or surface is the address of a
+//! [`TextureImage`].
 //!
 //! The declaration matches that in `src/cpu_engine/include/pygpu_cpu/textures.h`, whose functions read and write the
 //! image. The numeric codes are those of CUDA and HIP.

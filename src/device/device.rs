@@ -1,4 +1,4 @@
-//! Devices: a backend and an index, and a guard that restores the thread's current device.
+//! Defines devices, each a backend and an index, and the guard that restores the thread's current device.
 //!
 //! A `Device` is a plain value, because backends exist as long as the process. PyGPU stores no current device: it uses
 //! the driver's, which is set per thread. A device that another library made current is therefore current for PyGPU
@@ -34,7 +34,7 @@ pub const MAX_DEVICES: usize = 64;
 /// State of every requested device, by kind of backend and index. A process has at most one backend of each kind.
 static DEVICES: PerDevice<ForkSafeOnce<DeviceInner>> = crate::per_device!(ForkSafeOnce::new());
 
-/// One value per device, for state of other modules. The macro `per_device!` creates it.
+/// Holds one value per device, for state of other modules. The macro `per_device!` creates it.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {

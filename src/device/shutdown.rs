@@ -1,4 +1,4 @@
-//! Rules for destructors: free nothing at process exit, and never raise.
+//! Implements two rules for destructors: free nothing at process exit, and never raise an error.
 //!
 //! At interpreter exit the driver may be partly shut down, and the operating system frees the memory. A driver error
 //! inside a `Drop` is stored here. The next call that waits on the host reports this error after its own work.
@@ -79,8 +79,8 @@ pub fn store_error(error: Error) -> Option<Error> {
     None
 }
 
-/// Postpones the drop of a value. Used inside a host function that a stream calls, because the destructor would call
-/// the driver, which waits for that function to return.
+/// Postpones the drop of a value. Host functions that a stream calls use it, because the destructor would call the
+/// driver, which waits for that function to return.
 #[cold]
 pub fn defer_drop(thing: Box<dyn Any + Send>) {
     PUT_OFF.lock().push(thing);

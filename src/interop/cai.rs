@@ -1,5 +1,5 @@
-//! The CUDA array interface, version 3: import and export of memory, with the required synchronization. This module
-//! does not use Python.
+//! Implements the CUDA array interface, version 3: import and export of memory, with the required synchronization. This
+//! module does not use Python.
 
 use std::any::Any;
 

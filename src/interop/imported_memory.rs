@@ -1,4 +1,4 @@
-//! Descriptions of other libraries' memory, and their conversion into arrays after checks.
+//! Describes other libraries' memory, and converts the descriptions into arrays after checks.
 //!
 //! The memory itself is not accessed: only the producer can guarantee that the address is valid. The checks detect
 //! overflowing sizes, null addresses, misaligned addresses, and elements outside the address space.

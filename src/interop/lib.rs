@@ -1,4 +1,5 @@
-//! Exchange of memory with other libraries, without Python: the protocols' data structures and their conversion.
+//! Exchanges memory with other libraries, without Python: the crate contains the protocols' data structures and their
+//! conversion.
 //!
 //! - [`dlpack`] fills and reads DLPack's structures.
 //! - [`cai`] imports and exports memory by the CUDA array interface.

@@ -1,4 +1,4 @@
-//! Conversion between streams and the stream numbers of DLPack and of the CUDA array interface.
+//! Converts between streams and the stream numbers of DLPack and of the CUDA array interface.
 //!
 //! DLPack: the argument `stream` of `__dlpack__`, by which the consumer identifies its stream:
 //!

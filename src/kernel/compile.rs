@@ -17,7 +17,7 @@ use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_base::settings;
 use pygpu_device::Device;
 
-/// A source to compile, with its options.
+/// Describes a source to compile, with its options.
 #[derive(Clone, Debug, Default)]
 pub struct KernelSource {
     /// The source text.

@@ -37,7 +37,7 @@ pub fn resolve(kind: BackendKind) {
 
 #[cold]
 fn resolve_now(kind: BackendKind, known: &'static ForkSafeOnce<Vec<PathBuf>>) {
-    // not inside `get_or_init`: the search runs Python code, which may call this function recursively
+    // The search is not inside `get_or_init`, because it runs Python code, which may call this function recursively.
     let found = search(kind, false);
     known.set(found);
 }
@@ -62,7 +62,7 @@ fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
 /// Loads a source of PyGPU's own kernels like [`load`], with the candidate paths of the registered search.
 ///
 /// # Errors
-/// As [`load`].
+/// The errors of [`load`].
 pub fn load_searching(device: Device, source: &KernelSource) -> Result<Module> {
     match load(device, source, &search(device.kind(), false)) {
         Err(Error::Unavailable(text)) => match search(device.kind(), true) {

@@ -1,4 +1,5 @@
-//! Launch configuration: the shape of a launch and its optional attributes, with checks that the device supports them.
+//! Defines the launch configuration: the shape of a launch and its optional attributes, with checks that the device
+//! supports them.
 
 use std::ffi::c_void;
 
@@ -34,7 +35,8 @@ pub trait Configuration: Sync {
     /// Enqueues the kernel on the stream.
     ///
     /// # Safety
-    /// As for [`Programs::launch`](pygpu_backend::Programs::launch). Function and stream must belong to one device.
+    /// The conditions of [`Programs::launch`](pygpu_backend::Programs::launch) apply.
+    /// Function and stream must belong to one device.
     unsafe fn launch(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
 }
 

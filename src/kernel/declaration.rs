@@ -1,4 +1,4 @@
-//! Parser for the declarations of kernels in a source, and for their parameters.
+//! Parses the declarations of kernels in a source, and their parameters.
 //!
 //! This is not a C++ parser. It recognizes the usual form of a kernel declaration and marks types that it does not
 //! understand as unknown. Before the parsed parameters are used, `function` compares them with the parameters that the
@@ -8,7 +8,7 @@ use super::lexer::{self, note};
 use super::types::{Aliases, BASIC, Element, Parameter, ParameterKind, element, joined};
 use pygpu_backend::CompileOption;
 
-/// The declaration of a kernel in a source.
+/// Describes the declaration of a kernel in a source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct DeclaredKernel<'a> {
     name: &'a str,

@@ -1,4 +1,4 @@
-//! Kernels of a loaded module, with their parameters and attributes.
+//! Defines kernels of a loaded module, with their parameters and attributes.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ const UNASKED: u32 = 48 << 10;
 
 /// The largest possible number of blocks in a cluster on any device.
 const LARGEST_CLUSTER: u32 = 32;
-/// How well blocks of one shape occupy a device.
+/// Describes how well blocks of one shape occupy a device.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Occupancy {
     /// Number of blocks that run concurrently on one multiprocessor.

@@ -1,4 +1,4 @@
-//! Launch limits of devices, queried once per device.
+//! Queries the launch limits of devices, once per device.
 
 use pygpu_backend::LaunchLimits;
 use pygpu_base::error::Result;

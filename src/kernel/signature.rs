@@ -1,4 +1,4 @@
-//! Type codes of kernel parameters, as in PyCUDA's `prepare` and Python's `struct`.
+//! Parses type codes of kernel parameters, as in PyCUDA's `prepare` and Python's `struct`.
 
 use super::types::{Element, Parameter, ParameterKind};
 use pygpu_base::dtype::{DType, ScalarType};

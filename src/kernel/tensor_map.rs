@@ -1,5 +1,5 @@
-//! Tensor maps of arrays. The driver's requirements on address, strides and boxes are checked here first, for precise
-//! error messages.
+//! Encodes tensor maps of arrays. The driver's requirements on address, strides and boxes are checked here first, for
+//! precise error messages.
 
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest};

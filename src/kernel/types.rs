@@ -1,4 +1,4 @@
-//! C types of kernel parameters, and the dtypes of arrays that match them.
+//! Defines C types of kernel parameters, and the dtypes of arrays that match them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub enum Element {
 pub enum ParameterKind {
     /// A pointer.
     Pointer {
-        /// The type to which it points.
+        /// The type of the elements to which the pointer points.
         element: Element,
         /// Whether the pointer points to `const`. The kernel then only reads through the pointer.
         constant: bool,

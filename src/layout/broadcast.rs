@@ -1,4 +1,4 @@
-//! Broadcasting: the common shape of several shapes, and views that repeat elements with stride 0.
+//! Implements broadcasting: the common shape of several shapes, and views that repeat elements with stride 0.
 
 use super::{Axes, Axis, Dims, Layout, check_rank, check_size, errors};
 use pygpu_base::error::{Error, Result};

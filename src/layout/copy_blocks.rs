@@ -7,7 +7,7 @@ use pygpu_base::error::Result;
 /// the allocations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CopyBlocks {
-    /// One contiguous range (empty if `bytes` is 0).
+    /// The copy is one contiguous range, which is empty if `bytes` is 0.
     One {
         /// Byte offset of the range in the destination.
         dst: i64,
@@ -16,9 +16,9 @@ pub enum CopyBlocks {
         /// Length of the range in bytes.
         bytes: i64,
     },
-    /// Evenly spaced rows, which one 2-D or 3-D copy moves.
+    /// The copy consists of evenly spaced rows, which one 2-D or 3-D copy moves.
     Uniform(Uniform),
-    /// Any other pair of layouts: several uniform blocks, each moved by one copy, or all by one copy kernel.
+    /// This is any other pair of layouts: several uniform blocks, each moved by one copy, or all by one copy kernel.
     Many(RepeatedBlocks),
 }
 

@@ -1,10 +1,10 @@
-//! Layouts without gaps for new arrays, with the axis order of an existing layout.
+//! Creates layouts without gaps for new arrays, with the axis order of an existing layout.
 
 use super::{Axes, Axis, Dims, Layout, MemoryOrder, dense_bytes};
 use pygpu_base::error::Result;
 use pygpu_base::small_sort;
 
-/// Shape and item size of an array without gaps. Its size in bytes was checked to be addressable.
+/// Describes the shape and item size of an array without gaps. Its size in bytes was checked to be addressable.
 #[derive(Clone, Copy)]
 pub struct Dense<'a> {
     pub(super) shape: &'a [i64],

@@ -1,4 +1,4 @@
-//! Constructors of the layout crate's errors, with NumPy's messages.
+//! Constructs the layout crate's errors, with NumPy's messages.
 //!
 //! The functions are cold and not inlined, so that the successful paths stay small.
 

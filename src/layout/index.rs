@@ -1,5 +1,5 @@
-//! Basic indexing by integers, slices, `...` and `None`. The items of a key are passed one at a time, so that no list
-//! is built.
+//! Implements basic indexing by integers, slices, `...` and `None`. The items of a key are passed one at a time, so
+//! that no list is built.
 
 use super::{Axis, Layout, MAX_RANK, errors};
 use pygpu_base::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Memory order of the result of an operation with several operands: NumPy's order `'K'`.
+//! Determines the memory order of the result of an operation with several operands, which is NumPy's order `'K'`.
 
 use super::{Dims, Layout, MemoryOrder};
 use pygpu_base::error::Result;

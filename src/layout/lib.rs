@@ -1,7 +1,7 @@
-//! Pure arithmetic of array layouts: shape, signed byte strides, byte offset and itemsize.
+//! Computes array layouts by pure arithmetic: shape, signed byte strides, byte offset and itemsize.
 //!
-//! Defines indexing, reshape, transpose, broadcast and dtype views, and decomposes a copy into blocks. Every result
-//! and every message matches NumPy. This crate must not depend on pointers, devices or Python: the owner of the
+//! The crate defines indexing, reshape, transpose, broadcast and dtype views, and decomposes a copy into blocks. Every
+//! result and every message matches NumPy. This crate must not depend on pointers, devices or Python: the owner of the
 //! memory checks with [`Layout::extent`] whether a layout fits.
 //!
 //! Each `a[i:j]` in Python creates a view, so creating one must take only a few nanoseconds. It therefore allocates no
@@ -82,9 +82,9 @@ pub struct Layout {
     itemsize: i64,
 }
 
-// Implemented manually: the derived clone builds the axes separately and then moves them. Moving axes that were just
-// written dominates the cost of a view, because wide loads wait for the preceding narrow stores. The whole crate
-// therefore writes axes in place, with `extend` into a variable instead of `collect`, and moves them once.
+// This is implemented manually, because the derived clone builds the axes separately and then moves them. Moving axes
+// that were just written dominates the cost of a view, because wide loads wait for the preceding narrow stores. The
+// whole crate therefore writes axes in place, with `extend` into a variable instead of `collect`, and moves them once.
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
@@ -350,7 +350,7 @@ pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
     if (counted as u64) < ndim as u64 { Ok(counted as usize) } else { Err(errors::axis(axis, ndim)) }
 }
 
-/// Set of axes, one bit per axis: the rank is at most 64.
+/// Set of axes with one bit per axis, because the rank is at most 64.
 #[derive(Clone, Copy, Default)]
 struct AxisSet(u64);
 

@@ -1,5 +1,5 @@
-//! Iteration over the byte offsets of one or two layouts, for copies on the host. The indices advance like the digits
-//! of an odometer.
+//! Iterates over the byte offsets of one or two layouts, for copies on the host. The indices advance like the digits of
+//! an odometer.
 
 use smallvec::SmallVec;
 

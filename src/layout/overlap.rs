@@ -1,5 +1,5 @@
-//! Overlap checks of layouts in one allocation. They may report an overlap that does not exist, which costs a temporary
-//! copy, but they never miss an overlap.
+//! Checks whether layouts in one allocation overlap. The checks may report an overlap that does not exist, which costs
+//! a temporary copy, but they never miss an overlap.
 
 use super::{ContiguousRuns, Layout};
 

@@ -1,4 +1,4 @@
-//! Views that move, drop, add or reverse whole axes.
+//! Creates views that move, drop, add or reverse whole axes.
 
 use smallvec::SmallVec;
 

@@ -1,5 +1,5 @@
-//! Registry of blocks whose addresses escaped as integers. It maps an address to the block that contains the address,
-//! and thereby to the block's extent, write permission and recorded uses. The registry keeps no block alive.
+//! Registers blocks whose addresses escaped as integers. The registry maps an address to the block that contains the
+//! address, and thereby to the block's extent, write permission and recorded uses. The registry keeps no block alive.
 //!
 //! An array's block is registered when its address is first requested, because registering a block costs more than
 //! creating an array.
@@ -55,8 +55,8 @@ const FIRST_SWEEP: usize = 64;
 static TABLE: ForkSafeMutex<AddressTable> =
     ForkSafeMutex::new(AddressTable { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
-/// Live blocks that contain an address: PyGPU's own blocks before imported ones; among these, blocks that begin nearer
-/// to the address first.
+/// The live blocks that contain an address. PyGPU's own blocks come before imported ones; among these, blocks that
+/// begin nearer to the address come first.
 pub type ContainingBlocks = SmallVec<[(Arc<Allocation>, AddressedMemory); 1]>;
 
 /// Result of looking up an address.

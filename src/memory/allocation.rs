@@ -1,4 +1,4 @@
-//! A block of memory: the owner of the memory, the recorded uses, and the release after the last use.
+//! Defines a block of memory: the owner of the memory, the recorded uses, and the release after the last use.
 
 mod deferred;
 mod exports;
@@ -24,13 +24,13 @@ use pygpu_device::stream::{Stream, StreamId};
 use self::location::BlockLocation;
 
 enum BlockOrigin {
-    /// Allocated from the device's pool, or by a plain driver call if the driver has no pools.
+    /// The memory was allocated from the device's pool, or by a plain driver call if the driver has no pools.
     Pool,
     /// Pinned host memory.
     Pinned(HostFlags),
-    /// Allocated by a custom allocator, which frees the memory in stream order.
+    /// A custom allocator allocated the memory, and frees it in stream order.
     Custom(Option<OwnerBox>),
-    /// Imported from another library.
+    /// The memory was imported from another library.
     Imported(Option<OwnerBox>),
 }
 

@@ -1,5 +1,5 @@
-//! Active stream captures: the resources that their graphs need, and objects whose drop must wait for the end of the
-//! captures.
+//! Tracks active stream captures: the resources that their graphs need, and objects whose drop must wait for the end of
+//! the captures.
 //!
 //! Work enqueued on a capturing stream does not run, and many calls that are valid elsewhere invalidate the capture:
 //! waits for other streams' work, stream-ordered allocation, events over all streams. A use of a block within a PyGPU
@@ -80,7 +80,7 @@ pub struct GraphContents {
     pub shared: Vec<UsedBlock>,
     /// Number of operations that were captured on the stream when the current work began.
     seen: usize,
-    /// The resource from which the next captured operation is created.
+    /// The resource, such as a kernel, from which the next captured operation is created.
     part: Option<SharedResource>,
 }
 

@@ -1,4 +1,4 @@
-//! Custom allocators in place of PyGPU's pool, for the whole process or for one thread.
+//! Selects custom allocators in place of PyGPU's pool, for the whole process or for one thread.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -68,7 +68,7 @@ pub fn is_chosen_for_thread() -> bool {
     THREAD.with_borrow(Option::is_some)
 }
 
-/// Returns the custom allocator of this thread's new arrays; `None` for the pool.
+/// Returns the custom allocator of this thread's new arrays, or `None` for the pool.
 #[inline]
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     // A flush, which launches deferred operations, allocates their results from PyGPU's pool. A custom allocator may

@@ -1,4 +1,4 @@
-//! Hazard tracking: the uses of a block, and the waits that they require.
+//! Tracks hazards: the uses of a block, and the waits that they require.
 //!
 //! The rules, verified by the model checker in `tests/hazard_model` and explained in `docs/design/hazards.md`:
 //!
@@ -64,7 +64,7 @@ enum UseEnd<Mark> {
     /// The end of the queue at the time when the first waiter needs an event. No event is recorded yet.
     Lazy,
     Event(Arc<Mark>),
-    /// Unknown, because the driver failed to record an event. Waiters wait for the whole device.
+    /// The end is unknown, because the driver failed to record an event. Waiters wait for the whole device.
     Unknown,
 }
 
@@ -206,7 +206,7 @@ pub struct UseToken {
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// The operation is not ordered by the hazard tracker, but by other means.
+    /// Other means than the hazard tracker order the operation.
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,

@@ -1,4 +1,4 @@
-//! Cache of large blocks of ordinary host memory for the results of copies to the host.
+//! Caches large blocks of ordinary host memory for the results of copies to the host.
 //!
 //! The first access to new memory costs more than a copy into it, because the system clears every page. The cached
 //! memory is bounded (`set_limit`) and offered to the system (`MADV_FREE`): if the system runs short of memory, it
@@ -34,7 +34,7 @@ struct FreeBlocks {
 
 static BLOCKS: ForkSafeMutex<FreeBlocks> =
     ForkSafeMutex::new(FreeBlocks { latest: None, kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
-/// Limit of the cached memory in bytes; `UNSET` until it is first read.
+/// Limit of the cached memory in bytes. It is `UNSET` until it is first read.
 static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
 const UNSET: usize = usize::MAX;
 
@@ -57,7 +57,7 @@ impl FreeBlocks {
     }
 }
 
-/// Allocates at least `bytes` uninitialized bytes; `None` if the system is out of memory.
+/// Allocates at least `bytes` uninitialized bytes, or returns `None` if the system is out of memory.
 pub fn allocate(bytes: usize) -> Option<Address> {
     let bytes = bytes.max(1).checked_next_multiple_of(HUGE)?;
     let found = {
@@ -153,7 +153,7 @@ pub fn kept() -> usize {
     blocks().kept_bytes
 }
 
-/// Returns the usable size in bytes of a block in use; 0 for other addresses.
+/// Returns the usable size in bytes of a block in use, or 0 for other addresses.
 pub fn size(address: Address) -> usize {
     blocks().held.get(&address).copied().unwrap_or(0)
 }

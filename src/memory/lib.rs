@@ -1,4 +1,4 @@
-//! Memory: blocks that track their uses and are freed after the last use.
+//! Manages memory: blocks that track their uses and are freed after the last use.
 //!
 //! - [`Allocation`] owns one block and frees it in stream order.
 //! - [`hazards`] tracks the uses of a block on streams and makes a use wait for conflicting ones; [`submission`] does

@@ -1,4 +1,4 @@
-//! Cache of pinned host memory.
+//! Caches pinned host memory.
 //!
 //! A driver frees pinned memory only when the whole device is idle, and blocks the host until then. Dropping a pinned
 //! array during asynchronous work would therefore block the host. The memory of dropped arrays is cached instead, up to

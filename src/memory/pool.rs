@@ -1,4 +1,4 @@
-//! Allocation of device memory: one stream-ordered pool per device, or plain driver calls if the driver has no pools.
+//! Allocates device memory: from one stream-ordered pool per device, or plain driver calls if the driver has no pools.
 //!
 //! The pool is private to PyGPU, so that its settings affect no other library. It caches freed memory up to a threshold
 //! (by default all of it, see `set_release_threshold`), because returning memory to the driver costs a hundred times
@@ -72,7 +72,7 @@ fn accounts(device: Device) -> &'static Accounts {
     ACCOUNTS.of(device)
 }
 
-/// Returns the device's pool, which is created on first use; `None` if the driver has no pools.
+/// Returns the device's pool, which is created on first use, or `None` if the driver has no pools.
 fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     if device.is_cpu() {
         return Ok(None);
@@ -93,7 +93,7 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     Ok(kept.1)
 }
 
-/// How a block of memory must be freed.
+/// Determines how a block of memory must be freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum BlockSource {
@@ -170,7 +170,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
 /// Puts a block into the stream's cache without a driver call; returns `false` if a driver call is needed.
 ///
 /// # Safety
-/// As for [`free`], for a recyclable block.
+/// The conditions of [`free`] apply to a recyclable block.
 #[inline]
 pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bool {
     let most = if is_never_captured(stream) { most_kept(stream).unwrap_or(0) } else { 0 };

@@ -1,4 +1,4 @@
-//! Readbacks: 64-bit values in pinned host memory that a kernel writes and the host reads afterwards.
+//! Manages readbacks: 64-bit values in pinned host memory that a kernel writes and the host reads afterwards.
 //!
 //! No copy is enqueued. The host waits for the kernel only; later work on the stream may run meanwhile.
 

@@ -1,5 +1,5 @@
-//! Retired objects: objects whose drop is postponed until a stream has completed the work enqueued so far (e.g. the
-//! host array of an asynchronous copy), or until the device is idle (e.g. a module).
+//! Keeps retired objects: objects whose drop is postponed until a stream has completed the work enqueued so far (e.g.
+//! the host array of an asynchronous copy), or until the device is idle (e.g. a module).
 
 use std::any::Any;
 use std::collections::VecDeque;

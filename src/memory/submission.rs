@@ -1,5 +1,5 @@
-//! Submission of work to a stream: makes the stream wait for conflicting uses of the blocks, enqueues the work, and
-//! records the uses by this work.
+//! Submits work to a stream: makes the stream wait for conflicting uses of the blocks, enqueues the work, and records
+//! the uses by this work.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Driver arrays, textures and surfaces. Each has a block without an address, through which its uses are tracked and
-//! its destruction is ordered like the free of memory.
+//! Manages driver arrays, textures and surfaces. Each has a block without an address, through which its uses are
+//! tracked and its destruction is ordered like the free of memory.
 
 use std::sync::Arc;
 

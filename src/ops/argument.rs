@@ -1,4 +1,4 @@
-//! Arguments of generated kernels, as the user declared them.
+//! Describes arguments of generated kernels, as the user declared them.
 
 use std::fmt;
 

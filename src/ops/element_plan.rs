@@ -1,4 +1,4 @@
-//! Plan of a kernel call: the loop nest over its arrays, and how the kernel addresses each array.
+//! Plans a kernel call: the loop nest over its arrays, and how the kernel addresses each array.
 //!
 //! Arrays that the expression uses at element `i` are broadcast to one shape and traversed together. Arrays that it
 //! uses only at other indices (`table[x[i]]`) keep their own shape and are indexed linearly in C order.
@@ -20,29 +20,31 @@ use pygpu_layout::{self as layout, Dims, Layout, LoopNest, LoopNestRules, broadc
 
 pub use vectorize::{PackLayout, UNROLLED};
 
-/// How the kernel addresses the elements of an array.
+/// Determines how the kernel addresses the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessPattern {
-    /// Contiguous in the order of the loop nest, so that element `i` is addressed by a pointer and `i` alone.
+    /// The array is contiguous in the order of the loop nest, so that element `i` is addressed by a pointer and `i`
+    /// alone.
     Contiguous,
-    /// A single element, used for all indices.
+    /// The array has a single element, which is used for all indices.
     Broadcast,
-    /// Strided along the axes of the common loop nest.
+    /// The array is strided along the axes of the common loop nest.
     Strided,
-    /// Strided, but contiguous along the last axis, whose length is a multiple of the pack size.
+    /// The array is strided, but contiguous along the last axis, whose length is a multiple of the pack size.
     InnerContiguous,
-    /// Strided, with the same element for all indices along the last axis.
+    /// The array is strided, with the same element for all indices along the last axis.
     InnerBroadcast,
-    /// Not contiguous, and used only at other indices than `i`: strided along its own axes. The field is the number of
-    /// these axes.
+    /// The array is not contiguous, and is used only at other indices than `i`, so it is strided along its own axes.
+    /// The field is the number of these axes.
     OwnAxes(u8),
-    /// The same array as an earlier array argument, whose index is the field. The kernel addresses the array through
-    /// that argument.
+    /// The array is the same as an earlier array argument, whose index is the field. The kernel addresses the array
+    /// through that argument.
     SameAs(u8),
-    /// Transposed relative to the results: read in tiles, which the kernel transposes in shared memory.
+    /// The array is transposed relative to the results. It is read in tiles, which the kernel transposes in shared
+    /// memory.
     Transposed,
-    /// Contiguous, but misaligned relative to the results: read as aligned 32-bit words, from which shifts extract the
-    /// elements.
+    /// The array is contiguous, but misaligned relative to the results. It is read as aligned 32-bit words, from which
+    /// shifts extract the elements.
     Misaligned,
 }
 

@@ -1,4 +1,4 @@
-//! `ElementwiseKernel`: evaluates one expression for each element, for arrays of any layout.
+//! Implements `ElementwiseKernel`, which evaluates one expression for each element, for arrays of any layout.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ pub struct Elementwise {
 
 static WAS_RUN: AtomicBool = AtomicBool::new(false);
 
-/// Threads per block on GPUs; the CPU backend, which runs the threads of a block one after another, uses
+/// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
 /// Threads per block whose threads process two packs each.
@@ -98,7 +98,7 @@ impl Elementwise {
     /// Plans the loop nest over the arrays of a call.
     ///
     /// # Errors
-    /// As [`ElementPlan::of`].
+    /// The errors of [`ElementPlan::of`].
     pub fn plan(&self, arrays: &[&Array], ranged: bool) -> Result<ElementPlan> {
         let analysis = if ranged { &self.in_order } else { &self.analysis };
         ElementPlan::of(&self.name, &self.arguments, analysis, arrays)
@@ -149,7 +149,7 @@ impl Elementwise {
     /// Launches a compiled variant of the kernel.
     ///
     /// # Safety
-    /// As `run`. `function` must have been compiled from the source for the plan.
+    /// The conditions of `run` apply. `function` must have been compiled from the source for the plan.
     unsafe fn launch(
         &self,
         function: &Function,

@@ -1,4 +1,4 @@
-//! Concatenation of dense arrays along an axis. One kernel launch concatenates up to 64 small arrays; each large array
+//! Concatenates dense arrays along an axis. One kernel launch concatenates up to 64 small arrays; each large array
 //! needs a copy of its own.
 
 use crate::elementwise_kernel;
@@ -28,7 +28,7 @@ const SMALL: i64 = 64 << 10;
 /// Maximum size in bytes of a unit, the amount of memory that a thread copies at once.
 const UNIT: u64 = 16;
 
-/// Returns the shape of the concatenation. `None` unless all arrays are dense and have the same dtype and device.
+/// Returns the shape of the concatenation, or `None` unless all arrays are dense and have the same dtype and device.
 pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     let (first, others) = parts.split_first()?;
     let mut shape: Dims = first.layout().shape().collect();

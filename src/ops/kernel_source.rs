@@ -1,5 +1,5 @@
-//! Source of generated kernels: headers, parameters, and the definitions that make the arguments' names refer to array
-//! elements.
+//! Generates the source of kernels: headers, parameters, and the definitions that make the arguments' names refer to
+//! array elements.
 
 mod packs;
 mod tiles;
@@ -167,8 +167,8 @@ fn ranged_loop(texts: &Texts) -> String {
     )
 }
 
-/// Returns a part of the user's source between `#line` directives. By them, compiler messages refer to the user's
-/// source by a descriptive name, and to the generated source after that part by its own name.
+/// Returns a part of the user's source between `#line` directives. Because of the directives, compiler messages refer
+/// to the user's source by a descriptive name, and to the generated source by its own name.
 fn source_locations(what: &str, text: &str) -> String {
     if text.trim().is_empty() {
         String::new()
@@ -186,7 +186,7 @@ struct PackedOperand<'a> {
     /// first one.
     first: &'a str,
     /// Whether the pack must be loaded, because an argument that is this array is read or possibly left unchanged.
-    /// `is_written`: whether such an argument is written.
+    /// `is_written` states whether such an argument is written.
     is_read: bool,
     is_written: bool,
 }

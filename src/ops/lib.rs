@@ -1,4 +1,4 @@
-//! Operations: kernels generated from expressions, for arrays of any layout.
+//! Implements operations on arrays of any layout by kernels that are generated from expressions.
 //!
 //! - [`argument`] describes an argument that a user declares; [`text_analysis`] analyzes how the user's expression uses
 //!   the arguments.

@@ -1,5 +1,5 @@
-//! Matrix factorizations by the vendors' libraries: allocation of workspaces, and library calls in the order of a
-//! stream.
+//! Calls the vendors' libraries for matrix factorizations: it allocates workspaces, and enqueues the calls in the order
+//! of a stream.
 
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
@@ -18,7 +18,7 @@ pub struct FactorizeRequest<'a> {
     pub what: FactorizationKind,
     /// Number of matrices.
     pub batch: usize,
-    /// Three numbers: rows, columns, and right-hand sides or reflectors.
+    /// Three numbers: the rows, the columns, and the right-hand sides or reflectors.
     pub sizes: [usize; 3],
     /// The arrays for input and results, in the order of [`Factorization`]'s fields.
     pub arrays: &'a [&'a Array],
@@ -97,7 +97,7 @@ fn room(bytes: usize, stream: &Stream) -> Result<Array> {
 /// Returns `false` if the BLAS library has no such function.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool> {
     let task = task(asked)?;
     let device = stream.device();

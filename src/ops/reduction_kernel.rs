@@ -1,4 +1,5 @@
-//! `ReductionKernel`: reduces all elements of arrays of any layout to one value, with a user's expressions.
+//! Implements `ReductionKernel`, which reduces all elements of arrays of any layout to one value, with a user's
+//! expressions.
 //!
 //! Each thread reduces every n-th element, a block combines its threads' values as a tree, and a second launch with one
 //! block combines the blocks' values. The order in which values are combined depends only on the number of elements and
@@ -22,8 +23,8 @@ use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::Access;
 
-/// Number of elements up to which one block reduces all of them, because a second launch would cost more than further
-/// blocks save.
+/// Maximum number of elements that one block reduces. For so few, a second launch would cost more than further blocks
+/// save.
 const ALONE: i64 = 1 << 14;
 /// Maximum size in bytes of a block's shared memory.
 const SHARED: usize = 32 << 10;
@@ -114,7 +115,7 @@ impl Reduce {
     /// Plans the loop nest over the arrays of a call.
     ///
     /// # Errors
-    /// As [`ElementPlan::of`].
+    /// The errors of [`ElementPlan::of`].
     pub fn plan(&self, arrays: &[&Array]) -> Result<ElementPlan> {
         ElementPlan::of(&self.of.name, &self.arguments, &self.analysis, arrays)
     }
@@ -162,7 +163,7 @@ impl Reduce {
     /// elements.
     ///
     /// # Errors
-    /// As [`Self::check_out`]; driver errors.
+    /// The errors of [`Self::check_out`]; driver errors.
     ///
     /// # Safety
     /// `ready` must have been created for a plan of `arrays`, which must have the declared types. The values must have
@@ -199,7 +200,7 @@ impl Reduce {
     /// Reduces arrays to a new zero-dimensional array.
     ///
     /// # Errors
-    /// As [`ElementPlan::of`], [`Self::ready`] and [`Self::run`]; `OutOfMemory`.
+    /// The errors of [`ElementPlan::of`], [`Self::ready`] and [`Self::run`]; `OutOfMemory`.
     ///
     /// # Safety
     /// The arrays must have the declared types, and the values the declared sizes.
@@ -301,7 +302,7 @@ impl Reduce {
     /// Launches the first kernel, which writes one value per block to the beginning of `out`.
     ///
     /// # Safety
-    /// As `run`. In addition, `out` must have an element for each block.
+    /// The conditions of `run` apply. In addition, `out` must have an element for each block.
     unsafe fn launch(
         &self,
         Ready { plan, blocks, first: function, .. }: &Ready,
@@ -324,7 +325,8 @@ impl Reduce {
     /// Launches the second kernel, which combines the intermediate values in `parts`.
     ///
     /// # Safety
-    /// As `launch`. `function` must have been compiled from the source that [`Self::second_source`] generates.
+    /// The conditions of `launch` apply. `function` must have been compiled from the source that
+    /// [`Self::second_source`] generates.
     unsafe fn launch_second(
         &self,
         function: &Function,

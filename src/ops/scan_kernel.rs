@@ -1,5 +1,5 @@
-//! `ScanKernel`: scans of one-dimensional arrays with a user's expression. Each element becomes the combination of all
-//! elements before it, inclusive or exclusive.
+//! Implements `ScanKernel`, which scans one-dimensional arrays with a user's expression. Each element becomes the
+//! combination of all elements before it, inclusive or exclusive.
 //!
 //! A scan takes three launches for any length. In the first, each block combines the elements of its part of the array.
 //! In the second, one block scans the results of these blocks. In the third, each block scans its part, beginning with
@@ -160,7 +160,7 @@ impl Scan {
     /// [`Self::blocks`] elements.
     ///
     /// # Errors
-    /// As [`Self::check_input`] and [`Self::check_output`]; compiler errors; driver errors.
+    /// The errors of [`Self::check_input`] and [`Self::check_output`]; compiler errors; driver errors.
     pub fn run(&self, input: &Array, output: &Array, parts: &Array, stream: &Stream) -> Result<()> {
         self.check_input(input)?;
         self.check_output(input, output)?;
@@ -180,7 +180,7 @@ impl Scan {
     /// Scans an array into a new array.
     ///
     /// # Errors
-    /// As [`Self::run`]; `OutOfMemory`.
+    /// The errors of [`Self::run`]; `OutOfMemory`.
     pub fn scanned(&self, input: &Array, stream: &Stream) -> Result<Array> {
         self.check_input(input)?;
         let new = |length: i64| Array::empty(&[length], self.of.dtype, MemoryOrder::C, stream.clone());

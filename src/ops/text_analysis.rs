@@ -1,4 +1,4 @@
-//! Analysis of a user's source: which arrays it writes, and whether it accesses elements other than `i`.
+//! Analyzes a user's source: which arrays it writes, and whether it accesses elements other than `i`.
 //!
 //! The analysis considers only tokens and is therefore conservative: an array that may be written counts as written. An
 //! array that is used in an unrecognized way is passed as a plain pointer, and the kernel then processes elements one

@@ -1,4 +1,4 @@
-//! Tiles, by which kernels read operands that are transposed relative to the results.
+//! Plans tiles, by which kernels read operands that are transposed relative to the results.
 //!
 //! The results are contiguous along the innermost axis of the loop nest, `x`. If some operands are contiguous along
 //! another axis, `y`, reading them element by element would load a memory sector for each element. A block therefore
@@ -17,10 +17,10 @@ pub const THREADS: u32 = 256;
 /// transposed operands are read directly from global memory.
 const MOST_TURNED: usize = 3;
 
-/// Minimum length of `x` and of `y` from which on tiles are faster than direct reads.
+/// Minimum length of `x` and of `y` for which tiles are faster than direct reads.
 const LEAST_SIDE: i64 = 16;
 
-/// Minimum number of elements from which on tiles are faster than direct reads. Smaller arrays fit into the caches.
+/// Minimum number of elements for which tiles are faster than direct reads. Smaller arrays fit into the caches.
 const LEAST_SIZE: i64 = 1 << 14;
 
 /// Size of a memory sector in bytes. Elements further apart are in different sectors.

@@ -59,8 +59,8 @@ impl Drop for SendPyObject {
 
 /// Releases a reference on any thread, with or without the GIL.
 pub(crate) fn release_object(object: Py<PyAny>) {
-    // Converts to a plain pointer, because the drop of a `Py` does not check whether the thread holds the GIL, but
-    // trusts pyo3's count of the thread's attachments, which may be outdated.
+    // The object is converted to a plain pointer first. The drop of a `Py` would not check whether the thread holds the
+    // GIL, but trust pyo3's count of the thread's attachments, which may be outdated.
     let object = Reference::new(object);
     if shutdown::exiting() {
         return; // the object stays allocated until the process ends
@@ -110,7 +110,7 @@ extern "C" fn deliver_from_pending_call(_: *mut c_void) -> c_int {
     })
 }
 
-/// Drops the queued objects and delivers the log queue. Called by threads that hold the GIL.
+/// Drops the queued objects and delivers the log queue. Threads that hold the GIL call this function.
 #[inline]
 pub(crate) fn deliver_queued(py: Python<'_>) {
     if HAS_QUEUED.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Conversion of Rust errors into Python exceptions. No other file converts them.
+//! Converts Rust errors into Python exceptions. No other file does this.
 
 use pyo3::exceptions::{
     PyBaseException, PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,

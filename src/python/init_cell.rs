@@ -1,4 +1,4 @@
-//! Values created by `__init__`, for classes that are Python classes in PyCUDA.
+//! Holds values that `__init__` creates, for classes that are Python classes in PyCUDA.
 //!
 //! The `__new__` of such a class accepts any arguments, because the `__init__` of a derived class may have other
 //! parameters. The value is created when the `__init__` of the derived class calls the `__init__` of the base class.

@@ -1,5 +1,5 @@
-//! The Python module `PyGPU._core`, with all pyo3 classes. A method parses its arguments, calls the lower layers with the GIL
-//! released around driver calls, and wraps the result.
+//! Defines the Python module `PyGPU._core`, which contains all pyo3 classes. A method parses its arguments, calls the
+//! lower layers with the GIL released around driver calls, and wraps the result.
 //!
 //! Each folder of this crate imports only folders of lower layers. `tests/repository/test_layers.py` lists the layers
 //! and verifies this rule.

@@ -1,4 +1,5 @@
-//! Search paths of the vendors' libraries. A Python function locates the libraries in wheels and conda environments.
+//! Finds the search paths of the vendors' libraries. A Python function locates the libraries in wheels and conda
+//! environments.
 
 use pyo3::prelude::*;
 

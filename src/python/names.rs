@@ -1,4 +1,4 @@
-//! Macros and functions for the names that a file exports to Python.
+//! Contains the macros and functions for the names that a file exports to Python.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;

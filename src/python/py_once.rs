@@ -1,4 +1,4 @@
-//! Values created once per interpreter: classes, names, NumPy's functions.
+//! Stores values that are created once per interpreter: classes, names, NumPy's functions.
 //!
 //! pyo3's `PyOnceLock` and `intern!` are not used, because they release the GIL during initialization. If another
 //! thread forks at that moment, the child waits forever for the initializing thread, which exists only in the parent.
@@ -44,8 +44,8 @@ impl<T> PyOnce<T> {
         }
     }
 
-    /// Stores `value`, unless another thread has stored a value. The lock of the `OnceLock` is held only while `value`
-    /// is moved, and the thread holds the GIL meanwhile.
+    /// Stores `value`, unless another thread has stored a value. The `OnceLock` is locked only while `value` is moved,
+    /// and the thread holds the GIL during this time.
     #[cold]
     fn set(&self, value: T) -> &T {
         self.0.get_or_init(|| value)

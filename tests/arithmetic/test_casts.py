@@ -35,7 +35,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def values(kind: str, shape: tuple[int, ...] = (41,), *, signed: bool = True) -> np.ndarray:
-    """Return small numbers with fractions and imaginary parts if the dtype has them, and with signs unless disabled."""
+    """Return small numbers, with fractions and imaginary parts if the dtype has them, and with signs if `signed`."""
     numbers = (np.arange(np.prod(shape)) % 60).astype("float64") / 4
     if dtype_of(kind).kind == "c":
         return (numbers + 1j * numbers[::-1]).astype(kind).reshape(shape)
@@ -131,7 +131,7 @@ def test_assignment_converts_between_all_layouts(target: str) -> None:
         numpys = outcome(lambda h=host, g=given, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
         got = outcome(lambda a=array, o=ours, s=source: LAYOUTS[target](a).__setitem__(..., LAYOUTS[s](o)))
         if target == "0-d":
-            continue  # NumPy's `a[0, 1]` is a scalar, not a view: nothing to assign to.
+            continue  # NumPy returns a scalar for `a[0, 1]`, not a view to assign to.
         assert got[0] == numpys[0], (source, got, numpys)
         if numpys[0] == "error":
             assert_same_refusal(got, numpys)
@@ -331,7 +331,7 @@ def test_captured_cast_converts_values_present_at_graph_launch() -> None:
     assert (masked.tolist(), count.tolist(), line.tolist()) == ([5, 0] * 3, [0, 1, 2, 3], [0, 0.5, 1])
 
 
-def test_fill_reads_zero_dimensional_value_from_device() -> None:
+def test_fill_accepts_one_element_device_array_as_value() -> None:
     one = PyGPU.to_gpu(np.array([[3]], "int64"))
     assert PyGPU.zeros(3, "float32").fill(one).tolist() == [3, 3, 3]
     assert PyGPU.full((2, 2), one[0, 0]).tolist() == [[3, 3], [3, 3]]
@@ -339,7 +339,7 @@ def test_fill_reads_zero_dimensional_value_from_device() -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32"])
-def test_masked_assignment_keeps_nan_bits(kind: str) -> None:
+def test_masked_assignment_of_nan_keeps_bits_of_nan(kind: str) -> None:
     dtype: Any = ml_dtypes.bfloat16 if kind == "bfloat16" else np.dtype(kind)
     bits = np.dtype("u2" if np.dtype(dtype).itemsize == 2 else "u4")
     odd = np.array([0xFFCF, 0x7FD1] if bits.itemsize == 2 else [0xFFC00051, 0x7FC00007], bits).view(dtype)

@@ -1,4 +1,4 @@
-"""Test complex functions of infinite and NaN parts: results match NumPy, C99 and the array API standard."""
+"""Test complex functions of infinities and NaNs: results match NumPy, C99 and the array API standard."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def test_complex_functions_of_infinities_and_nans_match_numpy(name: str) -> None
                 assert np.isnan(ours) or abs(ours) == pytest.approx(abs(numpys)), told
             else:
                 assert ours == pytest.approx(numpys), told
-                # C99 does not specify the sign of a zero that is computed from a NaN.
+                # If the computation of a zero involves a NaN, C99 does not specify the sign of the zero.
                 assert np.signbit(ours) == np.signbit(numpys) or (np.isnan(place) and ours == 0), told

@@ -1,4 +1,4 @@
-"""Test functions with complex results outside the real domain: results match `numpy.emath`, in values and dtype."""
+"""Test `emath` functions, such as the square root of a negative number: values and dtypes match `numpy.emath`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_emath_function_matches_numpy(name: str, values: str) -> None:
                 host = host * 2
             wanted = getattr(np.emath, name)(host)
             if not np.isfinite(wanted).all() and wanted.dtype.kind == "c":
-                continue  # infinities of complex functions differ between libraries
+                continue  # Complex functions of infinities differ between libraries.
             assert_near(getattr(PyGPU.emath, name)(PyGPU.to_gpu(host)), wanted)
             assert_near(getattr(np.emath, name)(PyGPU.to_gpu(host)), wanted)
 

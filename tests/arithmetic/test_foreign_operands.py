@@ -70,7 +70,7 @@ def test_exception_in_comparison_of_unknown_type_is_raised() -> None:
         PyGPU.to_gpu([1, 2]) == Angry()  # noqa: B015
 
 
-def test_object_of_unknown_type_is_not_in_array_and_has_no_order() -> None:
+def test_object_of_unknown_type_is_not_in_array_and_cannot_be_ordered() -> None:
     a = PyGPU.to_gpu([1, 2])
     for stranger in STRANGERS:
         assert stranger not in a

@@ -13,15 +13,15 @@ import PyGPU
 from gpu import support
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# A simulated GPU needs half a second to compile a kernel. Three dtypes are therefore tested there: an integer, a float
-# and a complex one.
+# A simulated GPU needs half a second to compile a kernel.
+# Three dtypes are therefore tested there: an integer, a float and a complex one.
 KINDS = ["int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 KINDS = ["int8", "float32", "complex64"] if IS_SIMULATED else ["bool", "int32", *KINDS]
 
 
 @pytest.fixture(autouse=True)
 def without_warnings() -> Iterator[None]:
-    """Suppress NumPy's floating-point warnings, because a device gives none."""
+    """Suppress NumPy's floating-point warnings, because PyGPU gives none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -74,7 +74,7 @@ def test_clip_accepts_one_or_both_limits(kind: str) -> None:
     least, most = (False, True) if kind == "bool" else (1, 5)
     for limits in ((least, most), (least, None), (None, most), (None, None), (most, least)):
         if kind == "bool" and limits == (None, None):
-            continue  # NumPy cannot compute this case.
+            continue  # NumPy cannot compute `clip` for this combination.
         assert_alike(PyGPU.clip(array, *limits), np.clip(host, *limits))
     assert_alike(np.clip(array, array[:1], array[:1]), np.clip(host, host[:1], host[:1]))
     out = PyGPU.zeros(len(host), kind)

@@ -22,7 +22,7 @@ UFUNCS = {
 
 @pytest.fixture(autouse=True)
 def without_warnings() -> Iterator[None]:
-    """Suppress NumPy's floating-point warnings, because a device gives none."""
+    """Suppress NumPy's floating-point warnings, because PyGPU gives none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -40,7 +40,7 @@ def outcome(call: Callable[[], Any]) -> str:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
-def test_ufunc_keywords_dtype_and_casting_select_loop_like_numpy(name: str) -> None:
+def test_ufunc_keywords_dtype_and_casting_select_same_loop_as_numpy(name: str) -> None:
     ufunc, judge = UFUNCS[name], getattr(np, name)
     for kind in KINDS:
         hosts = [np.ones(2, kind)] * ufunc.nin
@@ -70,7 +70,7 @@ def test_ufunc_computes_in_requested_dtype(source: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
-def test_ufunc_result_has_memory_order_of_keyword_order(order: Any) -> None:
+def test_ufunc_keyword_order_determines_memory_order_of_result(order: Any) -> None:
     base = np.ones((2, 3, 4), "float32")
     for host, array in (
         (base, PyGPU.to_gpu(base)),
@@ -168,7 +168,7 @@ def test_invalid_ufunc_call_raises_like_numpy_and_leaves_out_unchanged(name: str
     with pytest.raises((TypeError, ValueError, OverflowError)) as ours:
         BAD[name](PyGPU, *arrays)
     assert isinstance(theirs.value, ours.type)
-    # The message begins with NumPy's text if NumPy has one, and also contains the operand types.
+    # If NumPy has an error text for the call, PyGPU's message begins with it, and adds the operand types.
     said = str(theirs.value).strip()
     if (
         not said.startswith(("ufunc", "Cannot cast array", "Cannot cast ufunc 'divmod'"))
@@ -189,7 +189,7 @@ def test_unsupported_ufunc_method_raises_type_error() -> None:
     assert array.tolist() == [1] * 3
 
 
-def test_ufunc_accepts_numbers_as_mask() -> None:
+def test_ufunc_keyword_where_accepts_numbers_as_mask() -> None:
     array, out = PyGPU.to_gpu([1.0, 2.0]), PyGPU.to_gpu([7.0, 7.0])
     for where in (False, np.bool_(False), 0):
         assert PyGPU.add(array, 1, out=out, where=where).tolist() == [7, 7]
@@ -200,7 +200,7 @@ def test_ufunc_accepts_numbers_as_mask() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="a kernel does not read exponents in advance")
-def test_power_with_negative_exponent_writes_nothing() -> None:
+def test_integer_power_with_negative_exponent_raises_and_writes_nothing() -> None:
     array = PyGPU.to_gpu([1, 2, 3])
     with pytest.raises(ValueError, match="negative integer powers"):
         PyGPU.power(array, PyGPU.to_gpu([2, 2, -1]), out=array)

@@ -1,4 +1,4 @@
-"""Test logarithms where rounding of an intermediate result would lose all digits."""
+"""Test logarithms near arguments for which rounding of an intermediate result would lose all digits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import PyGPU
 
 
 def by_kernel(function, array):
-    """Return a result that a kernel computes: a captured call does so on every backend; the CPU else calls NumPy."""
+    """Capture a call, and return the result of its launch: in a capture, the CPU too runs its kernel, not NumPy."""
     with np.errstate(all="ignore"):
         function(array)
     stream = PyGPU.Stream(non_blocking=True)
@@ -52,7 +52,7 @@ def test_complex_logarithm_keeps_real_part_near_unit_circle(name, dtype):
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", ["log1p", "arctanh"])
-def test_complex_functions_are_finite_beside_their_poles(name, dtype):
+def test_complex_functions_near_their_poles_are_finite(name, dtype):
     numbers = np.array(
         [-1 + 1e-4j, -1 - 4e-6j, 1 + 1e-4j, 1 - 1e-12j, -1.0001 + 1e-5j, -0.5 + 0.1j, 1e-3j, 30 + 2j], dtype
     )

@@ -33,11 +33,13 @@ def pair(dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-# NumPy warns before it leaves the comparison of its own scalar to the array.
+# NumPy's scalar warns before it passes the comparison on to the array.
 @pytest.mark.filterwarnings("ignore:elementwise:DeprecationWarning")
 @pytest.mark.parametrize("compare", OPERATORS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_items_are_equal_if_all_fields_are(dtype: np.dtype[Any], compare: Callable[[Any, Any], Any]) -> None:
+def test_structured_items_are_equal_if_all_fields_are_equal(
+    dtype: np.dtype[Any], compare: Callable[[Any, Any], Any]
+) -> None:
     first, second = pair(dtype)
     ours, others = PyGPU.to_gpu(first), PyGPU.to_gpu(second)
     assert_same(compare(ours, others), compare(first, second))
@@ -53,7 +55,7 @@ def test_items_are_equal_if_all_fields_are(dtype: np.dtype[Any], compare: Callab
 @pytest.mark.parametrize("compare", OPERATORS)
 @pytest.mark.parametrize("other", DTYPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_items_of_two_dtypes_need_common_dtype(
+def test_comparison_of_two_structured_dtypes_needs_common_dtype(
     dtype: np.dtype[Any], other: np.dtype[Any], compare: Callable[[Any, Any], Any]
 ) -> None:
     first, second = np.zeros(3, dtype), np.zeros(3, other)
@@ -65,7 +67,7 @@ def test_items_of_two_dtypes_need_common_dtype(
         assert_same(found[1], expected[1])
 
 
-def test_nan_in_field_differs_from_itself() -> None:
+def test_structured_item_with_nan_field_differs_from_itself() -> None:
     host = np.array([(1, np.nan), (2, 3)], PLAIN)
     array = PyGPU.to_gpu(host)
     assert (array == array).tolist() == [False, True]
@@ -76,13 +78,15 @@ def test_nan_in_field_differs_from_itself() -> None:
 
 @pytest.mark.parametrize("compare", [*OPERATORS, operator.lt, operator.ge])
 @pytest.mark.parametrize("other", [3, (0, 0.0), [1, 2, 3], True, np.float32(1)], ids=repr)
-def test_items_are_not_compared_with_other_objects(other: Any, compare: Callable[[Any, Any], Any]) -> None:
+def test_comparison_of_structured_items_with_other_objects_raises(
+    other: Any, compare: Callable[[Any, Any], Any]
+) -> None:
     host = np.zeros(3, PLAIN)
     assert_same_refusal(outcome(lambda: compare(PyGPU.to_gpu(host), other)), outcome(lambda: compare(host, other)))
 
 
 @pytest.mark.parametrize("compare", OPERATORS)
-def test_items_are_not_compared_with_numbers_and_other_shapes(compare: Callable[[Any, Any], Any]) -> None:
+def test_structured_items_with_numbers_or_other_shapes_raise(compare: Callable[[Any, Any], Any]) -> None:
     host, numbers = np.zeros(3, PLAIN), np.arange(3)
     array = PyGPU.to_gpu(host)
     for first, second in ((host, numbers), (numbers, host), (host, np.zeros(2, PLAIN))):

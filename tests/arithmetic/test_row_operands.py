@@ -27,8 +27,8 @@ def test_sum_of_matrix_and_row_or_column_matches_numpy(kind: str) -> None:
     np.testing.assert_array_equal(device_x.get(), x + row)
 
 
-# `start` is the first column of the slice, and `columns` is the number of columns of the matrix. With the first two
-# pairs every row of the slice is aligned; with the last three pairs it is not.
+# `start` is the first column of the slice; `columns` is the number of columns of the matrix.
+# Every row of the slice is aligned with the first two pairs, and unaligned with the last three.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
 def test_sum_of_matrix_slices_at_any_column_offset_matches_numpy(kind: str, start: int, columns: int) -> None:

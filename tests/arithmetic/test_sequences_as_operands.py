@@ -1,4 +1,4 @@
-"""Test lists and tuples of numbers as operands: they are copied to the device, as NumPy converts them."""
+"""Test lists and tuples of numbers as operands: PyGPU converts them as NumPy does, and copies them to the device."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_sequence_of_numbers_is_operand(name):
+def test_operator_accepts_list_or_tuple_of_numbers_as_operand(name):
     call = CALLS[name]
     found, expected = call(PyGPU, PyGPU.to_gpu(HOST)), call(np, HOST.copy())
     assert isinstance(found, PyGPU.GPUArray)
@@ -52,14 +52,14 @@ def test_sequence_of_numbers_is_operand(name):
     [["a", "b", "c"], [None, 1, 2], [np.ones(3), np.ones(3)], [object()]],
     ids=["text", "None", "ndarrays", "object"],
 )
-def test_sequence_of_other_objects_is_rejected(operand):
+def test_operator_rejects_sequence_of_other_objects(operand):
     array = PyGPU.to_gpu(HOST)
     for call in (lambda: array + operand, lambda: PyGPU.maximum(array, operand), lambda: PyGPU.diag(operand)):
         with pytest.raises(TypeError, match="list"):
             call()
 
 
-def test_rows_of_different_lengths_are_rejected():
+def test_operator_rejects_list_of_rows_with_different_lengths():
     with pytest.raises(ValueError, match="inhomogeneous"):
         PyGPU.add(PyGPU.arange(3), [[1, 2], [3]])
 
@@ -70,6 +70,6 @@ def test_list_of_device_arrays_is_rejected_as_operand():
         PyGPU.add(array, [array, array])
 
 
-def test_ndarray_stays_rejected():
+def test_operator_still_rejects_ndarray_operand():
     with pytest.raises(TypeError, match="is in host memory"):
         PyGPU.arange(3) + np.ones(3)

@@ -13,7 +13,7 @@ from gpu import support
 from PyGPU._native import host_functions
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
-# Largest error of each function that the manuals of CUDA and ROCm state, in units in the last place.
+# Largest error of each function in units in the last place, as the manuals of CUDA and ROCm state it.
 ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 8}
 RANGES = {"erf": (-4, 4), "erfc": (-3, 9), "gamma": (0.05, 30), "lgamma": (3, 200)}
 
@@ -61,7 +61,7 @@ def test_special_functions_stay_within_documented_error_in_ulps(name: str, kind:
         ("i0", [0.0, 1.0, -1.0, 10.0, np.nan], [1.0, 1.2660658778, 1.2660658778, 2815.716628, np.nan]),
     ],
 )
-def test_special_functions_have_limit_values_at_infinity_and_poles(
+def test_special_functions_return_limits_at_infinity_and_poles(
     name: str, given: list[float], expected: list[float]
 ) -> None:
     actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(given, "float32"))).get()
@@ -79,7 +79,7 @@ def test_numpy_sinc_and_i0_of_device_array_match_host_result(name: str) -> None:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", ULPS)
-def test_special_functions_without_compiler_use_python_math(name: str) -> None:
+def test_special_functions_without_compiler_use_module_math(name: str) -> None:
     host = np.array([0.5, 1.5, 4.0, 300.0])
     out = np.zeros(4, "float32")
     getattr(host_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))

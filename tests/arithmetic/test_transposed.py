@@ -14,8 +14,8 @@ from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from support_kernels import needs_kernels, random_seed, random_view
 
 KINDS = ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "int64", "complex64", "complex128"]
-# Kernels read planes with at least 2^14 elements and sides of at least 16 in tiles. These shapes give whole tiles,
-# partial tiles at the edges, and planes with one short side.
+# A kernel reads a plane in tiles if it has at least 2^14 elements and sides of at least 16.
+# These shapes have whole tiles, partial tiles at the edges, and planes with one short side.
 PLANES = [(128, 128), (127, 131), (16, 1100), (1033, 17), (192, 320)]
 
 
@@ -24,7 +24,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def values(shape: tuple[int, ...], kind: str = "float32", start: int = 0) -> np.ndarray:
-    """Return numbers that are exact in every dtype, and differ along all axes."""
+    """Return numbers that every dtype represents exactly, and that differ along all axes."""
     found = (np.arange(start, start + np.prod(shape)) * 7 % 61).reshape(shape)
     return found % 2 == 0 if kind == "bool" else found.astype(dtype_of(kind))
 
@@ -82,7 +82,7 @@ def test_in_place_update_by_transposed_operand_matches_numpy() -> None:
     np.testing.assert_array_equal(array.get(), square + square.T)
 
 
-def test_transposed_mask_leaves_unselected_elements_unchanged() -> None:
+def test_mask_over_transposed_operand_keeps_unselected_elements() -> None:
     x, mask = values((150, 130)), values((130, 150), "bool")
     out = PyGPU.full((150, 130), -1, "float32")
     PyGPU.add(on_device(x), 1, out=out, where=on_device(mask).T)
@@ -121,7 +121,7 @@ def test_user_kernel_broadcasts_rows_to_transposed_operand() -> None:
 
 @needs_kernels
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_user_kernel_with_one_to_four_transposed_arrays_is_correct(count: int) -> None:
+def test_user_kernel_with_one_to_four_transposed_arrays_matches_numpy(count: int) -> None:
     names = [f"x{number}" for number in range(count)]
     arguments = [VectorArg(np.float32, name) for name in [*names, "y", "z", "w"]]
     operation = f"float t = {' + '.join(f'{name}[i]' for name in names)}; z[i] = t - y[i]; if (t > 90) w[i] += t;"
@@ -155,8 +155,8 @@ def test_user_kernel_with_tiles_may_skip_indices_and_write_transposed_out() -> N
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
 def test_kernel_reads_large_transposed_operand_in_tiles() -> None:
-    # The generated source defines `pygpu_shared_x` only if the kernel reads `x` in tiles. Otherwise this kernel does
-    # not compile.
+    # The generated source defines `pygpu_shared_x` only if the kernel reads `x` in tiles.
+    # Otherwise this kernel does not compile.
     kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
     x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
     kernel(x.T, y, z)
@@ -165,7 +165,7 @@ def test_kernel_reads_large_transposed_operand_in_tiles() -> None:
         (y, y, z),
         (x.T, x.T, PyGPU.zeros((150, 140), "float32").T),
         (x[:20, :20].T, y[:20, :20], z[:20, :20]),
-        (z[:, :140].T, y[:, :140], z[:, :140]),  # The kernel reads the memory of `z` that it also writes.
+        (z[:, :140].T, y[:, :140], z[:, :140]),  # The kernel reads `z` and writes to the same memory.
     ]
     for arrays in others:
         with pytest.raises(PyGPU.CompileError):

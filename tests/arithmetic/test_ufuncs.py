@@ -60,15 +60,15 @@ OWN = {
 }
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
-# A simulated GPU needs half a second to compile a kernel.
+# Fewer dtypes are tested on a simulated GPU, which needs half a second to compile a kernel.
 IS_SIMULATED = IS_GPU and support.is_simulated()
-# Maximum relative difference of results that devices round differently from the host, by the dtype of the computation.
+# Largest relative difference of results that devices round differently from the host, by the dtype of the computation.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 
 
 @pytest.fixture(autouse=True)
 def without_warnings() -> Iterator[None]:
-    """Suppress NumPy's floating-point warnings, because a device gives none."""
+    """Suppress NumPy's floating-point warnings, because PyGPU gives none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -91,7 +91,7 @@ def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
 
 
 def cases() -> list[tuple[str, str, int]]:
-    """Return test cases: function, dtype and number of a layout group.
+    """Return test cases: a function, a dtype and the number of a group of memory layouts.
 
     The layout groups alternate from case to case. On a simulated GPU, a function is tested with one dtype of each kind.
     """
@@ -126,7 +126,7 @@ def judge_of(name: str) -> Any:
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
-    """Return operand values without those for which a device differs from NumPy by design, such as a divisor of 0."""
+    """Return operands, except for those with which a device differs from NumPy by design, such as a divisor of 0."""
     first, second = values(kind), values(kind)[::-1].copy()
     if np.dtype(kind).kind in "iu":
         if name == "power":
@@ -150,7 +150,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def overwriting_cases() -> list[tuple[str, str]]:
-    """Return pairs of a ufunc and a dtype whose result has the operands' dtype and can overwrite an operand."""
+    """Return pairs of a ufunc and a dtype for which the result can overwrite an operand, as both have this dtype."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)
@@ -184,7 +184,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize(("name", "kind"), overwriting_cases())
 def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # Of the 37 elements, the last ones do not fill a vector of the kernel.
+    for way in ways:  # The last of the 37 elements do not fill a vector of the kernel.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]
@@ -272,7 +272,7 @@ def test_operators_accept_array_or_scalar_as_either_operand(apply: Any) -> None:
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
     assert_alike(apply(array, second).get(), apply(host, other))
     if IS_SIMULATED and apply not in (operator.sub, operator.lt, operator.lshift):
-        return  # How a kernel reads a scalar operand does not depend on the function: three operators are enough.
+        return  # Three operators are enough: every kernel reads a scalar operand in the same way.
     number = 2 if apply in BITS else 2.5
     assert_alike(apply(array, number).get(), apply(host, number))
     assert_alike(apply(number, array).get(), apply(number, host))
@@ -475,7 +475,7 @@ def test_array_api_name_is_alias_of_numpy_name() -> None:
     assert (PyGPU.add.nin, PyGPU.add.nout, PyGPU.add.nargs, repr(PyGPU.add)) == (2, 1, 3, "<PyGPU.Ufunc add>")
 
 
-def test_bool_with_byte_other_than_0_and_1_counts_as_true() -> None:
+def test_bool_element_stored_as_other_byte_than_0_or_1_counts_as_true() -> None:
     host = np.array([[0, 1, 2], [200, 0, 61]], "uint8").view("bool")
     array = PyGPU.to_gpu(host.view("uint8")).view("bool")
     other = np.array([[False, True, True], [False, False, True]])
@@ -491,5 +491,5 @@ def test_bool_with_byte_other_than_0_and_1_counts_as_true() -> None:
         lambda package, a, b: a.all(axis=1),
         lambda package, a, b: a.astype("int16"),
     ):
-        # NumPy itself would use the byte values in sums and comparisons. `host != 0` has the truth values instead.
+        # NumPy would use the byte values in sums and comparisons. `host != 0` contains the truth values instead.
         np.testing.assert_array_equal(call(PyGPU, array, ours).get(), call(np, host != 0, other))

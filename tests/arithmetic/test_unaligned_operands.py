@@ -11,7 +11,7 @@ PACKED = np.dtype([("flag", "i1"), ("x", "f4"), ("y", "f8"), ("z", "c16")])
 
 
 def packed() -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Return a structured array with unaligned fields, on the host and on the device."""
+    """Return a packed structured array, whose fields are unaligned, on the host and on the device."""
     host = np.zeros(37, PACKED)
     host["flag"] = np.arange(37)
     for name in ("x", "y", "z"):

@@ -33,7 +33,7 @@ from support import (
     values,
 )
 
-# Source dtype that a quick run tests for each target dtype. Every dtype is once a source and once a target.
+# Source dtype that a quick run tests for each target dtype. Every dtype is the source once and the target once.
 FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
@@ -43,7 +43,8 @@ def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, n
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            given_to_numpy = given_to_us  # NumPy reports bad values of a list first, PyGPU a bad shape first.
+            # If both a value and the shape of a list are invalid, NumPy reports the value and PyGPU the shape.
+            given_to_numpy = given_to_us
         assert_same_refusal(given_to_us, given_to_numpy)
     else:
         assert given_to_us[0] == "value", given_to_us[1]
@@ -61,7 +62,7 @@ def test_assignment_broadcasts_and_converts_like_numpy(
     length = np.ndim(target[1]) if target[0] == "value" else 1
     trimmed = np.shape(target[1])[data.draw(st.integers(0, length)) :] if target[0] == "value" else (2,)
     source_shape = tuple(data.draw(st.sampled_from([n, n, n, 1, 2])) for n in trimmed)
-    # Values beyond the target's range would be converted differently from NumPy. All values are therefore small.
+    # All values are small, because values beyond the target's range would be converted differently from NumPy.
     kind = data.draw(numeric_dtypes if form != "device" else st.sampled_from(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])))
     source = values(source_shape, kind)[tuple(slice(None, None, -1) for _ in source_shape)]
     ours = {"host": source, "device": PyGPU.to_gpu(source), "list": source.tolist()}[form]

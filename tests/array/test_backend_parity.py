@@ -192,7 +192,7 @@ PROGRAMS = {
     "np.split(a, 3)[1]": "GPUArray float32 (1,)",
     "np.shape(a)": "(3,)",
     "np.result_type(a, np.float64)": "float64",
-    # Conversions, copies, indices and other access from the host.
+    # Host access: conversions, copies, indices and other ways to read elements.
     "memoryview(a)": "TypeError: memoryview: a bytes-like object is required, not 'PyGPU.GPUArray'",
     "bytes(a)": repr(bytes(12)),
     "np.from_dlpack(a, device='cpu', copy=True)": "ndarray float32 (3,)",
@@ -225,7 +225,7 @@ PROGRAMS = {
     "PyGPU.full(3, b[0])": FLOATS,
     "operator.setitem(a, ..., PyGPU.zeros(3))": "None",
     "a.fill(b[0])": FLOATS,
-    # Memory: limit and statistics.
+    # Memory limit and memory statistics.
     "limited(lambda: PyGPU.empty(1000, 'u1'))": "OutOfMemoryError",
     "grown(lambda: PyGPU.empty(1000, 'u1'))": "(1000, 1)",
     "PyGPU.set_memory_limit(-1)": "ValueError: nbytes is -1, and cannot be negative",
@@ -291,7 +291,7 @@ OF_HOST_MEMORY = {
 
 
 class Stranger:
-    """Define objects that are no arrays but implement addition and `==` with arrays."""
+    """Define an object that is no array but implements addition to arrays and `==` with arrays."""
 
     def __radd__(self, other: object) -> str:
         return "from the right"
@@ -317,7 +317,7 @@ def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
 
 
 def release_pending_frees() -> None:
-    """Release memory whose free is pending, so that the memory statistics contain only arrays in use."""
+    """Complete all pending frees, so that the memory statistics contain only arrays in use."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -346,7 +346,7 @@ def del_item(array: Any) -> None:
 
 
 def told(value: Any) -> str:
-    """Describe a value by the properties that are equal on all backends."""
+    """Describe a result by its type and by the properties that are equal on all backends."""
     if isinstance(value, PyGPU.GPUArray | np.ndarray):
         return f"{type(value).__name__} {value.dtype} {value.shape}"
     if isinstance(value, SimpleNamespace):

@@ -14,7 +14,7 @@ from support import PADDED, pair
 
 
 class Lying:
-    """Define a class whose `__len__`, `__index__`, `__getitem__` and `__array_interface__` fail or return nonsense."""
+    """Define a class whose special methods, such as `__len__`, fail or return nonsense."""
 
     shape = (2**62, 2**62)
     dtype = "float32"
@@ -109,7 +109,7 @@ MAKERS = ["GPUArray", "empty", "zeros", "ones", "full"]
 
 
 def call(function: Any, *args: Any) -> None:
-    """Call a function, and check that an exception is not a Rust panic and has a message."""
+    """Call a function, and check that any exception has a message and is no Rust panic."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -122,7 +122,7 @@ def call(function: Any, *args: Any) -> None:
 
 
 def may_request_gigabytes(args: tuple[Any, ...]) -> bool:
-    """Return whether an argument could request gigabytes, which a machine might really allocate."""
+    """Return whether an argument could request gigabytes, because some machines would really allocate them."""
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 
@@ -171,7 +171,8 @@ def test_assignment_of_any_value_causes_no_panic() -> None:
 def test_constructors_with_any_keyword_cause_no_panic(name: str) -> None:
     for value in ODD:
         if name == "gpudata" and isinstance(value, (int, np.ndarray)):
-            continue  # Any number is accepted as an address, whether it is valid or not.
+            # The test omits the keyword that takes an address: any number is accepted as an address, valid or not.
+            continue
         call(lambda value=value: PyGPU.GPUArray((2, 3), "float32", **{name: value}))
         call(lambda value=value: PyGPU.empty((2, 3), **{name: value}))
         call(lambda value=value: PyGPU.to_gpu(np.zeros(3), **{name: value}))

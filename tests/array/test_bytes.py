@@ -21,11 +21,11 @@ def values(dtype: str) -> np.ndarray:
 
 @pytest.mark.parametrize("view", VIEWS, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_bytes_of_array_are_those_of_ndarray(dtype, view):
+def test_tobytes_of_array_returns_same_bytes_as_numpy(dtype, view):
     host = np.asarray(values(dtype)[view])
     array = PyGPU.to_gpu(values(dtype))[view]
     assert bytes(array) == host.tobytes()
-    # NumPy fails for order 'F' of arrays without axes.
+    # NumPy fails for order 'F' of 0-d arrays.
     for order in (None, "C", "F", "A") if host.ndim else ("C",):
         assert array.tobytes(order) == host.tobytes(order)
         assert array.T.tobytes(order) == host.T.tobytes(order)
@@ -47,7 +47,7 @@ def test_byteswap_reverses_bytes_of_each_number(dtype, view):
     assert array.tobytes() == host.tobytes()
 
 
-def test_byteswap_keeps_order_of_axes():
+def test_byteswap_keeps_memory_order_of_axes():
     assert PyGPU.zeros((2, 3), order="F").byteswap().flags.f_contiguous
 
 

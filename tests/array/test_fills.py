@@ -21,7 +21,7 @@ import PyGPU
 HAS_GRAPHS = PyGPU.backend_name() != "cpu"
 with_graphs = pytest.mark.skipif(not HAS_GRAPHS, reason="this backend has no graphs")
 
-# Item sizes in bytes. A memset supports 1, 2 and 4; 8 and 16 need several words; the other sizes are no power of two.
+# Item sizes in bytes. A memset supports 1, 2 and 4; 8 and 16 need several words; the others are no powers of two.
 SIZES = [*range(1, 17), 24, 40, 600]
 FEW_SIZES = [3, 8, 12, 16]
 SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
@@ -40,7 +40,7 @@ SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
 
 
 def item(size: int, seed: int = 1) -> np.void:
-    """Return an item with different bytes (the bytes of an item above 251 bytes repeat)."""
+    """Return an item with different bytes; the bytes repeat after the first 251."""
     return np.frombuffer(bytes((seed + 37 * place) % 251 for place in range(size)), f"V{size}")[0]
 
 
@@ -91,8 +91,7 @@ def overwrite_freed_host_memory() -> None:
 @with_graphs
 @pytest.mark.parametrize("size", SIZES)
 def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
-    # A former defect: a captured fill with items of 8 or 16 bytes read a host vector that had been freed before the
-    # launch.
+    # This pins a defect: a captured fill of items of 8 or 16 bytes read host memory that was freed before the launch.
     stream = PyGPU.Stream(non_blocking=True)
     cases = [(shape, key) for shape, key in SHAPES_AND_KEYS if size in FEW_SIZES or len(shape) < 3]
     targets = [PyGPU.to_gpu(np.zeros(shape, f"V{size}")) for shape, _ in cases]
@@ -112,7 +111,7 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
 
 @with_graphs
 def test_captured_ones_full_and_assigned_scalars_are_correct() -> None:
-    # The former defect that captured fills read freed host memory also concerned `ones`, `full` and scalar assignment.
+    # The same defect, a captured fill that read freed host memory, concerned `ones`, `full` and scalar assignment.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
     stream = PyGPU.Stream(non_blocking=True)
     targets = [PyGPU.zeros((5, 100), dtype) for dtype in dtypes]

@@ -47,7 +47,7 @@ def masks(shape: tuple[int, ...]) -> st.SearchStrategy[np.ndarray]:
 
 @st.composite
 def advanced_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
-    """Draw a key: a mask, or a mixture of slices, masks, index arrays, integers, `None`, `...` and booleans."""
+    """Draw a key for indexing: a mask, or a mixture of slices, masks, index arrays, integers, `None` and booleans."""
     if draw(st.integers(0, 4)) == 0:
         return draw(masks(shape[: draw(st.integers(0, len(shape)))]))
     items: list[Any] = []
@@ -101,7 +101,7 @@ def test_assignment_with_array_keys_matches_numpy(
     selected = outcome(lambda: host[key])
     source: Any = values(np.shape(selected[1]) if selected[0] == "value" else (2,), dtype, start=50)
     if source.ndim and data.draw(st.booleans()):
-        source = source[..., :1]  # The last axis has length 1 and is broadcast.
+        source = source[..., :1]  # The last axis of the assigned value has length 1 and is broadcast.
     numpys = outcome(lambda: host.__setitem__(key, source))
     given_source = PyGPU.to_gpu(source) if by_device else source
     ours = outcome(lambda: device.__setitem__(on_device(key) if moved else key, given_source))
@@ -125,7 +125,7 @@ def test_repeated_indices_select_element_repeatedly() -> None:
     host, device = pair((5,))
     key = np.array([4, 0, 4, 4, -1])
     assert_same(device[key], host[key])
-    device[key] = host[key] = np.arange(5.0)  # For repeated indices the last value is stored.
+    device[key] = host[key] = np.arange(5.0)  # If an index occurs more than once, its last value is stored.
     assert_same(device, host)
 
 
@@ -149,7 +149,7 @@ def test_assignment_of_wrong_value_raises_and_changes_nothing(key: Any, source: 
     assert_same(device, host)
 
 
-def test_array_key_on_view_matches_numpy() -> None:
+def test_indexing_view_with_array_key_matches_numpy() -> None:
     host, device = pair((6, 5))
     for h, d in ((host.T, device.T), (host[::-2, 1:], device[::-2, 1:])):
         assert_same(d[[0, 2], [1, 1]], h[[0, 2], [1, 1]])
@@ -221,7 +221,7 @@ def test_selection_from_subclass_has_same_class() -> None:
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 @pytest.mark.parametrize("number", [0, 1, 7])
 def test_0d_index_array_next_to_empty_one_checks_bounds_like_numpy(shape: tuple[int, ...], number: int) -> None:
-    # NumPy checks the bounds of `number` even though the empty second index array selects no element.
+    # NumPy checks the bounds of the index `number`, even though the empty second index array selects no element.
     host = np.zeros(shape)
     key = (np.array(number), np.array([], int))
     try:

@@ -67,7 +67,8 @@ def test_import_of_host_array_makes_copy_in_strict_mode() -> None:
     class Producer:
         __dlpack__, __dlpack_device__ = x.__dlpack__, x.__dlpack_device__
 
-    _core._set_strict(True)  # The fixture of the marker `reads_in_place` restores the setting.
+    # The fixture of the marker `reads_in_place` restores the setting of strict mode after the test.
+    _core._set_strict(True)
     for given in (x, Producer(), memoryview(x)):
         made = PyGPU.asarray(given)
         assert made.tolist() == x.tolist()
@@ -94,7 +95,7 @@ def test_numpy_reads_memory_of_cpu_array_in_place(take: Any) -> None:
 
 
 @cpu_only
-def test_array_is_set_from_its_own_zero_copy_view() -> None:
+def test_array_set_from_zero_copy_view_of_itself_is_unchanged() -> None:
     for assign in (lambda a, h: a.set(h), lambda a, h: a.__setitem__(..., h), lambda a, h: a.get(h)):
         device = PyGPU.to_gpu(np.arange(1, 11, dtype="int32"))
         shown = np.asarray(device)

@@ -18,7 +18,7 @@ from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views
 
 
 def words(text: str) -> str:
-    """Return the text without white space: NumPy's shorter prefix `array(` moves the line breaks."""
+    """Return the text without white space, because NumPy's shorter prefix `array(` moves the line breaks."""
     return "".join(text.split())
 
 
@@ -75,8 +75,8 @@ LARGE = [(1001,), (5000,), (7, 143), (6, 6, 6, 6), (7, 7, 7, 7), (1, 2000), (200
 
 
 def test_large_array_is_summarized_like_numpy() -> None:
-    # The shape determines which elements are omitted, the dtype how an element is printed. Every fourth pair of dtype
-    # and shape is therefore enough.
+    # Every fourth pair of dtype and shape suffices. The shape determines which elements are omitted.
+    # The dtype determines how an element is printed.
     for dtype, shape in told(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
         host, device = pair(shape, dtype)
         assert str(device) == str(host)
@@ -173,7 +173,7 @@ def test_repr_of_subclass_contains_its_name() -> None:
     assert str(made) == "[3 3]"
 
 
-def test_printing_of_array_keeps_host_mirror() -> None:
+def test_printing_of_array_keeps_cached_host_copy() -> None:
     host, device = pair((3,))
     got = device.get()
     got[0] = 99

@@ -145,7 +145,7 @@ def test_len_is_length_of_first_axis(shape: tuple[int, ...]) -> None:
         assert ours == numpys
 
 
-def test_iterator_is_independent_and_stays_exhausted() -> None:
+def test_iterators_of_array_are_independent_and_stay_exhausted() -> None:
     _, device = pair((2, 3))
     rows = iter(device)
     assert [row.shape for row in rows] == [(3,), (3,)]
@@ -189,7 +189,7 @@ def test_ml_dtypes_elements_convert_to_scalars(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", OPAQUE, ids=str)
-def test_opaque_items_do_not_convert_to_scalars(dtype: Any) -> None:
+def test_void_and_structured_items_convert_to_scalars_like_numpy(dtype: Any) -> None:
     host = values((), dtype)
     device = PyGPU.to_gpu(host)
     for convert in (int, float, operator.index):

@@ -18,7 +18,7 @@ import PyGPU
 import simulated
 from support import assert_same, on_cpu
 
-# Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector, and 3 and 6 cause unaligned addresses.
+# Item sizes in bytes. 24 is no power of two, 32 exceeds the largest vector load, and 3 and 6 cause unaligned addresses.
 ITEMSIZES = [1, 2, 3, 4, 6, 8, 16, 24, 32]
 HERE = Path(__file__).parents[1]
 
@@ -26,7 +26,7 @@ Combination = TypeVar("Combination")
 
 
 def pairwise(combinations: Iterable[Combination]) -> list[Combination]:
-    """Return all combinations on a real GPU; on the CPU and on a simulated GPU every third one.
+    """Return all combinations of the arguments on a real GPU, and every third one on the CPU and on a simulated GPU.
 
     A simulated GPU is slow because it runs the threads of a kernel one after another.
     """
@@ -40,7 +40,7 @@ def of_size(itemsize: int) -> np.dtype:
 
 
 def noise(shape: tuple[int, ...], itemsize: int, seed: int) -> np.ndarray:
-    """Return items of random bytes below 60, so that no float is NaN."""
+    """Return items of random bytes. The bytes are below 60, so that no float is NaN."""
     count = int(np.prod(shape)) * itemsize
     raw = np.random.default_rng(seed).integers(0, 60, count, dtype=np.uint8)
     return raw.view(of_size(itemsize)).reshape(shape)
@@ -77,7 +77,7 @@ def random_key(generator: random.Random, array: Any) -> tuple[Any, ...]:
 
 
 def launches() -> int:
-    """Return the number of kernels launched on the simulated driver; 0 if it does not count them."""
+    """Return the number of kernels launched on the simulated driver, or 0 if the driver does not count launches."""
     driver = simulated.driver()
     if driver is None:
         return 0
@@ -342,11 +342,11 @@ def test_copies_and_gathers_without_compiler_match_numpy(tmp_path: Path) -> None
     for name in simulated.LIBRARIES:
         for found in [path for folder in folders if (path := Path(folder or ".") / name).exists()][:1]:
             (tmp_path / name).symlink_to(found.resolve())
-    # The original folder of the driver also contains the compiler. `tmp_path` contains only the driver.
+    # The driver's own folder also contains the compiler, so `tmp_path` has links to the driver's libraries alone.
     run_apart({"LD_LIBRARY_PATH": str(tmp_path), "PYGPU_NVRTC": str(tmp_path / "none.so")}, tmp_path)
 
 
 @pytest.mark.starts_processes
 def test_copies_and_gathers_with_failing_compiler_match_numpy(tmp_path: Path) -> None:
-    # The simulated compiler calls the program in CXX; a real compiler ignores the variable.
+    # The simulated compiler calls the program that the variable CXX names; a real compiler ignores this variable.
     run_apart({"CXX": "false"}, tmp_path)

@@ -20,7 +20,7 @@ class Buffer(PyGPU.GPUArray):
 
 
 class Image(PyGPU.GPUArray):
-    """Define a subclass whose argument is only part of the array's shape."""
+    """Define a subclass whose `__init__` takes only a part of the array's shape."""
 
     def __init__(self, shape):
         super().__init__((*shape, 3), np.uint8, order="F")
@@ -64,13 +64,13 @@ def test_arguments_passed_to_base_init_determine_array():
     assert (array.get() == 9).all()
 
 
-def test_arguments_of_subclass_without_base_init_determine_array():
+def test_subclass_without_base_init_is_created_from_its_arguments():
     array = Counted((2, 2), "i4")
     assert (array.shape, array.dtype, array.count) == ((2, 2), np.int32, 1)
 
 
 @pytest.mark.parametrize("arguments", [((2, 2), "i2"), (np.arange(4.0),), (0,)])
-def test_forwarded_arguments_create_one_array(arguments):
+def test_arguments_forwarded_to_base_init_allocate_one_array(arguments):
     array, plain = Through(*arguments), PyGPU.GPUArray(*arguments)
     assert (array.seen, array.shape, array.dtype) == (plain.shape, plain.shape, plain.dtype)
 

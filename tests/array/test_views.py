@@ -35,19 +35,19 @@ Step = tuple[str, Callable[[Any], Any], Callable[[Any], Any]]
 
 
 def method(name: str, *args: Any, **kwargs: Any) -> Step:
-    """Return a step that calls the method `name` of the device array and of the NumPy array."""
+    """Return a function that calls the method `name` of both the device array and the NumPy array."""
     call = lambda array: getattr(array, name)(*args, **kwargs)  # noqa: E731
     return f".{name}{args}{kwargs or ''}", call, call
 
 
 def function(name: str, *args: Any) -> Step:
-    """Return a step that calls the function `name` of PyGPU and of NumPy."""
+    """Return a function that calls both PyGPU's and NumPy's function `name`."""
     return f"{name}{args}", lambda a: getattr(PyGPU, name)(a, *args), lambda a: getattr(np, name)(a, *args)
 
 
 @st.composite
 def new_shapes(draw: st.DrawFn, size: int) -> tuple[int, ...]:
-    """Draw a shape with `size` elements; sometimes one length is replaced by -1 or by a wrong length."""
+    """Draw a shape with `size` elements; in some draws one length is -1 or wrong."""
     shape: list[int] = []
     rest = size
     for _ in range(draw(st.integers(0, 3))):
@@ -61,7 +61,7 @@ def new_shapes(draw: st.DrawFn, size: int) -> tuple[int, ...]:
 
 
 def axes(ndim: int) -> st.SearchStrategy[int]:
-    """Draw an axis, which is sometimes out of range."""
+    """Draw an axis; some draws are out of range."""
     return st.integers(-ndim, max(ndim - 1, 0)) if ndim else st.integers(-1, 1)
 
 
@@ -89,7 +89,8 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "squeeze":
             ones = [axis for axis, length in enumerate(host.shape) if length == 1]
             chosen = [(), (tuple(ones),), (None,)]
-            # For a 0-d array, NumPy accepts some integers as an axis but rejects them in a tuple. Draw only integers.
+            # For a 0-d array, NumPy accepts some integers as an axis but not in a tuple.
+            # The test therefore draws only integers.
             if host.ndim == 0:
                 return method(name, *draw(st.sampled_from([*chosen, (0,), (-1,), (1,)])))
             return method(name, *draw(st.sampled_from(chosen) | some_axes.map(lambda a: (a,))))
@@ -98,7 +99,8 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "diagonal":
             return method(name, draw(st.integers(-3, 3)), draw(axis), draw(axis))
         case "view" if host.dtype == PADDED:
-            return method(name)  # Another dtype would show the padding bytes, which a copy of NumPy leaves undefined.
+            # Another dtype would show the padding bytes, whose values are undefined in a copy by NumPy.
+            return method(name)
         case "view":
             return method(name, *draw(st.sampled_from([(), *((dtype,) for dtype in NUMPYS_OWN), ("V3",), ("V16",)])))
         case "ravel":
@@ -114,7 +116,8 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
             return function(name, draw(axis | some_axes), draw(axis | some_axes))
         case _:
             label, of_device, of_host = function(name, *draw(st.sampled_from([(), (None,)]) | axis.map(lambda a: (a,))))
-            # NumPy's function returns a scalar for a 0-d array. Call the function for errors, but return a 0-d view.
+            # NumPy's function returns a scalar for a 0-d array.
+            # The test calls it for its errors, but compares a 0-d view.
             return label, of_device, lambda a: of_host(a) if a.ndim else (of_host(a), a[...])[1]
 
 
@@ -136,7 +139,7 @@ def test_layout_after_chain_of_view_operations_matches_numpy(
             break
         is_view = np.may_share_memory(numpys[1], bases[1])
         host, device = numpys[1], ours[1]
-        if not is_view:  # The result is a copy: compare later offsets with the start of the copy.
+        if not is_view:  # The result is a copy, so later offsets count from the start of the copy.
             assert host.size == 0 or device.ptr != bases[0].ptr, label
             bases = (device, host)
         assert_same_layout(device, host, bases)
@@ -147,7 +150,7 @@ def test_layout_after_chain_of_view_operations_matches_numpy(
 @given(host_views(), st.sampled_from(ALL_DTYPES))
 def test_view_with_other_dtype_matches_numpy(host: np.ndarray, dtype: Any) -> None:
     device = PyGPU.to_gpu(host)
-    host = device.get()  # `host` may have gaps. The device array has none, and neither has this download.
+    host = device.get()  # `host` may have gaps. The device array has none, and this download of it has none either.
     ours, numpys = outcome(lambda: device.view(dtype)), outcome(lambda: host.view(dtype))
     if numpys[0] == "error":
         assert_same_refusal(ours, numpys)

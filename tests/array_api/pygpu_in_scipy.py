@@ -21,7 +21,7 @@ import PyGPU.testing
 
 
 class NumPy(types.ModuleType):
-    """NumPy, except that its assertions also accept arrays of a device."""
+    """Stand for NumPy in SciPy's tests, with assertions that also accept arrays of a device."""
 
     testing = PyGPU.testing
 
@@ -38,7 +38,7 @@ def _device_type(a):
 
 
 array_api.np = NumPy("numpy")
-# Other modules have imported these functions already, so their code is replaced. One test is less strict on GPUs.
+# Replace the code of the functions, because other modules have imported them already. One test is less strict on GPUs.
 array_api._xp_copy_to_numpy.__code__ = _xp_copy_to_numpy.__code__
 array_api.xp_device_type.__code__ = _device_type.__code__
 

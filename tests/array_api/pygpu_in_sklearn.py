@@ -36,5 +36,6 @@ for function in (
     yield_mixed_namespace_input_permutations,
     _convert_to_numpy,
 ):
-    if hasattr(array_api, function.__name__):  # versions before 1.9 have no mixed inputs
+    # Versions of scikit-learn before 1.9 have no tests with arrays of two libraries in one call.
+    if hasattr(array_api, function.__name__):
         getattr(array_api, function.__name__).__code__ = function.__code__

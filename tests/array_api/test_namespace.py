@@ -36,7 +36,7 @@ def test_namespace_info_reports_capabilities() -> None:
     assert PyGPU.zeros(()).reshape((1,) * 64).ndim == 64
     assert info.default_device() in info.devices()
     assert PyGPU.Device("cpu") in info.devices()
-    assert isinstance(info.devices(), list)  # as the standard requires; SciPy 1.17 appends a list
+    assert isinstance(info.devices(), list)  # SciPy 1.17 appends a list; the standard requires a tuple.
     defaults = info.default_dtypes(device=PyGPU.zeros(0).device)
     assert defaults["real floating"] == PyGPU.zeros(1).dtype
     assert defaults["integral"] == defaults["indexing"] == PyGPU.arange(1).dtype
@@ -114,7 +114,7 @@ def test_asarray_of_nested_device_arrays_gives_array_on_device() -> None:
 
 
 def test_where_function_accepts_arrays_without_elements() -> None:
-    # On the CPU, `where` uses NumPy's copyto, which reads one byte of the result array even if that array is empty.
+    # On the CPU, `where` calls NumPy's copyto, which reads one byte of the result array even if that array is empty.
     mask, empty = PyGPU.zeros((2, 1), bool), PyGPU.zeros((1, 0), np.int8)
     assert PyGPU.where(mask, empty, np.uint8(1)).shape == (2, 0)
     whole = PyGPU.zeros(3, np.int8)

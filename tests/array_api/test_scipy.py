@@ -1,6 +1,7 @@
 """Test SciPy and scikit-learn, if installed: functions that use the array API compute on the arrays' device.
 
-Functions in SciPy's compiled code are not tested, because their conversion of a device array to NumPy raises an error.
+Functions in SciPy's compiled code are not tested: they convert their arguments to NumPy, which raises an error for a
+device array.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ model_selection.train_test_split(x, y, random_state=0)[0]
 SKLEARN_FEW = ("preprocessing.StandardScaler().fit_transform(x)", "metrics.f1_score(y, z)")
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # on the CPU NumPy computes and warns
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # On the CPU, NumPy computes the result and warns.
 @pytest.mark.parametrize(
     "call", of_few([one.strip() for one in SKLEARN.replace("\n", ";").split(";") if one.strip()], SKLEARN_FEW)
 )

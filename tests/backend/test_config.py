@@ -1,4 +1,4 @@
-"""Test `config()`, `show_config()` and `python -m PyGPU`: all backends, the used one, why others are unavailable."""
+"""Test `config()`, `show_config()` and `python -m PyGPU`, which list the backends and why some are unavailable."""
 
 import os
 import subprocess

@@ -95,7 +95,7 @@ def test_unknown_device_name_raises_value_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("call", [PyGPU.set_device, PyGPU.device_properties])
-def test_functions_that_require_a_device_reject_none(call) -> None:
+def test_functions_that_require_device_reject_none(call) -> None:
     with pytest.raises(TypeError, match="must be named"):
         call(None)
 
@@ -232,7 +232,7 @@ def test_devices_of_two_drivers_are_no_peers() -> None:
 
 
 @pytest.mark.parametrize("call", [PyGPU.can_access_peer, PyGPU.enable_peer_access])
-def test_peer_access_functions_reject_missing_device(call) -> None:
+def test_peer_access_functions_reject_none_and_unknown_device(call) -> None:
     with pytest.raises(TypeError):
         call(0, None)
     with pytest.raises(TypeError):

@@ -51,8 +51,8 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Calls that PyGPU does not make with the simulated driver, because this driver has newer replacements for them, has
-# memory pools and creates only primary contexts.
+# Calls that PyGPU does not make with the simulated driver.
+# The driver has newer replacements for them, or has memory pools, or creates only primary contexts.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
@@ -61,7 +61,7 @@ SUPERSEDED = {
 }
 # Calls that only drivers newer than the simulated one have.
 ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else set()
-# Whether all copies use the ring of pinned slots (see test_staging.py), and the driver calls that are then not made.
+# Whether all copies use the ring of pinned slots (see test_staging.py), and the driver calls that PyGPU then omits.
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
@@ -75,11 +75,12 @@ AFTERWARDS = {
     "hipGetLastError",
     "hipMemPoolDestroy",
 }
-# Calls that release a resource. If the driver rejects such a call, PyGPU leaks the resource, because its reuse would be
-# unsafe. On HIP, the host waits for the device before exported memory is freed, because no event covers all streams.
+# Calls that release a resource.
+# If the driver rejects such a call, PyGPU leaks the resource, because its reuse would be unsafe.
+# On HIP, the host waits for the device before exported memory is freed, because no event covers all streams.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Unload|Reset|TrimTo|hipDeviceSynchronize")
 
-# Pairs of call and error that PyGPU expects: the error reports that the kernel has no further parameters.
+# Pairs of call and error that are no failure: the error reports that the kernel has no further parameters.
 ANSWERS = {("cuFuncGetParamInfo", "invalid value")}
 
 ONCE = 1
@@ -92,16 +93,16 @@ FAULTS = {
     "device lost": (214, simulated.STICKY),
 }
 FATAL = {code for code, manner in FAULTS.values() if manner != ONCE}
-# Maximum amount of pinned memory that an exercise uses, in bytes.
+# Largest amount of pinned memory that an exercise uses, in bytes.
 LARGEST_HOST_BLOCK = 1 << 20
 # A fault is injected into at most the first three times that an exercise makes a call; later times are similar.
 MOST_TIMES = 3
 
-# Error that is injected at every position. PyGPU has no special reaction to this error.
+# The error that is injected at every position. PyGPU handles it like any error without a special meaning.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
-# Errors that are injected at every position of the matching calls, because PyGPU reacts specially to these pairs, for
-# example by a retry.
+# Errors that are injected at every position of the matching calls.
+# PyGPU handles these pairs in a special way, for example by a retry.
 ANSWERED = {"out of memory": re.compile(r"Alloc|Malloc"), "not ready": re.compile(r"Query")}
 EVERYWHERE = os.environ.get("PYGPU_FAULTS") == "all"
 
@@ -143,7 +144,7 @@ def wait_until_errors_end() -> None:
                 PyGPU.synchronize(device)
         except PyGPU.CudaError as error:
             last = error
-            if error.code in FATAL:  # Work that was active when the device was reset has failed later.
+            if error.code in FATAL:  # Work that ran when the device was reset reports its failure only now.
                 DRIVER.reset_state()
             continue
         return
@@ -174,7 +175,7 @@ def assert_describes_fault(error: PyGPU.CudaError, code: int) -> None:
 
 
 def attempt(exercise: str, call: str, code: int) -> str:
-    """Run an exercise into which a fault was injected; return whether an error was raised or absorbed."""
+    """Run an exercise with an injected fault, and return whether PyGPU raised an error or handled the fault itself."""
     try:
         EXERCISES[exercise]()
     except PyGPU.CudaError as error:
@@ -208,19 +209,22 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Return the positions at which a fault is injected into a call: an exercise, and n for its nth use of the call."""
+    """Return where faults are injected into a driver call: pairs of an exercise and n, for its nth use of the call."""
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # After a fatal fault all later calls fail too.
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):
         return found
     step = max(1, min(len(OTHERS), len(found)))
-    # The run in which all copies are staged (`ALL_STAGED`) selects other positions than the run without it.
+    # The run in which all copies are staged (`ALL_STAGED`) tests other positions than the run without it.
     chosen = found[(OTHERS.index(fault) + CALLS.index(call) + 2 * ALL_STAGED) % step :: step]
     return [place for place in found if place in chosen or (place[1] == 1 and rarest_call(place[0], made) == call)]
 
 
 def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
-    """Return the call of an exercise that the fewest other exercises make; the exercise tests it with every fault."""
+    """Return the call of an exercise that the fewest other exercises make.
+
+    The exercise tests this call with every fault.
+    """
     calls = [call for call in made[exercise] if call not in NOT_MADE | AFTERWARDS]
     return min(calls, key=lambda call: sum(call in others for others in made.values()))
 
@@ -259,7 +263,7 @@ def test_every_exercise_is_tested_with_every_failure_kind(made: dict[str, dict[s
 
 
 def _count_errors_after_fatal_fault(code: int) -> None:
-    """Count the errors of calls after a fatal fault, and check that each has the code of the fault."""
+    """Count the errors of later calls after a fatal fault, and check that each error has the code of the fault."""
     for _ in range(2):
         try:
             PyGPU.synchronize()

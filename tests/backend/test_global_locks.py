@@ -16,11 +16,12 @@ from support_kernels import needs_kernels
 
 ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
-# Types whose lock stays locked in a forked child. `Condvar` is not among them: it has no state that a fork could
-# interrupt, and `ForkSafeGuard::wait` releases the lock.
+# Types whose lock stays locked in a forked child.
+# `Condvar` is not among them: it has no state that a fork could interrupt, and `ForkSafeGuard::wait` releases the lock.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
-# Types of other crates that are forbidden everywhere. pyo3 releases the GIL while it initializes a `PyOnceLock`, so a
-# fork can interrupt the initialization. A `LazyLock` is always part of a static.
+# Types of other crates that are forbidden in statics.
+# A `LazyLock` is always part of a static. pyo3 releases the GIL while it initializes a `PyOnceLock`, so a fork can
+# interrupt the initialization.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 
@@ -35,7 +36,7 @@ def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
 
 @pytest.mark.enough_on("cpu")
 def test_every_static_lock_of_sources_is_usable_after_fork() -> None:
-    # A former defect: a dozen static locks stayed locked in a forked child.
+    # This pins a defect: a dozen static locks stayed locked in a forked child.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
     found = [of for _, of in statics if re.search(r"\b(?:ForkSafeMutex|ForkSafeOnce)<", of)]
@@ -65,7 +66,7 @@ def test_static_lock_that_is_unsafe_after_fork_is_detected(planted: str) -> None
 
 
 def run(script: str) -> str:
-    """Run a script in a separate process and return its output; fail if the process fails or runs for 110 s."""
+    """Run a script in a separate process and return its output; fail if the process fails or takes more than 110 s."""
     text = "import warnings\nwarnings.simplefilter('ignore')\n" + textwrap.dedent(script)
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=dict(os.environ), check=False)
@@ -101,7 +102,7 @@ def forked(work):
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
 def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
-    # A former defect: a lock that a compiling thread of the parent held stayed locked in the child.
+    # This pins a defect: a lock that a compiling thread of the parent held stayed locked in the child.
     run(
         FORKS
         + """
@@ -132,7 +133,7 @@ finally:
 
 @pytest.mark.starts_processes
 def test_forked_child_can_use_host_arrays_while_parent_threads_run() -> None:
-    # A former defect: a lock that a copying thread of the parent held stayed locked in the child.
+    # This pins a defect: a lock that a copying thread of the parent held stayed locked in the child.
     run(
         FORKS
         + """
@@ -183,8 +184,8 @@ if __name__ == "__main__":
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
 def test_forked_worker_pool_with_gpu_arrays_raises_error_without_hang() -> None:
-    # A former defect: the error was raised while a worker unpickled its task. The worker ended, and the pool waited for
-    # the result of the task indefinitely.
+    # This pins a defect: the error was raised while a worker unpickled its task.
+    # The worker ended, and the pool waited indefinitely for the result of the task.
     printed = run(
         POOL
         + """

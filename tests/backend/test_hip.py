@@ -1,4 +1,4 @@
-"""Test where the HIP backend differs from the CUDA backend, on a simulated GPU that exports AMD's runtime functions.
+"""Test the differences of HIP from CUDA, on a simulated GPU that exports the functions of AMD's runtime.
 
 Each test runs in a separate process, so these tests do not depend on the backend of the test run. With
 `PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`, all other tests run on the simulated HIP GPU too.
@@ -38,7 +38,7 @@ def raised(call):
 
 
 def run(body: str, **environment: str) -> str:
-    """Run a script after PRELUDE on simulated HIP, check for a clean exit, and return its output."""
+    """Run a script after PRELUDE on the simulated HIP driver, check for a clean exit, and return its output."""
     settings = {name: value for name, value in os.environ.items() if not name.startswith("PYGPU_")}
     settings |= {"PYGPU_BACKEND": "hip", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(body)]
@@ -189,7 +189,7 @@ def test_memory_used_by_foreign_stream_is_freed_after_device_wait() -> None:
     """)
 
 
-def test_assignment_to_rows_with_gaps_makes_few_driver_calls() -> None:
+def test_hip_assignment_to_strided_rows_makes_few_driver_calls() -> None:
     run("""
         names = "hipMemsetD8Async", "hipMemsetD16Async", "hipMemsetD32Async", "hipMemset2DAsync", "hipMemcpy2DAsync"
         def made(): return sum(map(sim.call_count, names))

@@ -26,7 +26,7 @@ HAS_SOURCES = (ROOT / "src").is_dir()
 
 @pytest.fixture(scope="module")
 def runtime() -> Path:
-    """Return the folder of AMD's runtime libraries, or skip the tests if there is none."""
+    """Return the folder of AMD's runtime libraries, or skip the test if the folder does not exist."""
     if Path("/dev/kfd").exists():
         pytest.skip("this machine has an AMD GPU, or at least its kernel driver")
     if (FOLDER / "why-not").exists():
@@ -37,7 +37,7 @@ def runtime() -> Path:
 
 
 def run(runtime: Path, code: str, **environment: str) -> subprocess.CompletedProcess:
-    """Run Python in a separate process that finds the runtime; raise an error if it runs for 60 s."""
+    """Run Python in a separate process that finds AMD's runtime; raise an error if it takes more than 60 s."""
     settings = {name: value for name, value in os.environ.items() if not name.endswith(VARIABLES)}
     settings |= {"LD_LIBRARY_PATH": str(runtime)} | environment
     command = [sys.executable, "-c", f"import PyGPU\n{code}"]
@@ -161,7 +161,7 @@ def test_hiprtc_compiles_source_of_each_example(runtime: Path, name: str) -> Non
 
 
 def special_headers() -> str:
-    """Return C's names, then each header of the special functions after those that it uses."""
+    """Return C's names, then each header of the special functions, preceded by the headers that it includes."""
     include = ROOT / "src/ops/include"
     lists = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/ops/ufunc/special").glob("*.rs"))
     pattern = r'static (\w+): Header =\s*Header::of\(\s*include_str!\("([^"]+)"\),\s*&\[([^]]*)\],?\s*\)'

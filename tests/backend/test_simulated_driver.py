@@ -1,4 +1,4 @@
-"""Test the simulated driver: the functions that it simulates, the faults that it injects, the misuse that it reports.
+"""Test the simulated driver: which functions it simulates, which faults it injects, and which misuse it reports.
 
 Each test runs in a separate process, because a process loads only one driver.
 """
@@ -27,8 +27,8 @@ pytestmark = [
     ),
 ]
 
-# Imports and functions at the start of each script. `sim.call` calls a driver function directly, as another library
-# would.
+# Imports and functions with which each script begins.
+# `sim.call` calls a driver function directly, as another library would.
 PRELUDE = """
 import ctypes, numpy, PyGPU, simulated
 PyGPU.zeros(1)
@@ -47,13 +47,13 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     settings |= {"PYGPU_BACKEND": "cuda", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
     settings |= {
         "PYGPU_RECYCLE": "0"
-    }  # Return each freed block to the driver at once, instead of keeping it for reuse.
+    }  # This setting returns each freed block to the driver at once, instead of keeping it for reuse.
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(script)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, env=settings | environment)
 
 
 def clean(script: str, **environment: str) -> str:
-    """Run a script, check for a clean exit without findings, and return its output."""
+    """Run a script, check that it exits cleanly and that the driver reports no misuse, and return its output."""
     done = run(script, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""Test arrays, memory, streams and events as arguments of ctypes functions: 64-bit addresses, type checks, errors."""
+"""Test arrays, memory, streams and events as arguments of ctypes functions: addresses, checks of types, and errors."""
 
 import ctypes
 

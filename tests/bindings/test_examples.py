@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.starts_processes, pytest.mark.enough_on("cpu")]
 
 
 def environment(out: Path) -> dict[str, str]:
-    """Return the environment for the commands of an example: the running Python first in PATH, and the backend."""
+    """Return the environment for the commands of an example: PATH begins with the folder of this Python."""
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(FORTRAN / "bin")])
     here = {
         "PATH": programs,
@@ -45,7 +45,7 @@ def run(out: Path, *command: object) -> str:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the examples' C library once, and return its folder, into which the modules are built too.
+    """Copy the examples, build their C library once, and return its folder, into which the modules are built too.
 
     The folder is in a copy of the examples without the rest of the repository, because the pages tell readers to copy
     the examples.
@@ -85,7 +85,7 @@ def tool(name: str) -> str:
     return found
 
 
-def test_example_of_c_module_uses_arrays_in_place(out: Path) -> None:
+def test_example_of_c_extension_module_uses_arrays_in_place(out: Path) -> None:
     needs_c()
     run(out, "sh", "c/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "c/use.py")

@@ -1,4 +1,4 @@
-"""Test `from_pointer`, which makes arrays from memory of C code: values, rejected input, exactly one deleter call."""
+"""Test `from_pointer`, which makes arrays of memory from C code: values, errors, and exactly one deleter call."""
 
 import ctypes
 import gc
@@ -74,7 +74,7 @@ def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
     assert ended.addresses == [memory.ptr]
 
 
-def test_reference_to_python_deleter_is_released_once(memory: PyGPU.GPUArray) -> None:
+def test_reference_to_python_object_as_deleter_is_released_once(memory: PyGPU.GPUArray) -> None:
     ended = RecordingDeleter()
     held = sys.getrefcount(ended.function)
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
@@ -84,7 +84,7 @@ def test_reference_to_python_deleter_is_released_once(memory: PyGPU.GPUArray) ->
     afterwards = sys.getrefcount(ended.function)
     assert (while_used, afterwards) == (held + 1, held)
 
-    # Now the array has the only reference to the deleter. PyGPU must call the deleter before it drops the reference.
+    # The array now has the only reference to the deleter. PyGPU must call the deleter before it drops the reference.
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     function = weakref.ref(ended.function)
     del ended.function

@@ -137,7 +137,7 @@ FLOAT32, ANY, WRITE, C_CONTIGUOUS, F_CONTIGUOUS, ON_HOST, ON_GPU = 2 * 256 + 32,
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
-    """Compile `VIEW` and load it with `ctypes.PyDLL`, which holds the GIL during calls."""
+    """Compile the C source `VIEW`, and load it with `ctypes.PyDLL`, which holds the GIL during calls."""
     if shutil.which("cc") is None or not HAS_HEADERS:
         pytest.skip("needs a C compiler and the headers of Python")
     folder = tmp_path_factory.mktemp("view")
@@ -209,7 +209,7 @@ def test_c_function_gets_current_stream_of_array_device(library: ctypes.PyDLL) -
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_c_view_accepts_arrays_of_12_subclasses(library: ctypes.PyDLL) -> None:
-    for number in range(12):  # The header caches checks of types, but fewer than 12.
+def test_c_array_view_accepts_arrays_of_12_subclasses(library: ctypes.PyDLL) -> None:
+    for number in range(12):  # The header caches its checks of types, but for fewer than 12 types.
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

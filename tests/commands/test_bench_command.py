@@ -59,7 +59,7 @@ def test_bench_rejects_invalid_size(
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("text", [None, "no json", "{}", '{"rows": [1]}'])
-def test_bench_rejects_file_without_figures_before_measuring(
+def test_bench_rejects_invalid_result_file_before_measuring(
     text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "figures.json"

@@ -1,4 +1,4 @@
-"""Test `python -m PyGPU check program.py`: the command reports defects of kernels, and nothing for correct kernels."""
+"""Test `python -m PyGPU check program.py`: it reports defects of kernels, and nothing for correct kernels."""
 
 import subprocess
 import sys
@@ -100,7 +100,7 @@ def test_check_command_reports_source_line_of_write_beyond_array(tmp_path: Path)
     assert "0 bytes behind the end of an array of 128 bytes, in beyond at kernel.cu:15\n      o[i] = 1;" in done.stdout
 
 
-def test_check_command_reports_source_line_of_null_pointer_write_once(tmp_path: Path) -> None:
+def test_check_command_reports_line_of_null_pointer_write_only_once(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "null")
     assert done.returncode == 1
     assert "kernel null, block (0,0,0), thread (" in done.stdout

@@ -12,7 +12,7 @@ from PyGPU.__main__ import main
 
 
 def warm(cache: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """Run the command in a separate process with `cache` as the kernel cache."""
+    """Run `python -m PyGPU warm` in a separate process, with the folder `cache` as the kernel cache."""
     command = [sys.executable, "-m", "PyGPU", "warm", "--threads", "2", *arguments]
     environment = os.environ | {"PYGPU_CACHE_DIR": str(cache)}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -26,7 +26,7 @@ def test_second_warm_command_finds_all_kernels_in_cache(tmp_path: Path) -> None:
         assert "NumPy computes" in done.stdout
         return
     count = len(list((tmp_path / "kernels").glob("*.pgk")))
-    assert count >= 8  # contiguous, in place, strided, broadcast, and with scalars
+    assert count >= 8  # Variants: contiguous, in place, strided, broadcast, and with scalars.
     assert done.stdout.startswith(f"{count} kernels compiled; {count} of")
     again = warm(tmp_path, "--functions", "add", "--dtypes", "float32")
     assert again.stdout.startswith(f"0 kernels compiled; {count} of")

@@ -33,7 +33,7 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|nan|inf)(?![\
 
 
 def fetch(program: dict[str, Any], folder: Path) -> None:
-    """Fetch the pinned files of a program into its repository's folder."""
+    """Fetch the files of a program at the listed commit into the folder of its repository."""
     missing = [name for name in program["files"] if not (folder / name).exists()]
     if not missing:
         return
@@ -51,7 +51,7 @@ def fetch(program: dict[str, Any], folder: Path) -> None:
 
 
 def check(program: dict[str, Any], folder: Path) -> None:
-    """Compare the checksums of a program's files."""
+    """Compare the checksums of a program's files with the listed ones."""
     for name, expected in program["files"].items():
         found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         if found != expected:
@@ -59,7 +59,7 @@ def check(program: dict[str, Any], folder: Path) -> None:
 
 
 def environment(backend: str, simulated: Path | None) -> dict[str, str]:
-    """Return the environment of a program on a backend."""
+    """Return the environment variables with which a program runs on a backend."""
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")]))
     if backend != "cupy":
@@ -70,7 +70,7 @@ def environment(backend: str, simulated: Path | None) -> dict[str, str]:
 
 
 def run(program: dict[str, Any], folder: Path, backend: str, simulated: Path | None) -> dict[str, Any]:
-    """Run all command lines of a program; return its output and wall time."""
+    """Run all command lines of a program, and return its output and its wall time."""
     output, start = "", time.perf_counter()
     for first, *arguments in program["run"]:
         file = folder / first
@@ -94,13 +94,13 @@ def run(program: dict[str, Any], folder: Path, backend: str, simulated: Path | N
 
 
 def lines_of(program: dict[str, Any], output: str) -> list[tuple[str, list[float]]]:
-    """Return the text and the numbers of each line, without lines of times."""
+    """Return the text and the numbers of each output line, without lines that report times."""
     lines = [line for line in output.splitlines() if not line.startswith(tuple(program.get("ignore", [])))]
     return [(" ".join(NUMBER.sub("#", line).split()), [float(part) for part in NUMBER.findall(line)]) for line in lines]
 
 
 def difference(program: dict[str, Any], output: str, expected: str) -> str | None:
-    """Return the first difference between two outputs, or None."""
+    """Return a description of the first difference between two outputs, or None if they agree."""
     tolerance, ranges = program.get("tolerance", 1e-8), program.get("ranges", {})
     found, wanted = lines_of(program, output), lines_of(program, expected)
     if not wanted or len(found) != len(wanted):
@@ -119,7 +119,7 @@ def difference(program: dict[str, Any], output: str, expected: str) -> str | Non
 
 
 def judge(program: dict[str, Any], results: dict[str, dict[str, Any]], earlier: dict[str, Any]) -> None:
-    """Add the verdict to each result: same, reference, or the difference from the reference."""
+    """Add a verdict to each result: same, reference, or the difference from the reference."""
     if "output" in earlier:
         results = {"reference": earlier, **results}
     order = ["reference", "cupy", *results]
@@ -137,7 +137,7 @@ def judge(program: dict[str, Any], results: dict[str, dict[str, Any]], earlier: 
 
 
 def main() -> int:
-    """Run the programs, print the table, and return 1 if a result differs."""
+    """Run the programs, print the table, and return 1 if a result differs from the reference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="programs, by default all")
     parser.add_argument("--source", type=Path, help="folder with the files, instead of fetching them by git")

@@ -4,8 +4,8 @@
     python tests/cupy/run_upstream.py cupy cupy_tests/math_tests cupy_tests/linalg_tests
 
 Paths are relative to the folder `tests` of the checkout; by default the modules of `COUNTED` run. Options after ``--``
-are passed to pytest, which runs once for each module. Tests of huge arrays are omitted unless ``--huge`` is given. A
-test that uses a private module or name of CuPy is counted apart: it cannot pass.
+are passed to pytest, which runs once for each module. Tests of huge arrays are omitted unless ``--huge`` is given.
+Tests that use a private module or name of CuPy cannot pass, so the report counts them separately.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ LONGEST = 160
 
 
 def last_error(message: str) -> str:
-    """Return the line of a message that names the error, with numbers replaced, so that equal causes are counted."""
+    """Return the line of a message that names the error.
+
+    Numbers in it are replaced, so that equal causes are counted together.
+    """
     lines = [line for line in message.splitlines() if line.strip() and not line.startswith("for ")]
     errors = [line for line in lines if re.match(r"(\w+\.)*\w*(Error|Exception|Warning)\b", line)]
     prefix = (

@@ -1,4 +1,4 @@
-"""Test `as_cupy`, which replaces CuPy for code that imports `cupy`, and ``python -m PyGPU run``."""
+"""Test `as_cupy`, after which `import cupy` gives `PyGPU.cupy`, and the command ``python -m PyGPU run --as-cupy``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if __name__ == "__main__":
 
 
 def run(code: str, *arguments: str, folder: Path | None = None, path: Path | None = None) -> str:
-    """Return the output of a new process."""
+    """Run Python in a new process, and return its output."""
     command = [sys.executable, *(["-c", code] if code else []), *arguments]
     environment = {**os.environ}
     if path is not None:
@@ -44,14 +44,14 @@ def run(code: str, *arguments: str, folder: Path | None = None, path: Path | Non
 
 
 def refused(*arguments: str, folder: Path | None = None) -> str:
-    """Return the error output of a command that fails."""
+    """Run a command that fails, and return its error output."""
     command = [sys.executable, "-m", "PyGPU", "run", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 2
     return done.stderr
 
 
-def test_run_command_runs_program_of_cupy_and_pycuda(tmp_path: Path) -> None:
+def test_run_command_with_aliases_runs_program_of_cupy_and_pycuda(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "other.py").write_text("import pycuda.gpuarray, sys\nprint(pycuda.gpuarray.__name__, sys.argv)\n")
     wanted = "['--one', '2'] [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]] 0.5 __main__\n"
@@ -63,7 +63,7 @@ def test_run_command_runs_program_of_cupy_and_pycuda(tmp_path: Path) -> None:
     assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", folder=tmp_path)
 
 
-def test_alias_and_package_share_module_objects_until_undone() -> None:
+def test_cupy_alias_has_same_module_objects_as_package_until_undone() -> None:
     code = """
 import sys, PyGPU
 cupy = PyGPU.as_cupy()
@@ -86,7 +86,7 @@ print(cupy.random.rand(2).shape)
     ]  # fmt: skip
 
 
-def test_missing_module_raises_import_error_with_replacement() -> None:
+def test_import_of_missing_cupy_module_raises_with_replacement() -> None:
     code = """
 import PyGPU
 PyGPU.as_cupy()
@@ -134,7 +134,7 @@ except RuntimeError as error:
     assert lines[3].startswith("as_cupy: cupy was imported before, and is not PyGPU")
 
 
-def test_libraries_that_look_for_cupy_treat_arrays_rightly() -> None:
+def test_libraries_that_detect_cupy_accept_device_arrays() -> None:
     code = """
 import PyGPU
 PyGPU.as_cupy()

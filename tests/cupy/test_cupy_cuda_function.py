@@ -1,4 +1,4 @@
-"""Test compiled modules of `cupy.cuda`."""
+"""Test `cupy.cuda.Module` and its functions, which load compiled kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ extern "C" __global__ void fill(int *x, int n) {
 """
 
 
-def test_compiled_module_has_functions_and_variables() -> None:
+def test_cuda_module_of_compiled_source_has_functions_and_variables() -> None:
     module = cuda.compile_with_cache(SOURCE, options=("-DUNUSED=1",))
     address = module.get_global_var("offset")
     cuda.runtime.memset(address, 0, 4)
@@ -33,7 +33,7 @@ def test_compiled_module_has_functions_and_variables() -> None:
     assert x.tolist() == [*range(1, 8), 7, 8, 9]
 
 
-def test_module_loads_image_and_file(tmp_path: Path) -> None:
+def test_cuda_module_loads_image_and_file(tmp_path: Path) -> None:
     image = PyGPU.Module(SOURCE).image
     path = tmp_path / "image"
     path.write_bytes(image)

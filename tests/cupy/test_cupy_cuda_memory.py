@@ -1,4 +1,4 @@
-"""Test pointers, pools, allocators and hooks of `cupy.cuda`."""
+"""Test the pointers, pools, allocators and hooks of `cupy.cuda`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pool() -> Iterator[cuda.MemoryPool]:
     pool.free_all_blocks()
 
 
-def test_data_points_to_the_arrays_memory() -> None:
+def test_data_attribute_points_to_memory_of_array() -> None:
     a = PyGPU.arange(12, dtype="f4").reshape(3, 4)
     pointer = a.data
     assert isinstance(pointer, cuda.MemoryPointer)
@@ -44,7 +44,7 @@ def test_data_points_to_the_arrays_memory() -> None:
     assert pointer.ptr == a.ptr + 4
 
 
-def test_data_keeps_memory_alive_and_makes_arrays() -> None:
+def test_data_attribute_keeps_memory_alive_and_serves_new_arrays() -> None:
     a = PyGPU.arange(4, dtype="i4")
     pointer = a.data + 4
     del a
@@ -55,7 +55,7 @@ def test_data_keeps_memory_alive_and_makes_arrays() -> None:
     assert len(filler) == 20
 
 
-def test_pointer_copies_match_numpy() -> None:
+def test_memory_pointer_copies_match_numpy() -> None:
     source, result = np.arange(6, dtype="i4"), np.zeros(6, "i4")
     pointer, other, stream = cuda.alloc(24), cuda.alloc(24), cuda.Stream()
     pointer.copy_from(source.ctypes.data, 24)
@@ -77,13 +77,13 @@ def test_pointer_copies_match_numpy() -> None:
     assert raised.value.status == 1
 
 
-def test_empty_block_has_no_other_byte() -> None:
+def test_memory_pointer_of_empty_block_accesses_no_bytes() -> None:
     with pytest.raises(ValueError, match="has no byte 1"):
         cuda.MemoryPointer(cuda.Memory(0), 1)
     assert cuda.MemoryPointer(cuda.Memory(0), 0).ptr == 0
 
 
-def test_unowned_memory_keeps_its_owner() -> None:
+def test_unowned_memory_keeps_reference_to_its_owner() -> None:
     a = PyGPU.arange(4, dtype="i4")
     unowned = cuda.UnownedMemory(a.ptr, a.nbytes, a)
     assert (unowned.ptr, unowned.size, unowned.device_id) == (a.ptr, 16, 0)
@@ -97,7 +97,7 @@ def test_unowned_memory_keeps_its_owner() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Memory", "ManagedMemory", "MemoryAsync"])
-def test_memory_of_each_kind_serves_arrays(kind: str) -> None:
+def test_memory_of_each_kind_can_be_used_by_arrays(kind: str) -> None:
     allocate = {
         "Memory": lambda size: cuda.MemoryPointer(cuda.Memory(size), 0),
         "ManagedMemory": cuda.malloc_managed,
@@ -110,7 +110,7 @@ def test_memory_of_each_kind_serves_arrays(kind: str) -> None:
     assert isinstance(a.data.mem, cuda.BaseMemory)
 
 
-def test_managed_memory_takes_advice() -> None:
+def test_managed_memory_accepts_advice() -> None:
     managed = cuda.ManagedMemory(1024)
     managed.prefetch(cuda.Stream(), device_id=0)
     managed.advise(cuda.runtime.cudaMemAdviseSetReadMostly, cuda.Device(0))
@@ -122,7 +122,7 @@ def test_managed_memory_takes_advice() -> None:
             call()
 
 
-def test_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> None:
+def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> None:
     block = pool.malloc(4 * UNIT - 10)
     address = block.ptr
     assert (pool.used_bytes(), pool.free_bytes(), block.mem.size) == (4 * UNIT, 0, 4 * UNIT)
@@ -131,7 +131,7 @@ def test_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> None:
     assert (head.ptr, tail.ptr) == (address, address + UNIT)
     del tail
     assert (pool.used_bytes(), pool.free_bytes(), pool.n_free_blocks()) == (UNIT, 3 * UNIT, 1)
-    pool.free_all_blocks()  # a part of an allocation in use stays
+    pool.free_all_blocks()  # The other part of the allocation is still in use, so the pool keeps the allocation.
     assert pool.total_bytes() == 4 * UNIT
     del head
     assert pool.n_free_blocks() == 1
@@ -140,7 +140,7 @@ def test_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> None:
     assert (pool.total_bytes(), pool.n_free_blocks()) == (0, 0)
 
 
-def test_pool_separates_streams(pool: cuda.MemoryPool) -> None:
+def test_memory_pool_does_not_reuse_block_of_other_stream(pool: cuda.MemoryPool) -> None:
     stream = cuda.Stream()
     address = pool.malloc(UNIT).ptr
     with stream:
@@ -154,13 +154,13 @@ def test_pool_separates_streams(pool: cuda.MemoryPool) -> None:
         assert pool.malloc(UNIT).ptr == other
 
 
-def test_pool_limit_is_enforced(pool: cuda.MemoryPool) -> None:
+def test_memory_pool_limit_is_enforced(pool: cuda.MemoryPool) -> None:
     pool.set_limit(size=6 * UNIT)
     blocks = [pool.malloc(5 * UNIT), pool.malloc(UNIT)]
     with pytest.raises(memory.OutOfMemoryError, match=r"allocating 512 bytes \(allocated so far: 3,072 bytes, limit"):
         pool.malloc(1)
     blocks.clear()
-    assert pool.malloc(6 * UNIT).mem.size == 6 * UNIT  # the pool frees its blocks to stay within the limit
+    assert pool.malloc(6 * UNIT).mem.size == 6 * UNIT  # The pool frees its unused blocks to stay within the limit.
     pool.set_limit(fraction=0.5)
     assert pool.get_limit() == cuda.runtime.memGetInfo()[1] // 2
     pool.set_limit(size=0)
@@ -170,14 +170,14 @@ def test_pool_limit_is_enforced(pool: cuda.MemoryPool) -> None:
             pool.set_limit(**arguments)  # type: ignore[arg-type]
 
 
-def test_pool_limit_of_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_pool_limit_is_read_from_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUPY_GPU_MEMORY_LIMIT", "2048")
     assert cuda.MemoryPool().get_limit() == 2048
     monkeypatch.setenv("CUPY_GPU_MEMORY_LIMIT", "50%")
     assert cuda.MemoryPool().get_limit() == cuda.runtime.memGetInfo()[1] // 2
 
 
-def test_pooled_memory_frees_once(pool: cuda.MemoryPool) -> None:
+def test_pooled_memory_is_freed_once(pool: cuda.MemoryPool) -> None:
     block = pool.malloc(1)
     block.mem.free()  # type: ignore[attr-defined]
     block.mem.free()  # type: ignore[attr-defined]
@@ -190,7 +190,7 @@ def test_pooled_memory_frees_once(pool: cuda.MemoryPool) -> None:
         pool.free_all_free()
 
 
-def test_arrays_use_the_chosen_pool(pool: cuda.MemoryPool) -> None:
+def test_arrays_use_memory_pool_that_program_selects(pool: cuda.MemoryPool) -> None:
     default = cuda.get_allocator()
     assert default == memory.get_default_memory_pool().malloc
     cuda.set_allocator(pool.malloc)
@@ -212,12 +212,12 @@ def test_arrays_use_the_chosen_pool(pool: cuda.MemoryPool) -> None:
         cuda.set_allocator(default)
     del a, b, c
     assert pool.used_bytes() == 0
-    assert PyGPU.get_allocator() is None  # PyGPU's own pool without a call of Python code
+    assert PyGPU.get_allocator() is None  # PyGPU's own pool allocates without a call of Python code.
     with pytest.raises(TypeError, match="an allocator is a function"):
         cuda.set_allocator(3)  # type: ignore[arg-type]
 
 
-def test_using_allocator_concerns_one_thread(pool: cuda.MemoryPool) -> None:
+def test_using_allocator_applies_to_current_thread_only(pool: cuda.MemoryPool) -> None:
     found: list[object] = []
     with cuda.using_allocator(pool.malloc):
         thread = threading.Thread(target=lambda: found.append(cuda.get_allocator()))
@@ -227,7 +227,7 @@ def test_using_allocator_concerns_one_thread(pool: cuda.MemoryPool) -> None:
     assert found == [memory.get_default_memory_pool().malloc]
 
 
-def test_allocator_of_pygpu_has_cupys_form() -> None:
+def test_allocator_object_of_pygpu_serves_alloc_of_cupy() -> None:
     made: list[int] = []
 
     class Own:
@@ -242,7 +242,7 @@ def test_allocator_of_pygpu_has_cupys_form() -> None:
     assert (pointer.mem.size, pointer.mem.ptr) == (100, pointer.ptr)
 
 
-def test_allocator_named_cupy_is_not_pygpu_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_allocator_named_cupy_is_not_pygpus_own_allocator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", PyGPU.cupy)
     reason = "this is the CPU" if PyGPU.backend_name() == "cpu" else "finds PyGPU here"
     with pytest.raises(PyGPU.NotSupportedError, match=reason):
@@ -250,7 +250,7 @@ def test_allocator_named_cupy_is_not_pygpu_itself(monkeypatch: pytest.MonkeyPatc
     assert PyGPU.get_allocator() is None
 
 
-def test_function_allocators_allocate_and_free() -> None:
+def test_allocator_of_two_functions_allocates_and_frees() -> None:
     calls: list[tuple[str, int]] = []
 
     def allocate(size: int, device_id: int) -> int:
@@ -271,7 +271,7 @@ def test_function_allocators_allocate_and_free() -> None:
     assert calls.count(("free", 0)) == len(sizes)
 
 
-def test_default_pool_reports_pygpus_memory() -> None:
+def test_default_memory_pool_reports_memory_of_pygpu() -> None:
     pool = memory.get_default_memory_pool()
     assert isinstance(pool, cuda.MemoryPool)
     PyGPU.synchronize()
@@ -325,7 +325,7 @@ class History(cuda.MemoryHook):
         self.calls.append(("free_postprocess", kwargs))
 
 
-def test_hooks_see_each_step_of_a_pool(pool: cuda.MemoryPool) -> None:
+def test_memory_hooks_are_called_at_each_step_of_pool(pool: cuda.MemoryPool) -> None:
     with History() as hook:
         block = pool.malloc(1)
         address, identity = block.ptr, id(block.mem)
@@ -345,7 +345,7 @@ def test_hooks_see_each_step_of_a_pool(pool: cuda.MemoryPool) -> None:
     assert later == ["malloc_preprocess", "malloc_postprocess", "free_preprocess", "free_postprocess"]
 
 
-def test_hooks_see_arrays_of_pygpus_pool() -> None:
+def test_memory_hooks_are_called_for_arrays_from_pygpus_pool() -> None:
     outside = PyGPU.ones(3)
     with History() as hook, pytest.raises(KeyError, match="History already exists"), History():
         pass
@@ -363,7 +363,7 @@ def test_hooks_see_arrays_of_pygpus_pool() -> None:
     assert not isinstance(a.data.mem, memory.PooledMemory)
 
 
-def test_hook_may_create_arrays_itself() -> None:
+def test_memory_hook_may_create_arrays() -> None:
     class Creating(History):
         def malloc_postprocess(self, **kwargs: int) -> None:
             super().malloc_postprocess(**kwargs)
@@ -375,7 +375,7 @@ def test_hook_may_create_arrays_itself() -> None:
     assert a.tolist() == [0.0] * 5
 
 
-def test_hook_sees_failed_allocation(pool: cuda.MemoryPool) -> None:
+def test_memory_hook_is_called_for_failed_allocation(pool: cuda.MemoryPool) -> None:
     pool.set_limit(size=UNIT)
     with History() as hook, pytest.raises(memory.OutOfMemoryError):
         pool.malloc(2 * UNIT)
@@ -384,7 +384,7 @@ def test_hook_sees_failed_allocation(pool: cuda.MemoryPool) -> None:
     assert pool.total_bytes() == 0
 
 
-def test_reporting_hooks_print_sizes(pool: cuda.MemoryPool) -> None:
+def test_debug_and_profile_memory_hooks_print_sizes(pool: cuda.MemoryPool) -> None:
     output = io.StringIO()
     lines = memory_hooks.LineProfileHook()
     short = memory_hooks.LineProfileHook(max_depth=1)
@@ -407,7 +407,7 @@ def test_reporting_hooks_print_sizes(pool: cuda.MemoryPool) -> None:
     assert (again.ptr, other.mem.size) == (address, 2048)
 
 
-def test_pinned_pointer_is_a_buffer() -> None:
+def test_pinned_memory_pointer_supports_buffer_protocol() -> None:
     pointer = cuda.alloc_pinned_memory(64)
     a = np.frombuffer(pointer, "f4", 8)
     a[:] = np.arange(8)
@@ -425,7 +425,7 @@ def test_pinned_pointer_is_a_buffer() -> None:
         later + 10**6
 
 
-def test_pinned_pool_reuses_blocks_of_a_power_of_two() -> None:
+def test_pinned_pool_rounds_sizes_to_powers_of_two_and_reuses_blocks() -> None:
     pool = cuda.PinnedMemoryPool()
     first, second = pool.malloc(1000), pool.malloc(1000)
     assert first.mem.size == 1024
@@ -442,7 +442,7 @@ def test_pinned_pool_reuses_blocks_of_a_power_of_two() -> None:
     assert type(pool.malloc(0).mem) is cuda.PinnedMemory
 
 
-def test_pinned_allocator_is_replaced() -> None:
+def test_pinned_memory_allocator_can_be_replaced() -> None:
     default = pinned_memory.get_default_pinned_memory_pool()
     cuda.set_pinned_memory_allocator()
     try:

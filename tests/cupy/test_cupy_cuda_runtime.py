@@ -1,4 +1,4 @@
-"""Test the runtime, the errors, and the remaining modules of `cupy.cuda`."""
+"""Test `cupy.cuda.runtime`, the exceptions of `cupy.cuda`, and its modules that no other file tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from PyGPU.cupy.cuda import compiler, driver, memory, nvrtc, nvtx, profiler, run
 pytestmark = pytest.mark.provokes_errors
 
 
-def test_runtime_copies_and_fills_memory() -> None:
+def test_runtime_functions_copy_and_fill_memory() -> None:
     source, result = np.arange(8, dtype="i4"), np.zeros(8, "i4")
     address, other = runtime.malloc(32), runtime.malloc(32)
     runtime.memcpy(address, source.ctypes.data, 32, runtime.memcpyHostToDevice)
@@ -37,7 +37,7 @@ def test_runtime_copies_and_fills_memory() -> None:
     runtime.freeHost(pinned)
 
 
-def test_runtime_memory_of_other_kinds_is_freed() -> None:
+def test_runtime_functions_allocate_and_free_memory_of_other_kinds() -> None:
     stream = runtime.streamCreateWithFlags(runtime.streamNonBlocking)
     address = runtime.mallocAsync(64, stream)
     runtime.freeAsync(address, stream)
@@ -51,7 +51,7 @@ def test_runtime_memory_of_other_kinds_is_freed() -> None:
         runtime.free(managed)
 
 
-def test_runtime_describes_devices() -> None:
+def test_runtime_functions_report_device_properties() -> None:
     device = cuda.Device()
     assert runtime.getDeviceCount() == PyGPU.device_count()
     assert runtime.getDevice() == device.id
@@ -69,7 +69,7 @@ def test_runtime_describes_devices() -> None:
     assert not runtime.deviceCanAccessPeer(0, 0)
 
 
-def test_runtime_errors_have_cupys_status_and_text() -> None:
+def test_runtime_errors_have_status_and_text_of_cupy() -> None:
     with pytest.raises(runtime.CUDARuntimeError, match=r"^cudaErrorInvalidDevice: invalid device ordinal$") as raised:
         runtime.setDevice(10**6)
     assert raised.value.status == 101
@@ -85,7 +85,7 @@ def test_runtime_errors_have_cupys_status_and_text() -> None:
             call()
 
 
-def test_errors_of_pygpu_are_cupys() -> None:
+def test_errors_of_pygpu_are_instances_of_cupys_classes() -> None:
     assert runtime.CUDARuntimeError is driver.CUDADriverError is PyGPU.CudaError
     assert memory.OutOfMemoryError is PyGPU.OutOfMemoryError
     assert compiler.CompileException is nvrtc.NVRTCError is PyGPU.CompileError
@@ -98,7 +98,7 @@ def test_errors_of_pygpu_are_cupys() -> None:
     assert runtime.CUDARuntimeError.status == 0
 
 
-def test_runtime_streams_and_events_are_numbers() -> None:
+def test_runtime_functions_accept_streams_and_events_as_integers() -> None:
     stream = runtime.streamCreate()
     start, end = runtime.eventCreate(), runtime.eventCreateWithFlags(runtime.eventBlockingSync)
     results: list[object] = []
@@ -127,7 +127,7 @@ def test_runtime_streams_and_events_are_numbers() -> None:
         assert raised.value.status == runtime.errorInvalidResourceHandle
 
 
-def test_runtime_limits_need_a_gpu() -> None:
+def test_runtime_limits_are_supported_on_real_cuda_devices_only() -> None:
     if PyGPU.backend_name() != "cuda" or support.is_simulated():
         with pytest.raises(PyGPU.NotSupportedError):
             runtime.deviceGetLimit(runtime.cudaLimitStackSize)
@@ -137,14 +137,14 @@ def test_runtime_limits_need_a_gpu() -> None:
     assert size > 0
 
 
-def test_driver_finds_the_context_of_a_stream() -> None:
+def test_driver_returns_context_of_stream() -> None:
     assert driver.ctxGetDevice() == 0
     if PyGPU.backend_name() == "cuda":
         stream = cuda.Stream()
         assert driver.streamGetCtx(stream.ptr) == driver.ctxGetCurrent() != 0
 
 
-def test_profiler_and_ranges_do_no_harm() -> None:
+def test_profiler_and_range_functions_can_be_called() -> None:
     with pytest.warns(UserWarning, match="deprecated"), cuda.profile():
         pass
     nvtx.RangePush("outer", 1)
@@ -153,14 +153,14 @@ def test_profiler_and_ranges_do_no_harm() -> None:
     nvtx.MarkC("there")
     nvtx.RangePop()
     nvtx.RangePop()
-    nvtx.RangePop()  # there is no range any more
+    nvtx.RangePop()  # No range is open any more at this call.
     profiler.start()
     profiler.stop()
     assert isinstance(nvtx.available, bool)
     PyGPU.profile.annotate(False)
 
 
-def test_environment_queries_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_environment_functions_return_values(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     assert cuda.is_available()
     monkeypatch.setenv("CUDA_PATH", str(tmp_path))
     monkeypatch.setenv("NVCC", "some nvcc")
@@ -169,7 +169,7 @@ def test_environment_queries_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: o
     assert cuda.get_local_runtime_version() == runtime.runtimeGetVersion()
 
 
-def test_modules_have_their_names() -> None:
+def test_cuda_modules_have_public_names_of_cupy() -> None:
     for name in cuda.__all__:
         assert getattr(cuda, name) is not None
     for name in ("memory", "stream", "runtime", "pinned_memory", "memory_hook", "nvtx", "graph"):
@@ -177,7 +177,7 @@ def test_modules_have_their_names() -> None:
     assert {"Stream", "MemoryPool", "runtime"} <= set(dir(cuda))
 
 
-def test_missing_names_say_what_to_use() -> None:
+def test_missing_cuda_name_raises_error_with_replacement() -> None:
     for name, hint in (
         ("nccl", "torch.distributed"),
         ("curand", "PyGPU.random"),
@@ -193,7 +193,7 @@ def test_missing_names_say_what_to_use() -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu")
-def test_cuda_modules_load_on_use() -> None:
+def test_cuda_modules_are_imported_at_first_use() -> None:
     program = (
         "import sys, PyGPU\n"
         "PyGPU.zeros(3).tolist()\n"

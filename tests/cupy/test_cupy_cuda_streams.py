@@ -1,4 +1,4 @@
-"""Test devices, streams, events and graphs of `cupy.cuda`."""
+"""Test the devices, streams, events and graphs of `cupy.cuda`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _default_stream_afterwards() -> Iterator[None]:
     cuda.Stream.null.use()
 
 
-def test_device_has_cupys_attributes() -> None:
+def test_device_has_attributes_of_cupy() -> None:
     assert cuda.Device is PyGPU.Device
     device = cuda.Device(0)
     major, minor = device.properties["compute_capability"]
@@ -37,7 +37,7 @@ def test_device_has_cupys_attributes() -> None:
         device < 0  # type: ignore[operator]  # noqa: B015
 
 
-def test_device_is_found_by_its_pci_address() -> None:
+def test_device_is_found_by_pci_address() -> None:
     device = cuda.Device(0)
     assert len(device.pci_bus_id) == len("0000:00:00.0")
     assert cuda.Device.from_pci_bus_id(device.pci_bus_id.lower()) == device
@@ -47,12 +47,12 @@ def test_device_is_found_by_its_pci_address() -> None:
         assert raised.value.status == status
 
 
-def test_device_of_pointer_is_found() -> None:
+def test_device_of_pointer_is_reported() -> None:
     a = PyGPU.zeros(3)
     assert cuda.device.from_pointer(a.ptr) == a.device
 
 
-def test_current_stream_is_the_programs_object() -> None:
+def test_get_current_stream_returns_object_that_program_selected() -> None:
     assert cuda.get_current_stream() is cuda.Stream.null
     stream, other = cuda.Stream(non_blocking=True), cuda.Stream()
     with stream as entered:
@@ -72,7 +72,7 @@ def test_current_stream_is_the_programs_object() -> None:
         assert current.ptr == native.handle
 
 
-def test_used_stream_ends_with_the_block_around_it() -> None:
+def test_stream_selected_by_use_is_restored_after_with_block() -> None:
     first, second, third = cuda.Stream(), cuda.Stream(), cuda.Stream()
     assert first.use() is first
     assert cuda.get_current_stream() is first
@@ -82,13 +82,14 @@ def test_used_stream_ends_with_the_block_around_it() -> None:
         assert cuda.get_current_stream() is third
         with first:
             assert cuda.get_current_stream() is first
-        assert cuda.get_current_stream() is second  # as in CuPy, the end of a block also ends `use`
+        # As in CuPy, the end of a `with` block also undoes a `use` inside the block.
+        assert cuda.get_current_stream() is second
     assert cuda.get_current_stream() is cuda.Stream.null
     handle = cuda.Stream().use().ptr
     assert cuda.get_current_stream().ptr == handle
 
 
-def test_used_stream_belongs_to_its_thread() -> None:
+def test_stream_selected_by_use_is_separate_for_each_thread() -> None:
     stream = cuda.Stream().use()
     found: list[object] = []
 
@@ -103,7 +104,7 @@ def test_used_stream_belongs_to_its_thread() -> None:
     assert cuda.get_current_stream() is stream
 
 
-def test_default_streams_equal_their_constructors() -> None:
+def test_default_streams_equal_streams_of_their_constructors() -> None:
     null, ptds = cuda.Stream.null, cuda.Stream.ptds
     assert cuda.Stream(True) == cuda.Stream(null=True) == null != ptds == cuda.Stream(ptds=True)
     assert (null.ptr, ptds.ptr, null.device_id) == (0, 2, -1)
@@ -111,7 +112,7 @@ def test_default_streams_equal_their_constructors() -> None:
     assert null != cuda.Stream() != cuda.Stream()
 
 
-def test_stream_flags_are_the_drivers() -> None:
+def test_stream_flags_are_those_of_driver() -> None:
     has_priorities = PyGPU.backend_name() != "cpu"
     stream, other = cuda.Stream(non_blocking=True, priority=-1), cuda.Stream(priority=0)
     assert (stream.is_non_blocking, stream.priority, stream.device_id) == (True, -1 if has_priorities else 0, 0)
@@ -124,7 +125,7 @@ def test_stream_flags_are_the_drivers() -> None:
         assert (default.is_non_blocking, default.priority) == (False, 0)
 
 
-def test_stream_of_another_device_is_rejected() -> None:
+def test_use_of_stream_of_another_device_raises() -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("needs two devices")
     with cuda.Device(0):
@@ -137,7 +138,7 @@ def test_stream_of_another_device_is_rejected() -> None:
         assert cuda.get_current_stream() == cuda.Stream.null
 
 
-def test_external_streams_share_the_handle() -> None:
+def test_external_streams_have_same_handle_as_original() -> None:
     class Foreign:
         def __init__(self, answer: Any) -> None:
             self.answer = answer
@@ -164,7 +165,7 @@ def test_external_streams_share_the_handle() -> None:
         cuda.Stream.from_external(object())
 
 
-def test_host_functions_run_in_stream_order() -> None:
+def test_launched_host_functions_run_in_stream_order() -> None:
     stream = cuda.Stream()
     results: list[object] = []
     stream.add_callback(lambda given, status, arg: results.append((given is stream, status, arg)), "first")
@@ -174,7 +175,7 @@ def test_host_functions_run_in_stream_order() -> None:
     assert stream.done
 
 
-def test_events_measure_and_order_streams() -> None:
+def test_events_measure_time_and_order_streams() -> None:
     start, end = cuda.Event(), cuda.Event(block=True)
     first, second = cuda.Stream(), cuda.Stream()
     start.record(first)
@@ -190,7 +191,7 @@ def test_events_measure_and_order_streams() -> None:
         cuda.Event(interprocess=True)
 
 
-def test_captured_graph_repeats_the_work() -> None:
+def test_captured_graph_repeats_work_at_each_launch() -> None:
     stream = cuda.Stream(non_blocking=True)
     a = PyGPU.zeros(3)
     PyGPU.synchronize()
@@ -211,7 +212,7 @@ def test_captured_graph_repeats_the_work() -> None:
     assert calls == [1, 1, 1]
 
 
-def test_capture_refuses_default_stream_and_unknown_modes() -> None:
+def test_begin_capture_rejects_default_stream_and_unknown_modes() -> None:
     with pytest.raises(RuntimeError, match="default"):
         cuda.Stream.null.begin_capture()
     with pytest.raises(ValueError, match="capture mode 3"):
@@ -271,7 +272,7 @@ def test_default_stream_has_handle_zero_in_protocol() -> None:
     assert cuda.Stream.from_external(cuda.Stream.null) == cuda.Stream.null
 
 
-def test_streams_are_pygpus_streams() -> None:
+def test_streams_of_cupy_are_accepted_as_streams_of_pygpu() -> None:
     stream = cuda.Stream()
     a = PyGPU.to_gpu(np.arange(4.0))
     with warnings.catch_warnings():

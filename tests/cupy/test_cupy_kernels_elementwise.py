@@ -1,4 +1,4 @@
-"""Test `ElementwiseKernel` in CuPy's spelling."""
+"""Test `PyGPU.cupy.ElementwiseKernel` with the parameters and the kernel language of CuPy."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def difference() -> ElementwiseKernel:
     return ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "difference")
 
 
-def test_elementwise_broadcasts_and_allocates_outputs(difference: ElementwiseKernel) -> None:
+def test_elementwise_kernel_broadcasts_and_allocates_outputs(difference: ElementwiseKernel) -> None:
     x, y = PyGPU.to_gpu(X), PyGPU.to_gpu(Y)
-    for _ in range(2):  # the second call takes the stored launch
+    for _ in range(2):  # The second call uses the stored launch of the first.
         np.testing.assert_array_equal(difference(x, y).get(), (X - Y) ** 2)
         np.testing.assert_array_equal(difference(x.T, x.T).get(), np.zeros((5, 4)))
         np.testing.assert_array_equal(difference(y, x[::2]).get(), (X[::2] - Y) ** 2)
@@ -37,17 +37,17 @@ def test_elementwise_broadcasts_and_allocates_outputs(difference: ElementwiseKer
 
 
 @pytest.mark.parametrize("scalar", [2, 2.0, True, np.float64(2), np.int8(2), np.float32(2)])
-def test_elementwise_scalar_takes_type_of_parameter(difference: ElementwiseKernel, scalar: float) -> None:
+def test_elementwise_kernel_converts_scalar_to_type_of_parameter(difference: ElementwiseKernel, scalar: float) -> None:
     for _ in range(2):
         result = difference(PyGPU.to_gpu(X), scalar)
         assert result.dtype == np.float32
         np.testing.assert_array_equal(result.get(), (X - np.float32(scalar)) ** 2)
 
 
-def test_elementwise_scalar_is_assigned_to_integers(difference: ElementwiseKernel) -> None:
+def test_elementwise_kernel_truncates_scalar_for_integer_output(difference: ElementwiseKernel) -> None:
     x = PyGPU.arange(5, dtype=np.int32)
     for _ in range(2):
-        assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]  # as NumPy's assignment to an element, 2
+        assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]  # The element becomes 2, as by an assignment in NumPy.
     with pytest.raises(TypeError):
         difference(x, 1j)
     for _ in range(2):
@@ -56,7 +56,7 @@ def test_elementwise_scalar_is_assigned_to_integers(difference: ElementwiseKerne
         difference(x, 1)
 
 
-def test_elementwise_reads_and_writes_by_name() -> None:
+def test_elementwise_kernel_accesses_arguments_by_name() -> None:
     operation = "if (x > 0) y = x; else if (x < -1) continue; else y += 1"
     conditional = ElementwiseKernel("T x", "T y", operation, "conditional")
     out = PyGPU.full((4, 5), 7, np.float32)
@@ -67,7 +67,7 @@ def test_elementwise_reads_and_writes_by_name() -> None:
     np.testing.assert_allclose(out.get(), np.where(X > 0, X, np.where(X < -1, 7, 8)) + X, rtol=1e-6)
 
 
-def test_elementwise_returns_several_types() -> None:
+def test_elementwise_kernel_returns_outputs_of_several_types() -> None:
     kernel = ElementwiseKernel(
         "T x, complex64 w",
         "complex64 z, float16 h, bool b, uint8 u, int64 k",
@@ -86,7 +86,7 @@ def test_elementwise_returns_several_types() -> None:
     np.testing.assert_array_equal(k.get(), np.where(X > 0, -2, -1))
 
 
-def test_elementwise_half_precision_converts_like_a_number() -> None:
+def test_elementwise_kernel_computes_with_float16_as_with_numbers() -> None:
     half = RANDOM.integers(-8, 8, 6).astype(np.float16)
     kernel = ElementwiseKernel("T x, raw T table", "T y", "T t = x * 2; t += 1; y = t + table[i]", "half")
     result = kernel(PyGPU.to_gpu(half), PyGPU.to_gpu(half))
@@ -95,7 +95,7 @@ def test_elementwise_half_precision_converts_like_a_number() -> None:
     np.testing.assert_array_equal(raw(PyGPU.to_gpu(half), size=6).get(), half * 2 + 1)
 
 
-def test_raw_arrays_index_in_c_order_for_any_strides() -> None:
+def test_raw_arrays_are_indexed_in_c_order_for_any_strides() -> None:
     shift = ElementwiseKernel("raw T x, T y", "T z", "z = x[i - 1 < 0 ? 0 : i - 1] + y", "shift")
     y = PyGPU.to_gpu(Y)
     for source, expected in ((y, Y), (y[::-1], Y[::-1]), (PyGPU.to_gpu(X).T, X.T)):
@@ -111,7 +111,7 @@ def test_raw_arrays_index_in_c_order_for_any_strides() -> None:
             out.fill(0)
 
 
-def test_raw_arrays_have_shapes_and_lists_of_indices() -> None:
+def test_raw_arrays_have_shapes_and_accept_index_lists() -> None:
     kernel = ElementwiseKernel(
         "raw T x, int32 n, int32 tid",
         "T y, int64 z",
@@ -134,7 +134,7 @@ def test_raw_arrays_have_shapes_and_lists_of_indices() -> None:
     np.testing.assert_array_equal(out.get(), X[::-1] + X)
 
 
-def test_elementwise_pools_windows_of_images() -> None:
+def test_elementwise_kernel_computes_maxima_of_image_windows() -> None:
     pool = ElementwiseKernel(
         "raw T image, int32 h, int32 w, int32 out_h, int32 out_w, int32 k",
         "T out, S index",
@@ -162,7 +162,7 @@ def test_elementwise_pools_windows_of_images() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_elementwise_atomics_add_to_raw_outputs(dtype: type) -> None:
+def test_elementwise_kernel_adds_to_raw_output_by_atomics(dtype: type) -> None:
     index = RANDOM.integers(0, 5, 40).astype(np.int32)
     scatter = ElementwiseKernel("int32 at, T v", "raw T out", "atomicAdd(&out[at], v)", "scatter")
     out = PyGPU.zeros(5, dtype)
@@ -171,7 +171,7 @@ def test_elementwise_atomics_add_to_raw_outputs(dtype: type) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_elementwise_atomics_find_extrema(dtype: type) -> None:
+def test_elementwise_kernel_finds_extrema_by_atomics(dtype: type) -> None:
     extrema = ElementwiseKernel(
         "T x",
         "raw T low, raw T high",
@@ -183,7 +183,7 @@ def test_elementwise_atomics_find_extrema(dtype: type) -> None:
     assert (low.tolist(), high.tolist()) == ([X.min()], [X.max()])
 
 
-def test_elementwise_loop_texts_and_preamble() -> None:
+def test_elementwise_kernel_uses_loop_texts_and_preamble() -> None:
     kernel = ElementwiseKernel(
         "float32 x",
         "float32 y",
@@ -201,7 +201,7 @@ def test_elementwise_loop_texts_and_preamble() -> None:
     assert list(kernel.cached_codes) == [(np.dtype("float32"), np.dtype("float32"))]
 
 
-def test_elementwise_block_size_reaches_kernels_by_block() -> None:
+def test_elementwise_block_size_is_passed_to_kernel_launch() -> None:
     kernel = ElementwiseKernel(
         "T x",
         "T y",
@@ -213,7 +213,7 @@ def test_elementwise_block_size_reaches_kernels_by_block() -> None:
     np.testing.assert_array_equal(result.get(), x.reshape(2, 32)[:, ::-1].ravel())
 
 
-def test_elementwise_returns_as_configured() -> None:
+def test_elementwise_kernel_options_determine_returned_value() -> None:
     x = PyGPU.to_gpu(Y)
     nothing = ElementwiseKernel("T x", "T y", "y = x", "copy", no_return=True)
     out = PyGPU.zeros(5, np.float32)
@@ -225,7 +225,7 @@ def test_elementwise_returns_as_configured() -> None:
     assert iota(PyGPU.empty(4, np.int16)).tolist() == [0, 1, 2, 3]
 
 
-def test_elementwise_takes_arrays_of_other_libraries(difference: ElementwiseKernel) -> None:
+def test_elementwise_kernel_accepts_arrays_of_other_libraries(difference: ElementwiseKernel) -> None:
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array
@@ -238,7 +238,7 @@ def test_elementwise_takes_arrays_of_other_libraries(difference: ElementwiseKern
         difference(X, 0)
 
 
-def test_elementwise_accesses_fields_by_number() -> None:
+def test_elementwise_kernel_accesses_fields_by_number() -> None:
     kernel = ElementwiseKernel("T x", "T y", 'static_assert(T::field_count == 2, ""); y.at<1>() = -x.at<0>()', "fields")
     x, y = (PyGPU.to_gpu(np.array(values, dtype="i4,f4")) for values in ([(1, 2), (3, 4)], [(5, 6), (7, 8)]))
     kernel(x, y)
@@ -249,7 +249,7 @@ def test_elementwise_accesses_fields_by_number() -> None:
         kernel(PyGPU.zeros(2, "i1,i4"))
 
 
-def test_elementwise_reads_textures() -> None:
+def test_elementwise_kernel_reads_textures() -> None:
     image = PyGPU.TextureArray((4, 5), "float32")
     image.set(X)
     kernel = ElementwiseKernel(
@@ -262,7 +262,7 @@ def test_elementwise_reads_textures() -> None:
     np.testing.assert_array_equal(kernel(x, PyGPU.Texture(image), 5).get(), x.get() + X)
 
 
-def test_elementwise_rejects_sizes_and_shapes(difference: ElementwiseKernel) -> None:
+def test_elementwise_kernel_rejects_invalid_sizes_and_shapes(difference: ElementwiseKernel) -> None:
     x, y = PyGPU.to_gpu(X), PyGPU.to_gpu(Y)
     for _ in range(2):
         with pytest.raises(ValueError, match="Out shape is mismatched"):
@@ -286,7 +286,7 @@ def test_elementwise_rejects_sizes_and_shapes(difference: ElementwiseKernel) -> 
         mixed(y)
 
 
-def test_elementwise_rejects_types_and_declarations(difference: ElementwiseKernel) -> None:
+def test_elementwise_kernel_rejects_invalid_types_and_declarations(difference: ElementwiseKernel) -> None:
     with pytest.raises(TypeError, match="Type is mismatched"):
         difference(PyGPU.to_gpu(X), PyGPU.zeros(5, np.float64))
     with pytest.raises(TypeError, match="U of y is undecided"):
@@ -300,7 +300,7 @@ def test_elementwise_rejects_types_and_declarations(difference: ElementwiseKerne
             ElementwiseKernel(declaration, "T y", "y = x")
 
 
-def test_texts_are_inspected_by_tokens() -> None:
+def test_names_in_kernel_text_are_found_by_tokens() -> None:
     assert renamed('n = a.n + p->n; // n\nf("n", n)', {"n": "m"}) == 'm = a.n + p->n; // n\nf("n", m)'
     local = {
         "y = x; y += 1;": True,
@@ -325,7 +325,7 @@ def test_texts_are_inspected_by_tokens() -> None:
     assert {text: is_array_index("x", (text,), names) for text in shaped} == shaped
 
 
-def test_elementwise_kernel_accepts_own_types() -> None:
+def test_elementwise_kernel_accepts_types_defined_in_preamble() -> None:
     kernel = ElementwiseKernel(
         "T x, float16 h",
         "T y, float16 low, float16 high, bool finite",

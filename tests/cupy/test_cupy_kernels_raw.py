@@ -52,7 +52,7 @@ def add() -> RawKernel:
     return RawKernel('extern "C" __global__ void add(int *x, int y) { *x += y; }', "add")
 
 
-def test_raw_kernel_launches_on_views_and_streams(module: RawModule) -> None:
+def test_raw_kernel_launches_with_views_on_streams(module: RawModule) -> None:
     add = module.get_function("add")
     x = np.arange(8, dtype=np.float32)
     device, out = PyGPU.to_gpu(x), PyGPU.zeros(8, np.float32)
@@ -62,7 +62,7 @@ def test_raw_kernel_launches_on_views_and_streams(module: RawModule) -> None:
     add((1,), (4,), (device[4:], device, out, 3), stream=stream)
     stream.synchronize()
     np.testing.assert_array_equal(out.get()[:4], [4, 6, 8, 6])
-    # An array is its address, for any element type and strides.
+    # A kernel receives only the address of an array, for any element type and strides.
     add((1,), (4,), (device[::2], device.view(np.int32), out, np.int64(4)))
     np.testing.assert_array_equal(out.get()[:4], [0, 2, 4, 6])
 
@@ -80,7 +80,7 @@ def test_raw_kernel_converts_scalars_to_declared_types(module: RawModule) -> Non
         numbers((1,), (1,), (out, -3, np.float64(2.5), 1, True, pair, None))
 
 
-def test_raw_kernel_takes_complex_shared_memory_and_empty_grids(module: RawModule) -> None:
+def test_raw_kernel_accepts_complex_shared_memory_and_empty_grids(module: RawModule) -> None:
     z = PyGPU.to_gpu(np.array([2 + 1j], np.complex64))
     module.get_function("square")((1,), (1,), (z, 1 - 1j))
     assert z.tolist() == [4 + 3j]
@@ -88,11 +88,11 @@ def test_raw_kernel_takes_complex_shared_memory_and_empty_grids(module: RawModul
     module.get_function("reverse")((1,), (4,), (out,), shared_mem=16)
     assert out.tolist() == [3, 2, 1, 0]
     count = PyGPU.zeros(1, np.uint32)
-    module.get_function("blocks")((3, 0), (0,), (count,))  # lengths of 0 are 1, as in CuPy
+    module.get_function("blocks")((3, 0), (0,), (count,))  # As in CuPy, a length of 0 counts as 1.
     assert count.tolist() == [3]
 
 
-def test_raw_kernel_attributes_and_pickle_survive(add: RawKernel) -> None:
+def test_raw_kernel_has_attributes_and_can_be_pickled(add: RawKernel) -> None:
     x = PyGPU.zeros(1, np.int32)
     for kernel in (add, pickle.loads(pickle.dumps(add))):
         kernel((1,), (1,), (x, 2))
@@ -113,7 +113,7 @@ def test_raw_kernel_attributes_and_pickle_survive(add: RawKernel) -> None:
     assert x.tolist() == [13]
 
 
-def test_cooperative_raw_kernel_synchronizes_the_grid() -> None:
+def test_cooperative_raw_kernel_synchronizes_grid() -> None:
     kernel = RawKernel(
         r"""
         #include <cooperative_groups.h>
@@ -147,7 +147,7 @@ def test_raw_module_finds_template_instances(module: RawModule) -> None:
 
 
 class StandIn:
-    """Memory or pointer with the attributes of those of `cupy.cuda`, which may not be there yet."""
+    """Define an object with the attributes of CuPy's memory or pointer."""
 
     def __init__(self, ptr: int | StandIn, size: int, owner: object = None, device_id: int = -1) -> None:
         self.mem, self.ptr = ptr, getattr(ptr, "ptr", ptr)
@@ -165,7 +165,7 @@ def memory_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("memory_classes")
-def test_raw_module_returns_pointers_to_variables(module: RawModule) -> None:
+def test_raw_module_returns_pointers_to_global_variables(module: RawModule) -> None:
     pointer = module.get_global("factors")
     assert (pointer.mem.size, pointer.mem.device_id) == (16, PyGPU.Device().index)
     PyGPU.driver.memcpy_htod(pointer.ptr, np.array([1, 2, 3, 4], np.float32))
@@ -176,20 +176,21 @@ def test_raw_module_returns_pointers_to_variables(module: RawModule) -> None:
         module.get_global("missing")
 
 
-def test_raw_module_loads_images(tmp_path: Path, add: RawKernel) -> None:
+def test_raw_module_loads_compiled_images(tmp_path: Path, add: RawKernel) -> None:
     path = tmp_path / "add.cubin"
     path.write_bytes(
         PyGPU.Module('extern "C" __global__ void add(int *x, unsigned y, float z) { *x += y + (int)z; }').image
     )
     kernel = RawModule(path=str(path)).get_function("add")
     x = PyGPU.zeros(1, np.int32)
-    kernel((1,), (1,), (x, 3, np.float32(2.5)))  # the type of the int is not known, so its size decides
+    # The parameter's type is unknown for an image, so the size of the value decides.
+    kernel((1,), (1,), (x, 3, np.float32(2.5)))
     assert x.tolist() == [5]
     with pytest.raises(PyGPU.CudaError, match="CUDA_ERROR_FILE_NOT_FOUND"):
         RawModule(path=str(tmp_path / "missing.cubin")).get_function("add")
 
 
-def test_cu_complex_functions_translate_to_complex_type() -> None:
+def test_cu_complex_functions_are_replaced_by_complex_type() -> None:
     kernel = RawKernel(
         r"""
         #include <cuComplex.h>
@@ -233,7 +234,7 @@ def test_raw_kernel_rejects_invalid_arguments(add: RawKernel) -> None:
         RawModule(code=source).get_texref("t")
 
 
-def test_raw_module_accepts_own_integer_types() -> None:
+def test_raw_module_accepts_integer_types_defined_in_source() -> None:
     source = """
     typedef unsigned long long uint64_t;
     template <typename T> __global__ void count(T *out) { atomicAdd((uint64_t *)out, (uint64_t)2); }

@@ -1,4 +1,4 @@
-"""Test `ReductionKernel` and `fuse` in CuPy's spelling."""
+"""Test `ReductionKernel` and `fuse` of `PyGPU.cupy` with the parameters and the kernel language of CuPy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def expected(x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 @pytest.mark.parametrize("keepdims", [False, True])
-def test_reduction_matches_numpy_along_axes(total: ReductionKernel, keepdims: bool) -> None:
+def test_reduction_kernel_along_axes_matches_numpy(total: ReductionKernel, keepdims: bool) -> None:
     for values, array in ((X, PyGPU.to_gpu(X)), (X.T, PyGPU.to_gpu(X).T), (X[:, ::-2], PyGPU.to_gpu(X)[:, ::-2])):
         for axis in AXES:
             result, wanted = total(array, axis=axis, keepdims=keepdims), expected(values, axis, keepdims)
@@ -36,7 +36,7 @@ def test_reduction_matches_numpy_along_axes(total: ReductionKernel, keepdims: bo
             np.testing.assert_array_equal(result.get(), wanted)
 
 
-def test_reduction_of_many_elements_uses_all_threads(total: ReductionKernel) -> None:
+def test_reduction_kernel_of_many_elements_matches_numpy(total: ReductionKernel) -> None:
     x = RANDOM.integers(-100, 100, (300, 700)).astype(np.float32)
     array = PyGPU.to_gpu(x)
     for axis in (None, 0, 1):
@@ -44,7 +44,7 @@ def test_reduction_of_many_elements_uses_all_threads(total: ReductionKernel) -> 
     np.testing.assert_array_equal(total(array, axis=1, block_size=8).get(), x.sum(axis=1))
 
 
-def test_reduction_maps_before_and_after() -> None:
+def test_reduction_kernel_maps_elements_before_and_results_after() -> None:
     mean = ReductionKernel(
         "T x, T w, float64 c",
         "T y",
@@ -87,14 +87,14 @@ def test_reduction_of_structures_fills_outputs_and_returns_first() -> None:
         np.testing.assert_array_equal(high.get(), X.max(axis))
 
 
-def test_reduction_reads_raw_arrays_by_position() -> None:
+def test_reduction_kernel_reads_raw_arrays_by_position() -> None:
     weighted = ReductionKernel("T x, raw T w", "T y", "x * w[_J]", "a + b", "y = a", "0", "weighted")
     w = np.arange(40, dtype=np.float32)
     result = weighted(PyGPU.to_gpu(X), PyGPU.to_gpu(w[::-1].copy())[::-1], axis=1)
     np.testing.assert_array_equal(result.get(), (X * w[:, None]).sum(1))
 
 
-def test_reduction_finds_positions() -> None:
+def test_reduction_kernel_finds_positions_of_extrema() -> None:
     largest = ReductionKernel(
         "T x",
         "int64 y",
@@ -116,13 +116,13 @@ def test_reduction_finds_positions() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "complex128"])
-def test_reduction_computes_in_type_of_output(total: ReductionKernel, dtype: str) -> None:
+def test_reduction_kernel_computes_in_type_of_output(total: ReductionKernel, dtype: str) -> None:
     x = X[:, :7].astype(dtype)
     for axis in (None, 1):
         np.testing.assert_array_equal(total(PyGPU.to_gpu(x), axis=axis).get(), x.sum(axis=axis, dtype=dtype))
 
 
-def test_reduction_of_no_elements_is_the_identity(total: ReductionKernel) -> None:
+def test_reduction_kernel_of_no_elements_returns_identity(total: ReductionKernel) -> None:
     empty = PyGPU.empty((0, 3), np.float32)
     assert total(empty).tolist() == 0
     assert total(empty, axis=0).tolist() == [0, 0, 0]
@@ -134,14 +134,14 @@ def test_reduction_of_no_elements_is_the_identity(total: ReductionKernel) -> Non
         np.testing.assert_array_equal(largest(PyGPU.to_gpu(X), axis=axis).get(), X.max(axis))
 
 
-def test_reduction_is_pickled_and_keeps_its_code(total: ReductionKernel) -> None:
+def test_reduction_kernel_can_be_pickled_and_keeps_its_code(total: ReductionKernel) -> None:
     again = pickle.loads(pickle.dumps(total))
     assert again(PyGPU.to_gpu(X)).tolist() == X.sum()
     assert list(again.cached_codes) == [("f", "f")]
     assert "a + b" in again.cached_code
 
 
-def test_reduction_rejects_invalid_arguments(total: ReductionKernel) -> None:
+def test_reduction_kernel_rejects_invalid_arguments(total: ReductionKernel) -> None:
     x = PyGPU.to_gpu(X)
     with pytest.raises(np.exceptions.AxisError):
         total(x, axis=3)
@@ -161,7 +161,7 @@ def test_reduction_rejects_invalid_arguments(total: ReductionKernel) -> None:
         ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name="1")
 
 
-def test_reduction_plan_combines_axes_and_assigns_threads() -> None:
+def test_plan_of_reduction_kernel_combines_axes_and_assigns_threads() -> None:
     assert combine_axes((2, 3, 1), [(12, 4, 4)]).lengths == (6,)
     assert combine_axes((2, 3), [(4, 8)]).lengths == (2, 3)
     assert combine_axes((), [()]).size == 1
@@ -173,7 +173,7 @@ def test_reduction_plan_combines_axes_and_assigns_threads() -> None:
     assert reduced_axes(None, 2) == (0, 1)
 
 
-def test_fuse_runs_function_under_deferred_arithmetic() -> None:
+def test_fuse_calls_function_with_deferred_operations() -> None:
     modes = []
 
     @fuse

@@ -1,4 +1,4 @@
-"""Test the names of `PyGPU.cupy` and `PyGPU.cupyx`: each of CuPy's is there, or its error tells the replacement."""
+"""Test the names of `PyGPU.cupy` and `PyGPU.cupyx`: each name of CuPy exists, or its error has a replacement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from PyGPU.cupy import testing
 
 
 def _listed() -> dict[str, list[str]]:
-    """Return CuPy's public names by module."""
+    """Return the public names of CuPy by module, from the list in the repository."""
     text = (Path(__file__).parent / "cupy_names.txt").read_text()
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     modules = "\n".join(lines).replace("\n    ", " ").splitlines()
@@ -33,7 +33,7 @@ def _found(package: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("module", [module for module, names in CUPY_NAMES.items() if names])
-def test_each_name_of_cupy_is_found_or_has_replacement(module: str) -> None:
+def test_each_name_of_cupy_exists_or_has_replacement(module: str) -> None:
     for name in (name for name in CUPY_NAMES[module] if not _found(f"PyGPU.{module}", name)):
         text = missing_text(f"PyGPU.{module}", name)
         assert text, name
@@ -41,13 +41,13 @@ def test_each_name_of_cupy_is_found_or_has_replacement(module: str) -> None:
             getattr(importlib.import_module(f"PyGPU.{module}"), name)
 
 
-def test_modules_that_pygpu_lacks_have_replacement() -> None:
+def test_each_module_of_cupy_that_pygpu_lacks_has_replacement() -> None:
     lacking = [module for module, names in CUPY_NAMES.items() if not names]
     assert len(lacking) > 15
     assert [module for module in lacking if missing_module(module) is None] == []
 
 
-def test_missing_names_are_cupys_and_are_missing() -> None:
+def test_names_listed_as_missing_are_in_cupy_and_not_in_pygpu() -> None:
     known = {f"{module}.{name}" for module, names in CUPY_NAMES.items() for name in names} | set(CUPY_NAMES)
     names = [name for group in MISSING.values() for name in group if not name.startswith("cupy.cuda.")]
     assert len(names) == len(set(names))
@@ -58,14 +58,14 @@ def test_missing_names_are_cupys_and_are_missing() -> None:
     assert set(special) & set(PyGPU.special.__all__) == set()
 
 
-def test_dir_lists_names_that_exist() -> None:
+def test_dir_of_module_lists_only_names_that_exist() -> None:
     for package in (cupy, cupyx, cupyx.scipy):
         assert [name for name in dir(package) if not hasattr(package, name)] == []
     assert {"RawKernel", "asnumpy", "ndarray", "float32", "cuda", "sum"} <= set(dir(cupy))
     assert {"Stream", "to_gpu", "show_backend"}.isdisjoint(dir(cupy))
 
 
-def test_missing_name_raises_with_replacement() -> None:
+def test_missing_name_raises_attribute_error_with_replacement() -> None:
     with pytest.raises(AttributeError, match=r"module 'cupy' has no attribute 'cublas'; use cupy.linalg"):
         cupy.cublas  # noqa: B018
     with pytest.raises(ImportError, match=r"cannot import name 'sparse' from 'cupyx.scipy'; .*beyond_cupy"):
@@ -74,7 +74,7 @@ def test_missing_name_raises_with_replacement() -> None:
         cupy.zeross  # noqa: B018
 
 
-def test_classes_and_types_are_pygpus_and_numpys() -> None:
+def test_classes_are_those_of_pygpu_and_dtypes_those_of_numpy() -> None:
     assert cupy.ndarray is PyGPU.GPUArray
     assert isinstance(cupy.add, cupy.ufunc)
     assert cupy.__version__ == "14.1.0"
@@ -86,7 +86,7 @@ def test_classes_and_types_are_pygpus_and_numpys() -> None:
     assert cupy.ndarray[tuple, np.dtype].__origin__ is cupy.ndarray
 
 
-def test_creation_never_shares_memory_with_the_host() -> None:
+def test_creation_functions_never_share_memory_with_host_array() -> None:
     makers = [cupy.array, cupy.asarray, cupy.asanyarray, cupy.ascontiguousarray, cupy.asfortranarray, cupy.require]
     makers += [cupy.asarray_chkfinite, cupy.asfarray, lambda values: cupy.asarray(memoryview(values))]
     for make in (*makers, lambda values: cupy.array(values, copy=False), lambda values: cupy.array(values, copy=None)):
@@ -98,7 +98,7 @@ def test_creation_never_shares_memory_with_the_host() -> None:
     assert cupy.array(device, "f4", copy=False).dtype == np.float32
 
 
-def test_creation_takes_cupys_parameters() -> None:
+def test_creation_functions_accept_parameters_of_cupy() -> None:
     host = np.arange(6, dtype=">i4").reshape(2, 3)
     for got in (cupy.array(host, blocking=True), cupy.asarray(host), cupy.ascontiguousarray(host)):
         assert got.dtype.isnative
@@ -120,13 +120,13 @@ def test_creation_takes_cupys_parameters() -> None:
 
 
 class Pointer:
-    """Pointer with its memory, as CuPy's `MemoryPointer`."""
+    """Imitate a pointer of CuPy's class `MemoryPointer`, with its memory."""
 
     def __init__(self, mem: PyGPU.GPUArray, offset: int = 0) -> None:
         self.mem, self.ptr = mem, mem.ptr + offset
 
 
-def test_ndarray_takes_memory_pointer() -> None:
+def test_ndarray_constructor_accepts_memory_pointer() -> None:
     memory = cupy.arange(8, dtype=np.int32)
     whole = cupy.ndarray((2, 4), np.int32, Pointer(memory))
     assert whole.get().tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -141,7 +141,7 @@ def test_ndarray_takes_memory_pointer() -> None:
         cupy.ndarray((2,), "i4", gpudata=memory, memptr=Pointer(memory))
 
 
-def test_scatter_methods_add_repeated_positions() -> None:
+def test_scatter_methods_include_repeated_positions() -> None:
     a = cupy.zeros((3, 2), np.int32)
     a.scatter_add(([0, 0, 2], slice(None)), 1.9)
     assert a.tolist() == [[2, 2], [0, 0], [1, 1]]
@@ -153,7 +153,7 @@ def test_scatter_methods_add_repeated_positions() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_functions_of_numpy_1_are_there() -> None:
+def test_functions_removed_by_numpy_2_exist() -> None:
     a = cupy.array([[3, 1], [2, 4]])
     assert bool(cupy.alltrue(a))
     assert bool(cupy.sometrue(a))
@@ -174,7 +174,7 @@ def test_functions_of_numpy_1_are_there() -> None:
         cupy.disp("text")
 
 
-def test_roll_takes_shift_on_device() -> None:
+def test_roll_accepts_shift_in_device_memory() -> None:
     a = cupy.arange(6).reshape(2, 3)
     for shift, axis in ((cupy.array(2), None), (cupy.array([1, 2]), (0, 1)), ((1, 2), (0, 1)), (cupy.array([1]), 1)):
         host = shift.get() if isinstance(shift, cupy.ndarray) else shift
@@ -196,7 +196,7 @@ def test_memoize_stores_results_by_arguments() -> None:
     assert len(calls) == 4
 
 
-def test_random_functions_take_dtype() -> None:
+def test_random_functions_accept_dtype() -> None:
     cupy.random.seed(3)
     first = cupy.random.uniform(-1, 1, 4, "f4")
     assert (first.dtype, first.shape) == (np.float32, (4,))
@@ -213,7 +213,7 @@ def test_random_functions_take_dtype() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_poly1d_computes_as_numpys() -> None:
+def test_poly1d_results_match_numpy() -> None:
     ours, theirs = cupy.poly1d([0, 1, 2, 3], variable="z"), np.poly1d([0, 1, 2, 3], variable="z")
     assert (repr(ours), str(ours), ours.order, len(ours)) == (repr(theirs), str(theirs), 2, 2)
     for got, wanted in [
@@ -242,7 +242,7 @@ def test_poly1d_computes_as_numpys() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_vectorize_calls_function_with_whole_arrays() -> None:
+def test_vectorize_calls_function_once_with_whole_arrays() -> None:
     def step(x, y):
         x += 1
         return x * y, y
@@ -287,7 +287,7 @@ def test_aligned_dtype_has_alignment_of_cuda() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_reductions_of_host_arrays_stay_on_the_host() -> None:
+def test_reductions_of_host_arrays_stay_on_host() -> None:
     host = np.arange(6.0).reshape(2, 3)
     for name in ("sum", "prod", "max", "amin", "mean", "std", "var", "cumsum"):
         function = getattr(cupy, name)
@@ -296,7 +296,7 @@ def test_reductions_of_host_arrays_stay_on_the_host() -> None:
         np.testing.assert_allclose(function(cupy.asarray(host), 1).get(), result)
 
 
-def test_argmax_takes_dtype_and_out() -> None:
+def test_argmax_accepts_dtype_and_out() -> None:
     a = cupy.array([[3, 9], [4, 1]])
     out = cupy.zeros(2, np.int64)
     assert cupy.argmax(a, 1, np.int32).dtype == np.int32
@@ -304,7 +304,7 @@ def test_argmax_takes_dtype_and_out() -> None:
     assert (out.tolist(), int(cupy.argmax(a))) == ([0, 1], 1)
 
 
-def test_archive_loads_in_with_block() -> None:
+def test_archive_of_load_can_be_used_in_with_block() -> None:
     file = io.BytesIO()
     cupy.savez(file, a=cupy.arange(3), b=cupy.ones(2))
     file.seek(0)
@@ -317,7 +317,7 @@ def test_archive_loads_in_with_block() -> None:
     assert cupy.load(dumped, allow_pickle=True).tolist() == [0, 1, 2]
 
 
-def test_show_config_names_pygpu(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_config_prints_name_pygpu(capsys: pytest.CaptureFixture[str]) -> None:
     cupy.show_config()
     text = capsys.readouterr().out
     assert text.startswith("cupy is PyGPU's facade of CuPy 14.1.0; it is not CuPy\nPyGPU ")

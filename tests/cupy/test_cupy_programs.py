@@ -1,4 +1,4 @@
-"""Test programs in CuPy's spelling, which compare their results with NumPy, and the comparison of their outputs."""
+"""Test programs that are written for CuPy, whose results match NumPy's, and the comparison of program outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRAMS = FOLDER / "programs"
 
 
 @pytest.mark.parametrize(("name", "lines"), [("orbits", 4), ("heat", 5), ("pictures", 9), ("memory", 4)])
-def test_program_runs_unchanged(
+def test_cupy_program_runs_unchanged(
     name: str, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(PROGRAMS / f"{name}.py")
@@ -30,7 +30,7 @@ def test_program_runs_unchanged(
 
 
 @pytest.mark.enough_on("cpu")
-def test_program_list_pins_files_by_checksum() -> None:
+def test_list_of_cupy_programs_has_checksum_of_each_file() -> None:
     programs = tomllib.loads((PROGRAMS / "programs.toml").read_text())["programs"]
     assert len({program["name"] for program in programs}) == len(programs) == 12
     fetched = [program for program in programs if "files" in program]
@@ -45,7 +45,7 @@ def test_program_list_pins_files_by_checksum() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_program_comparison_finds_differences() -> None:
+def test_comparison_of_program_outputs_finds_differences() -> None:
     difference = runpy.run_path(str(FOLDER / "run_programs.py"))["difference"]
     program = {"ignore": ["time"], "ranges": {"error": [0, 1]}, "tolerance": 1e-6}
     output = "time 3 s\nsum 1.5 -2e-3 x2\nerror 0.25\n"

@@ -1,4 +1,4 @@
-"""Test `PyGPU.cupyx`, and `cupy.testing`, which compares NumPy's results with those of a device."""
+"""Test `PyGPU.cupyx`, and the functions of `cupy.testing`, which compare results on a device with NumPy's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ dtypes = pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.c
 
 
 @dtypes
-def test_scatter_add_matches_add_at(dtype: type) -> None:
+def test_scatter_add_matches_numpy_add_at(dtype: type) -> None:
     host = np.arange(12).reshape(4, 3).astype(dtype)
     a = cupy.array(host)
     indices = np.array([0, 3, 3, 1])
@@ -32,7 +32,7 @@ def test_scatter_add_matches_add_at(dtype: type) -> None:
     np.testing.assert_array_equal(a.get(), host)
 
 
-def test_scatter_max_and_min_match_ufunc_at() -> None:
+def test_scatter_max_and_min_match_numpy_ufunc_at() -> None:
     host, values = np.zeros(4, np.int32), np.array([3, -5, 9, 1], np.int32)
     a, indices = cupy.array(host), [1, 1, 2, 2]
     cupyx.scatter_max(a, indices, cupy.array(values))
@@ -45,14 +45,14 @@ def test_scatter_max_and_min_match_ufunc_at() -> None:
         cupyx.scatter_add(host, 0, 1)
 
 
-def test_rsqrt_is_reciprocal_of_root() -> None:
+def test_rsqrt_is_reciprocal_of_square_root() -> None:
     x = np.array([1.0, 4.0, 0.25], np.float32)
     got = cupyx.rsqrt(cupy.array(x))
     assert got.dtype == np.float32
     np.testing.assert_allclose(got.get(), 1 / np.sqrt(x), rtol=1e-6)
 
 
-def test_error_state_is_that_of_the_block() -> None:
+def test_errstate_settings_apply_within_with_block() -> None:
     assert cupyx.geterr() == {"divide": None, "over": None, "under": None, "invalid": None, "linalg": "ignore"}
     with cupyx.errstate(linalg="raise"):
         assert cupyx.geterr()["linalg"] == "raise"
@@ -63,7 +63,7 @@ def test_error_state_is_that_of_the_block() -> None:
         cupyx.seterr(linalg="warn")
 
 
-def test_allow_synchronize_warns_that_nothing_is_detected() -> None:
+def test_allow_synchronize_warns_that_it_detects_nothing() -> None:
     with cupyx.allow_synchronize(True):
         pass
     with pytest.warns(UserWarning, match="PyGPU does not detect"), cupyx.allow_synchronize(False):
@@ -71,7 +71,7 @@ def test_allow_synchronize_warns_that_nothing_is_detected() -> None:
     assert issubclass(cupyx.DeviceSynchronized, RuntimeError)
 
 
-def test_pinned_arrays_have_layout_of_numpys() -> None:
+def test_pinned_arrays_have_same_layout_as_numpy() -> None:
     assert cupyx.zeros_pinned((2, 3), "f4", "F").flags.f_contiguous
     assert cupyx.empty_pinned(3, np.int16).dtype == np.int16
     host = np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2)
@@ -110,7 +110,7 @@ def test_benchmark_reports_host_and_device_times() -> None:
         cupyx.time.repeat(cupy.sum, (a,), n_repeat=1)
 
 
-def test_time_range_and_profile_run_their_block() -> None:
+def test_time_range_and_profile_run_their_with_block() -> None:
     @cupyx.profiler.time_range()
     def add(x: int) -> int:
         return x + 1
@@ -124,7 +124,7 @@ def test_time_range_and_profile_run_their_block() -> None:
         cupyx.profiler.time_range("x", 1, 2)
 
 
-def test_scipy_modules_have_pygpus_functions() -> None:
+def test_cupyx_scipy_modules_have_functions_of_pygpu() -> None:
     host = np.arange(12.0).reshape(3, 4)
     a = cupy.array(host)
     fft = cupyx.scipy.fft
@@ -139,7 +139,7 @@ def test_scipy_modules_have_pygpus_functions() -> None:
     assert cupyx.scipy.special.expit is PyGPU.special.expit
 
 
-def test_loops_run_test_for_each_dtype_and_name_failing_one() -> None:
+def test_dtype_loops_run_test_for_each_dtype_and_report_failing_one() -> None:
     seen = []
 
     @testing.for_all_dtypes(no_complex=True)
@@ -160,7 +160,7 @@ def test_loops_run_test_for_each_dtype_and_name_failing_one() -> None:
     assert caught.value.__notes__ == ["for dtype=float32"]
 
 
-def test_comparison_finds_differences_of_values_dtypes_and_errors() -> None:
+def test_numpy_cupy_comparison_finds_different_values_dtypes_errors() -> None:
     @testing.numpy_cupy_array_equal()
     def same(xp):
         return testing.shaped_arange((2, 3), xp).T, xp.zeros(3)
@@ -184,11 +184,11 @@ def test_comparison_finds_differences_of_values_dtypes_and_errors() -> None:
         testing.numpy_cupy_equal()(lambda xp: 4 if xp is np else 3)()
 
 
-def test_negative_values_cast_to_unsigned_are_not_compared() -> None:
+def test_results_of_negative_values_as_unsigned_are_not_compared() -> None:
     @testing.numpy_cupy_array_equal()
     def cast(xp, source, target):
         values = xp.array([1, 255 if source is np.uint8 else -1], source).astype(target)
-        # As a device whose conversion of -1 gives 0.
+        # The function imitates a device whose conversion of -1 to an unsigned integer gives 0.
         return values * xp.array([1, 0], target) if xp is cupy and target is np.uint8 else values
 
     cast(source=np.float32, target=np.uint8)
@@ -196,7 +196,7 @@ def test_negative_values_cast_to_unsigned_are_not_compared() -> None:
         cast(source=np.uint8, target=np.uint8)
 
 
-def test_parameterized_classes_have_attributes() -> None:
+def test_parameterized_test_classes_have_attributes_of_parameters() -> None:
     cases = testing.product({"n": [1, 2], "f": [abs]})
     assert cases == [{"f": abs, "n": 1}, {"f": abs, "n": 2}]
 
@@ -213,7 +213,7 @@ def test_parameterized_classes_have_attributes() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_random_matrices_have_singular_values() -> None:
+def test_generated_matrices_have_given_singular_values() -> None:
     for dtype in (np.float32, np.complex128):
         a = testing.generate_matrix((2, 3, 4), dtype=dtype, singular_values=[3, 2, 1])
         assert a.dtype == dtype
@@ -222,7 +222,7 @@ def test_random_matrices_have_singular_values() -> None:
         testing.generate_matrix((2, 2))
 
 
-def test_fixed_random_numbers_are_those_of_every_run() -> None:
+def test_fix_random_gives_same_numbers_in_every_run() -> None:
     @testing.fix_random()
     def draw():
         return testing.generate_seed(), cupy.random.rand(3).tolist(), np.random.rand()

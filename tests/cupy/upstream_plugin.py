@@ -1,4 +1,4 @@
-"""Plugin of pytest that runs CuPy's own tests over PyGPU; ``tests/cupy/run_upstream.py`` loads it.
+"""Run CuPy's own tests with PyGPU, as a plugin of pytest; ``tests/cupy/run_upstream.py`` loads it.
 
 The tests import private modules of CuPy. Helpers of tests are loaded from the checkout of CuPy; every other private
 module is replaced by an empty stand-in, so that a file with one such test can be collected. A test that uses an
@@ -25,7 +25,7 @@ import PyGPU
 
 PRIVATE = "private in CuPy:"
 CHECKOUT = Path(os.environ["CUPY_CHECKOUT"])
-# The oldest versions that CuPy's tests expect to pass; newer cutoffs of `skip_if_after_baseline` apply.
+# Oldest versions with which CuPy's tests are expected to pass; `skip_if_after_baseline` applies only newer cutoffs.
 BASELINES = {"numpy": "2.3", "scipy": "1.14"}
 
 PyGPU.as_cupy(force=True)
@@ -47,7 +47,7 @@ from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
 
 
 class StandIn(types.ModuleType):
-    """Module whose attributes are those that were given to it."""
+    """Define a module that has only the attributes that its creator sets."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -56,7 +56,7 @@ class StandIn(types.ModuleType):
 
 
 def stand_in(name: str, **attributes: Any) -> StandIn:
-    """Install a stand-in for a private module, unless PyGPU has a module of the name."""
+    """Install a stand-in for a private module of CuPy, unless PyGPU has a module of that name."""
     module = StandIn(name)
     module.__path__ = []
     vars(module).update(attributes)
@@ -68,7 +68,7 @@ def stand_in(name: str, **attributes: Any) -> StandIn:
 
 
 def skip_if_after_baseline(*, reason: str = "", **cutoffs: str) -> Callable[[Any], Any]:
-    """Return a decorator that skips a test for a version of a package from its cutoff on."""
+    """Return a decorator that skips a test if a package's version is at or beyond the cutoff."""
     from packaging.version import Version
 
     later = [f"{name}>={one}" for name, one in cutoffs.items() if Version(one) > Version(BASELINES[name])]
@@ -88,11 +88,11 @@ def load_helper(name: str) -> None:
 
 
 def nothing(*_: Any) -> None:
-    """Do nothing, as the setter of an accelerator that PyGPU lacks."""
+    """Do nothing, in place of the setter of an accelerator that PyGPU lacks."""
 
 
 def private_function(*_: Any, **__: Any) -> Any:
-    """Return a function that raises an error, for private functions that are called when a file is collected."""
+    """Return a function that raises an error, for private functions of CuPy that are called during collection."""
 
     def call(*_: Any, **__: Any) -> None:
         raise AttributeError(f"{PRIVATE} a function of a private module")
@@ -101,7 +101,7 @@ def private_function(*_: Any, **__: Any) -> Any:
 
 
 def benchmark_result(name: str, times: Any, devices: tuple[int, ...]) -> BenchmarkResult:
-    """Return the result of a benchmark from the rows of host and device times."""
+    """Return an object like the result of CuPy's benchmark, from rows of host and device times."""
     return BenchmarkResult(name, times[0], times[1:], devices)
 
 
@@ -162,7 +162,7 @@ def default_fft_function(
 
 
 def install_stand_ins() -> None:
-    """Install stand-ins for the private modules that files of tests import or read when they are collected."""
+    """Install stand-ins for the private modules of CuPy that test files use when pytest collects them."""
     accelerators: dict[str, Any] = {"ACCELERATOR_CUB": 1, "ACCELERATOR_CUTENSOR": 2}
     for kind in ("routine", "reduction", "elementwise"):
         accelerators |= {f"get_{kind}_accelerators": no_names, f"set_{kind}_accelerators": nothing}
@@ -211,7 +211,7 @@ def install_stand_ins() -> None:
 
 
 def install_helpers() -> None:
-    """Install the private modules of `cupy.testing`."""
+    """Install the private modules of `cupy.testing` from the checkout of CuPy."""
     names = {name: value for module in (loops, comparisons) for name, value in vars(module).items() if name[:2] != "__"}
     private = stand_in("cupy.testing._loops", **names)
     private._wraps_partial = lambda test, *given: lambda run: loops.without_parameters(test, run, *given)
@@ -237,7 +237,7 @@ def pytest_runtest_teardown() -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Append the outcome of a test, with the message of its error, to the file of the runner."""
+    """Append the outcome of a test, with its error message, to the result file that the runner reads."""
     if report.when != "call" and report.outcome == "passed":
         return
     crash = getattr(report.longrepr, "reprcrash", None)

@@ -1,6 +1,4 @@
-"""Test a Dask cluster of two worker processes with one device each; all tests share one cluster, because its start is
-slow.
-"""
+"""Test a Dask cluster of two workers with one device each. All tests share one cluster, because its start is slow."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ import PyGPU
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
-# `distributed` leaves resources open when it ends a process. The filter keeps these ResourceWarnings from failing a
-# test.
+# The package `distributed` leaves resources open when it ends a process.
+# The filter ignores its ResourceWarnings, which would otherwise fail a test.
 pytestmark = [
     pytest.mark.enough_on("cpu", "cuda"),
     pytest.mark.starts_processes,
@@ -27,8 +25,8 @@ pytestmark = [
 
 MEGABYTE = 1_000_000
 SETTINGS = {
-    # Workers spill when the sizes of their arrays, as Dask counts them, reach half of the limit. The rules that depend
-    # on the memory of the process are off, because that memory depends on the system.
+    # A worker spills arrays to disk when their sizes, as Dask counts them, reach half of the limit.
+    # Rules that depend on the memory of the process are off, because that memory depends on the system.
     "distributed.worker.memory.target": 0.5,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -40,7 +38,10 @@ SETTINGS = {
 
 @pytest.fixture
 def client(cluster: Any) -> Any:
-    """Return a client whose two workers run; a worker that the test before has ended may still be starting."""
+    """Return a Dask client with two running workers.
+
+    If the previous test ended a worker, wait until its replacement runs.
+    """
     cluster.wait_for_workers(2, timeout=60)
     return cluster
 
@@ -150,7 +151,7 @@ def test_task_that_ends_dask_worker_raises_and_cluster_continues(client: Any) ->
 
 
 def test_dask_cluster_recomputes_only_results_of_killed_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Retry a task that was sent to the worker while the worker was being killed.
+    # The task is retried, because it may be sent to the worker while the worker is being killed.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)
     first, second = client.scheduler_info()["workers"]

@@ -1,4 +1,4 @@
-"""Test the automatic registration of PyGPU with Dask, and that Dask fails without each registered function."""
+"""Test that PyGPU registers its functions with Dask automatically, and that Dask fails without each of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ assert sizeof(PyGPU.zeros(1000)) == 8000
 
 @contextlib.contextmanager
 def without(registry: Any) -> Iterator[None]:
-    """Remove PyGPU's function from one of Dask's registries during a `with` block."""
+    """Remove PyGPU's function from one of Dask's registries for the duration of a `with` block."""
     known = registry._lookup.pop(PyGPU.GPUArray)
     try:
         yield
@@ -139,7 +139,7 @@ def test_dask_sizeof_counts_stored_elements_in_bytes() -> None:
     assert sizeof(PyGPU.zeros(())) == 8
 
 
-def test_dask_token_is_different_for_each_call() -> None:
+def test_dask_token_of_array_differs_at_each_call() -> None:
     from dask.base import tokenize
 
     a = PyGPU.zeros(3)
@@ -148,7 +148,7 @@ def test_dask_token_is_different_for_each_call() -> None:
 
 
 def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
-    """Return named arrays of every layout and of unusual dtypes, which messages between processes must preserve."""
+    """Return named arrays with every layout and with unusual dtypes, to be sent as messages between processes."""
     base = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))
     record = np.zeros(3, support.RECORD)
     record["id"] = [1, 2, 3]
@@ -172,7 +172,7 @@ def test_array_of_every_layout_and_dtype_survives_dask_message(serializers: tupl
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
         assert header["serializer"] == serializers[0], name
-        # Like a connection between processes, pass read-only bytes instead of the original frames.
+        # A connection between processes delivers read-only bytes instead of the original frames, so pass such bytes.
         got = protocol.deserialize(header, [bytes(frame) for frame in frames])
         assert type(got) is PyGPU.GPUArray, name
         support.assert_same(got, array.get())

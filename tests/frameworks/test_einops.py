@@ -1,4 +1,4 @@
-"""Test the backend that PyGPU registers when einops is imported; a stand-in of its contract is used without einops."""
+"""Test the backend that PyGPU registers when einops is imported; a stand-in replaces a missing einops."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_einops_finds_backend_for_any_import_order(imports: str, stand_in: Path)
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu")
-def test_einops_backend_is_registered_after_a_search_for_einops(stand_in: Path) -> None:
+def test_einops_backend_is_registered_after_failed_search_for_einops(stand_in: Path) -> None:
     run("import PyGPU, importlib.util; importlib.util.find_spec('einops._backends'); import einops" + CHECKS, stand_in)
 
 

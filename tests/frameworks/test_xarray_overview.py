@@ -100,7 +100,7 @@ def test_xarray_operation_matches_numpy_and_stays_on_device(name: str) -> None:
     np.testing.assert_allclose(got.data.get(), wanted.data, rtol=1e-12, atol=1e-12)
 
 
-def test_xarray_attributes_and_text_of_device_data() -> None:
+def test_xarray_attributes_and_repr_work_with_device_data() -> None:
     x = labelled(PyGPU.to_gpu(HOST))
     x.attrs["units"] = "metres"
     assert x.copy().attrs == {"units": "metres"}
@@ -111,7 +111,7 @@ def test_xarray_attributes_and_text_of_device_data() -> None:
     assert not x.identical(x + 1)
 
 
-@pytest.mark.reads_in_place  # restores the strict setting
+@pytest.mark.reads_in_place  # This fixture restores the setting of strict mode.
 def test_xarray_conversion_to_numpy_and_pandas_raises_without_get() -> None:
     _core._set_strict(True)
     x = labelled(PyGPU.to_gpu(HOST))

@@ -1,6 +1,4 @@
-"""Test functions that PyGPU implements by calls of other functions: each expression gives the same result as with
-NumPy.
-"""
+"""Test functions that PyGPU implements by calls of other functions: each expression matches NumPy."""
 
 from __future__ import annotations
 
@@ -33,8 +31,8 @@ HOST: dict[str, Any] = {
     "one": np.array(3.0),
 }
 
-# Expressions, separated by `;`. Names are the keys of `HOST`, and `xp` is NumPy or PyGPU. Expressions on one line use
-# nearly the same kernels.
+# Expressions, separated by `;`. The names of arrays are the keys of `HOST`, and `xp` is NumPy or PyGPU.
+# Expressions on one line use nearly the same kernels.
 CALCULUS = """
 xp.gradient(a); xp.gradient(a[0], 2.0); xp.gradient(a[::-1, ::2], 0.5, 2, edge_order=2); xp.gradient(u, axis=1)
 xp.gradient(a, s, axis=1); xp.gradient(a, [0, 1, 2, 3], s, edge_order=2); xp.gradient(c); xp.gradient(b, axis=(1, 0))
@@ -94,7 +92,7 @@ xp.min_scalar_type(u); xp.shares_memory(a[::2], a[1::2]); xp.may_share_memory(a[
 xp.issubdtype(a.dtype, xp.floating); xp.s_[1:2]; xp.array_str(i); xp.array_repr(i); xp.array2string(i); xp.isscalar(3)
 xp.promote_types('f4', 'i4'); isinstance(a, xp.ndarray)
 """
-FEW = (  # Each of these expressions compiles kernels on a simulated GPU.
+FEW = (  # Each of these expressions needs a compilation of kernels on a simulated GPU.
     "xp.gradient(u, axis=1)", "xp.interp(x, s, v[:5])", "xp.trapezoid(a)", "xp.unwrap(angles)", "xp.convolve(v, w)",
     "xp.correlate(w, v, 'same')", "xp.cov(a)", "xp.cross(t, w)", "xp.delete(a, m, 1)",
     "xp.insert(a, [1, 1, 4], 5, axis=1)", "xp.trim_zeros(j)", "xp.packbits(u)", "xp.unpackbits(u)",

@@ -1,4 +1,4 @@
-"""Convolution and correlation with infinity and NaN, and in blocks of rows of partial overlap."""
+"""Test convolution and correlation of infinities and NaNs, and of blocks of rows that overlap only partially."""
 
 from __future__ import annotations
 

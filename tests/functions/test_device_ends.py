@@ -1,4 +1,4 @@
-"""Test ranges and grids whose ends are device arrays, and the cross product with vectors of two numbers."""
+"""Test functions such as `linspace` whose ends are device arrays, grids with such ends, and `cross` of 2D vectors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_logspace_with_array_of_bases_matches_numpy() -> None:
     np.testing.assert_allclose(ours, np.logspace(0, 2, 3, base=bases), rtol=1e-13)
 
 
-def test_logspace_with_number_and_array_has_numpys_dtype() -> None:
+def test_logspace_with_number_and_array_has_same_dtype_as_numpy() -> None:
     start = np.array([0, 1], "float32")
     for stop, base in ((3, 10.0), (3.0, 2), (3, np.array([2, 4], "float32"))):
         ours = PyGPU.logspace(
@@ -42,21 +42,21 @@ def test_logspace_with_number_and_array_has_numpys_dtype() -> None:
         np.testing.assert_allclose(ours, numpys, rtol=1e-5)
 
 
-def test_grids_with_ends_on_the_device_match_numpy() -> None:
+def test_mgrid_and_ogrid_with_ends_in_device_arrays_match_numpy() -> None:
     def gpu(value: Any) -> PyGPU.GPUArray:
         return PyGPU.to_gpu(np.array(value))
 
     assert_same(PyGPU.mgrid[gpu(0) : gpu(5)], np.mgrid[0:5])
     assert_same(PyGPU.mgrid[0 : 5 : gpu(2)], np.mgrid[0:5:2])
     assert_same(PyGPU.mgrid[gpu(0) : gpu(3.0), 0:2], np.mgrid[0:3.0, 0:2])
-    assert PyGPU.mgrid[0:3, 0:4, 0:2].flags.c_contiguous  # so that each part has views of other shapes
+    assert PyGPU.mgrid[0:3, 0:4, 0:2].flags.c_contiguous  # A contiguous grid can be viewed with other shapes.
     for one, other in zip(PyGPU.ogrid[gpu(0) : gpu(3.0), 0:2], np.ogrid[0:3.0, 0:2], strict=True):
         assert_same(one, other)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("shapes", [((3,), (2,)), ((2,), (3,)), ((2, 3), (2,)), ((2, 2), (2, 3))])
-def test_cross_of_two_and_three_numbers_matches_numpy(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+def test_cross_product_of_vectors_of_two_and_three_match_numpy(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     for dtype in ("int32", "float64"):
         first, second = (np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype) for shape in shapes)
         assert_same(PyGPU.cross(PyGPU.to_gpu(first), PyGPU.to_gpu(second)), np.cross(first, second))
@@ -78,7 +78,7 @@ SPACED = {"linspace": PyGPU.linspace, "logspace": PyGPU.logspace, "geomspace": P
 
 
 def check_spaced(name: str, ends: tuple[Any, Any], ours: tuple[Any, Any], **keywords: Any) -> None:
-    """Compare a function of two ends with NumPy's, whose powers may differ in the last bits."""
+    """Compare a function of two ends with NumPy's. Powers may differ in their last bits."""
     expected = getattr(np, name)(*ends, **keywords)
     result = SPACED[name](*ours, **keywords)
     assert isinstance(result, PyGPU.GPUArray)
@@ -100,20 +100,22 @@ def on_device(end: Any, dtype: str | None = None) -> Any:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex128"])
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("name", SPACED)
-def test_spaced_numbers_between_arrays_match_numpy(name: str, pair: str, dtype: str, keywords: dict[str, Any]) -> None:
+def test_linspace_and_similar_functions_between_arrays_match_numpy(
+    name: str, pair: str, dtype: str, keywords: dict[str, Any]
+) -> None:
     ends = tuple(end.astype(dtype) if isinstance(end, np.ndarray) else end for end in PAIRS[pair])
     check_spaced(name, ends, tuple(on_device(end) for end in ends), **keywords)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", SPACED)
-def test_spaced_numbers_accept_a_host_array_beside_a_device_array(name: str) -> None:
+def test_linspace_and_similar_functions_accept_host_and_device_end(name: str) -> None:
     start, stop = PAIRS["arrays"]
     check_spaced(name, (start, stop), (PyGPU.to_gpu(start), stop))
     check_spaced(name, (start, stop), (start, PyGPU.to_gpu(stop)))
 
 
 @pytest.mark.parametrize("name", ["logspace", "geomspace"])
-def test_numpys_spaced_functions_dispatch_with_a_host_array(name: str) -> None:
+def test_numpy_linspace_of_device_and_host_end_dispatches_to_pygpu(name: str) -> None:
     start, stop = PAIRS["arrays"]
     result = getattr(np, name)(PyGPU.to_gpu(start), stop, 3, axis=1)
     assert isinstance(result, PyGPU.GPUArray)
@@ -129,7 +131,7 @@ def test_linspace_between_arrays_returns_step_and_rounds_down_like_numpy() -> No
     assert np.isnan(PyGPU.linspace(PyGPU.to_gpu(start), 1, 1, retstep=True)[1])
 
 
-def test_linspace_between_arrays_uses_distance_if_a_step_underflows() -> None:
+def test_linspace_between_arrays_is_correct_if_step_underflows() -> None:
     start, stop = np.array([0.0, 0.0]), np.array([5e-324, 1.0])
     assert_same(PyGPU.linspace(PyGPU.to_gpu(start), PyGPU.to_gpu(stop), 4), np.linspace(start, stop, 4))
 
@@ -149,7 +151,9 @@ def test_logspace_with_bases_and_axis_matches_numpy(base: Any, axis: int) -> Non
     ("stop", "keywords"),
     [([4.0, 5.0], {"axis": 2}), ([4.0, 5.0], {"num": -1}), ([4.0, 5.0], {"num": 2.5}), ([4.0, 5.0, 6.0], {})],
 )
-def test_spaced_numbers_raise_numpys_errors(name: str, stop: list[float], keywords: dict[str, Any]) -> None:
+def test_linspace_and_similar_functions_raise_same_errors_as_numpy(
+    name: str, stop: list[float], keywords: dict[str, Any]
+) -> None:
     start, last = np.array([1.0, 2.0]), np.array(stop)
     with pytest.raises(Exception) as numpys:  # noqa: PT011  # NumPy determines the type
         getattr(np, name)(start, last, **keywords)

@@ -37,7 +37,7 @@ def test_ravel_multi_index_raises_wraps_or_clips_by_mode() -> None:
         PyGPU.ravel_multi_index(ours, (2, 4, 5))
 
 
-def test_unravel_index_rejects_floats_and_order_k() -> None:
+def test_unravel_index_rejects_floats_and_memory_order_k() -> None:
     with pytest.raises(TypeError, match="indices are integers, not float64"):
         PyGPU.unravel_index(PyGPU.zeros(2), (2, 3))
     with pytest.raises(ValueError, match="only 'C' or 'F' order is permitted, not 'K'"):
@@ -55,7 +55,7 @@ def test_isposinf_and_isneginf_find_signed_infinities(dtype: str) -> None:
         PyGPU.isposinf(PyGPU.zeros(2, complex))
 
 
-def test_ravel_multi_index_accepts_numbers_of_modes() -> None:
+def test_ravel_multi_index_accepts_modes_as_numbers() -> None:
     indices = np.array([1, 4])
     ours = PyGPU.to_gpu(indices)
     for mode in (0, 1, (1, "clip")):

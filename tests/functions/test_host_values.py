@@ -23,8 +23,8 @@ CREATING = (
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# Functions that accept any value, as NumPy's functions of the same names do: they query types, shapes and memory, print
-# values or write them to files.
+# Functions that accept any value, as NumPy's functions of the same names do.
+# They report types, shapes or memory, print values or write them to files.
 ACCEPTING_ANY_VALUE = (
     "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
@@ -35,10 +35,10 @@ ACCEPTING_ANY_VALUE = (
 )
 # Functions of polynomials, which accept a list of coefficients.
 POLYNOMIALS = {"roots", *(name for name in dir(np) if name.startswith("poly"))}
-# Functions that NumPy has deprecated: they warn first.
+# Functions that NumPy has deprecated, which warn before they raise.
 DEPRECATED = {"row_stack"}
 
-# Arguments for functions that need other arguments than one to three arrays.
+# Arguments for the functions that do not take one to three arrays.
 GIVEN: dict[str, tuple[Any, ...]] = {
     "apply_along_axis": (PyGPU.sum, 0, ROWS),
     "apply_over_axes": (PyGPU.sum, ROWS, [0]),

@@ -1,4 +1,4 @@
-"""Test functions that make matrices, diagonals, differences, grids and comparisons: results match NumPy."""
+"""Test functions that return matrices, diagonals, differences or grids, or that compare arrays: results match NumPy."""
 
 from __future__ import annotations
 

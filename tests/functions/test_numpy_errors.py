@@ -43,7 +43,7 @@ def test_einsum_rejects_repeated_labels_of_different_lengths(subscripts: str, sh
 
 
 @pytest.mark.parametrize("subscripts", ["ii->i", "ij->ji"])
-def test_einsum_views_are_writeable(subscripts: str) -> None:
+def test_views_returned_by_einsum_are_writeable(subscripts: str) -> None:
     host = np.arange(4, dtype=np.int16).reshape(2, 2)
     array = PyGPU.to_gpu(host)
     PyGPU.einsum(subscripts, array)[...] = 7
@@ -51,14 +51,14 @@ def test_einsum_views_are_writeable(subscripts: str) -> None:
     assert_same(array, host)
 
 
-def test_cov_and_pinv_of_size_zero_have_numpys_dtype() -> None:
+def test_cov_and_pinv_of_size_zero_have_same_dtype_as_numpy() -> None:
     for dtype in ("float32", "complex64", "int32"):
         host = np.zeros((0, 2), dtype)
         assert_same(PyGPU.linalg.pinv(PyGPU.to_gpu(host)), np.linalg.pinv(host))
         assert_same(PyGPU.cov(PyGPU.to_gpu(host)), np.cov(host))
 
 
-def test_correlate_without_axes_and_gradient_of_bool_raise() -> None:
+def test_correlate_of_0d_arrays_and_gradient_of_bool_raise() -> None:
     one, many = PyGPU.to_gpu(np.array(3)), PyGPU.to_gpu([1, 2])
     for operands in ((one, many), (many, one), (3, many)):
         with pytest.raises(ValueError, match="object of too small depth for desired array"):
@@ -67,7 +67,8 @@ def test_correlate_without_axes_and_gradient_of_bool_raise() -> None:
         PyGPU.gradient(PyGPU.to_gpu([True, False, True]))
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # divisions by a spacing of 0
+# The gradient divides by a spacing of 0, about which NumPy warns.
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("edge_order", [1, 2])
 @pytest.mark.parametrize("coordinates", [[True, False, True], [True, True, True]])
 def test_gradient_with_bool_coordinates_matches_numpy(coordinates: list[bool], edge_order: int) -> None:
@@ -77,7 +78,7 @@ def test_gradient_with_bool_coordinates_matches_numpy(coordinates: list[bool], e
         assert_same(PyGPU.gradient(PyGPU.to_gpu(values), ours, edge_order=edge_order), expected)
 
 
-def test_gradient_with_uneven_bool_coordinates_raises_numpys_type_error() -> None:
+def test_gradient_with_uneven_bool_coordinates_raises_type_error() -> None:
     values, coordinates = np.array([1.0, 2.0, 4.0]), np.array([True, True, False])
     with pytest.raises(TypeError):
         np.gradient(values, coordinates)

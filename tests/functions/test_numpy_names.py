@@ -1,4 +1,4 @@
-"""Test names that NumPy has beside functions of arrays: own objects, `broadcast`, and names that are not planned."""
+"""Test NumPy's public names other than functions of arrays: objects, `broadcast`, and names that PyGPU omits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PyGPU._protocols.not_planned import NOT_PLANNED
 from support import assert_same, assert_same_refusal, outcome
 
 
-def test_every_numpy_name_is_provided_or_not_planned() -> None:
+def test_every_numpy_name_is_provided_or_listed_as_not_planned() -> None:
     not_planned = {name for names in NOT_PLANNED.values() for name in names}
     missing = {name for name in dir(np) if not name.startswith("_") and not hasattr(PyGPU, name)}
     assert missing <= not_planned
@@ -23,17 +23,17 @@ def test_every_numpy_name_is_provided_or_not_planned() -> None:
 
 
 @pytest.mark.parametrize(("text", "name"), [(text, names[0]) for text, names in NOT_PLANNED.items()])
-def test_name_that_is_not_planned_raises_with_replacement(text: str, name: str) -> None:
+def test_name_listed_as_not_planned_raises_error_with_replacement(text: str, name: str) -> None:
     with pytest.raises(AttributeError, match=re.escape(text.replace("`", ""))):
         getattr(PyGPU, name)
 
 
 @pytest.mark.parametrize("name", index.GROUPS["NumPy's own"])
-def test_own_object_of_numpy_is_provided_unchanged(name: str) -> None:
+def test_object_of_numpy_is_provided_unchanged(name: str) -> None:
     assert getattr(PyGPU, name) is getattr(np, name)
 
 
-def test_import_loads_no_module_of_new_names() -> None:
+def test_import_of_pygpu_does_not_load_modules_of_rare_names() -> None:
     code = (
         "import sys, PyGPU; "
         "print([name for name in sys.modules if name.startswith(('PyGPU.lib', 'PyGPU.testing', 'PyGPU.emath', "
@@ -42,7 +42,7 @@ def test_import_loads_no_module_of_new_names() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_error_handling_of_numpy_is_shared() -> None:
+def test_error_settings_are_shared_with_numpy() -> None:
     before = PyGPU.geterr()
     with PyGPU.errstate(divide="raise"):
         assert np.geterr()["divide"] == "raise"
@@ -74,13 +74,13 @@ def test_broadcast_rejects_same_shapes_as_numpy() -> None:
         iter(PyGPU.broadcast(PyGPU.zeros(3)))
 
 
-def test_row_stack_warns_and_stacks_as_numpy() -> None:
+def test_row_stack_warns_and_stacks_like_numpy() -> None:
     host = np.arange(3)
     with pytest.warns(DeprecationWarning, match="vstack"):
         got = PyGPU.row_stack([PyGPU.to_gpu(host), PyGPU.to_gpu(host)])
     assert_same(got, np.vstack([host, host]))
 
 
-def test_ufunc_is_class_of_elementwise_functions() -> None:
+def test_elementwise_functions_are_instances_of_ufunc() -> None:
     assert isinstance(PyGPU.add, PyGPU.ufunc)
     assert PyGPU.ufunc is PyGPU.Ufunc

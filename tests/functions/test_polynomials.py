@@ -1,4 +1,4 @@
-"""Test roots, fits and quotients of polynomials: results and errors match NumPy's."""
+"""Test polynomials, such as roots, fits and quotients: results and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def assert_near(got: PyGPU.GPUArray, wanted: Any, tolerance: float = 1e-9) -> No
 
 
 def with_dtype(given: Any, dtype: str | None) -> np.ndarray:
-    """Return an array of a dtype; complex numbers stay complex."""
+    """Return an array converted to a dtype, unless its numbers are complex."""
     host = np.array(given)
     return host.astype(dtype) if dtype and (host.dtype.kind != "c" or dtype == "complex64") else host
 
@@ -57,7 +57,7 @@ def test_roots_match_numpy(dtype: str | None) -> None:
         host = with_dtype(given, dtype)
         got, wanted = PyGPU.roots(PyGPU.to_gpu(host)), np.roots(host)
         assert got.shape == wanted.shape
-        # As for `eigvals`, the dtype does not depend on the values.
+        # As for `eigvals`, the dtype of the roots does not depend on the values.
         assert got.dtype in (wanted.dtype, np.result_type(wanted.dtype, np.complex64))
         tolerance = TOLERANCE.get(str(dtype), 1e-9)
         ours, numpys = (np.sort_complex(one.round(3)) for one in (got.get(), wanted))
@@ -65,7 +65,7 @@ def test_roots_match_numpy(dtype: str | None) -> None:
 
 
 @needs_eigenvalues
-def test_roots_of_poly_are_the_given_roots() -> None:
+def test_roots_of_polynomial_are_those_it_was_made_from() -> None:
     host = np.array([-2.0, 0.5, 1.0, 3.0])
     found = PyGPU.roots(PyGPU.poly(PyGPU.to_gpu(host)))
     np.testing.assert_allclose(np.sort(found.get().real), host, atol=1e-10)
@@ -119,7 +119,7 @@ def test_polyfit_full_returns_residuals_rank_and_singular_values() -> None:
     assert got[4] == wanted[4]
 
 
-def test_polyfit_of_too_few_points_warns_as_numpy() -> None:
+def test_polyfit_of_too_few_points_warns_like_numpy() -> None:
     x = PyGPU.to_gpu(np.ones(4))
     with pytest.warns(RankWarning, match="poorly conditioned"):
         PyGPU.polyfit(x, x, 2)
@@ -155,6 +155,6 @@ def test_polynomial_function_rejects_same_arguments_as_numpy(name: str) -> None:
     assert_same(device, host)
 
 
-def test_poly_and_roots_accept_array_without_axes() -> None:
+def test_poly_and_roots_accept_0d_array() -> None:
     assert PyGPU.poly(PyGPU.to_gpu(np.array(3.0))).tolist() == [1.0, -3.0]
     assert_same(PyGPU.roots(PyGPU.to_gpu(np.array(4))), np.roots([4]))

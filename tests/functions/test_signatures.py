@@ -1,4 +1,7 @@
-"""Compare signatures of functions that NumPy and PyGPU share; GENERAL and KEPT list intended differences."""
+"""Compare the signatures of functions that NumPy and PyGPU share.
+
+The tables GENERAL and KEPT list intended differences.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +114,7 @@ VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def shared_functions() -> Iterator[tuple[str, Any, Any]]:
-    """Return name, NumPy's and PyGPU's function for every function that both packages have."""
+    """Return the name, NumPy's function and PyGPU's function for every function that both packages have."""
     modules = {"": sorted({*index.HOME, *_core.__all__}), "linalg": None, "fft": None}
     for module, listed in modules.items():
         ours, numpys = (getattr(package, module) if module else package for package in (PyGPU, np))
@@ -134,7 +137,7 @@ def is_positional(parameter: inspect.Parameter) -> bool:
 
 
 def counterparts(numpys: _Parameters, ours: _Parameters) -> dict[str, str]:
-    """Map NumPy's parameters to PyGPU's of the same name; others by position, or by kind if they are variable."""
+    """Map NumPy's parameters to PyGPU's of the same name; map others by position, or by kind if they are variable."""
     pairs = {name: name for name in numpys if name in ours}
     positional = [name for name, parameter in ours.items() if is_positional(parameter)]
     for position, (name, parameter) in enumerate(numpys.items()):
@@ -181,7 +184,7 @@ def all_differences() -> dict[str, set[str]]:
     return found
 
 
-def test_signatures_differ_from_numpys_only_as_listed() -> None:
+def test_signatures_differ_from_numpy_only_as_listed() -> None:
     unlisted = {
         name: sorted(texts - set(GENERAL) - set(KEPT.get(name, ()))) for name, texts in all_differences().items()
     }
@@ -189,20 +192,20 @@ def test_signatures_differ_from_numpys_only_as_listed() -> None:
 
 
 @pytest.mark.skipif(not np.__version__.startswith("2.4."), reason="the tables describe NumPy 2.4")
-def test_tables_list_no_difference_that_does_not_exist() -> None:
+def test_every_listed_difference_of_signatures_exists() -> None:
     found = all_differences()
     assert set(GENERAL) <= set().union(*found.values())
     assert {name: missing for name in KEPT if (missing := set(KEPT[name]) - found.get(name, set()))} == {}
     assert set(found) >= PASSED_ON
 
 
-def test_every_shared_function_has_a_signature() -> None:
+def test_every_function_shared_with_numpy_has_signature() -> None:
     without = {name for name, *functions in shared_functions() if None in map(signature, functions)}
     assert without <= set(WITHOUT_SIGNATURE)
 
 
 @pytest.mark.parametrize("name", ["all", "any", "argmax", "max", "mean", "prod", "std", "sum"])
-def test_numpy_passes_operand_of_reduction_by_keyword(name: str) -> None:
+def test_operand_of_reduction_may_be_passed_by_keyword(name: str) -> None:
     host = np.array([[1.0, 2.0], [3.0, 5.0]])
     assert_same(getattr(np, name)(a=PyGPU.to_gpu(host), axis=0), getattr(np, name)(a=host, axis=0))
 
@@ -221,7 +224,7 @@ def test_numpy_passes_operand_of_reduction_by_keyword(name: str) -> None:
         ("ones_like", {"a": 0}),
     ],
 )
-def test_numpys_keywords_work_where_pygpus_names_differ(name: str, keywords: dict[str, Any]) -> None:
+def test_numpys_keywords_are_accepted_where_pygpus_names_differ(name: str, keywords: dict[str, Any]) -> None:
     host = np.array([[1.0, 2.0], [3.0, 5.0]])
     first = next(iter(keywords))
     ours = getattr(np, name)(**keywords | {first: PyGPU.to_gpu(host)})
@@ -233,7 +236,9 @@ def test_numpys_keywords_work_where_pygpus_names_differ(name: str, keywords: dic
     ("limits", "keywords"),
     [((2,), {}), ((), {"a_max": 2}), ((), {"a_min": 2}), ((1, 2), {"min": 1}), ((1,), {"a_max": 2, "max": 2})],
 )
-def test_numpys_clip_of_device_array_raises_numpys_errors(limits: tuple[int, ...], keywords: dict[str, int]) -> None:
+def test_numpy_clip_of_device_array_raises_same_errors_as_numpy(
+    limits: tuple[int, ...], keywords: dict[str, int]
+) -> None:
     with pytest.raises((TypeError, ValueError)) as numpys:
         np.clip(np.arange(4), *limits, **keywords)
     with pytest.raises(numpys.type) as ours:
@@ -242,6 +247,6 @@ def test_numpys_clip_of_device_array_raises_numpys_errors(limits: tuple[int, ...
 
 
 @pytest.mark.parametrize("limits", [(1, 2), (None, 2), (1, None), (None, None)])
-def test_numpys_clip_of_device_array_accepts_numpys_limits(limits: tuple[int | None, int | None]) -> None:
+def test_numpy_clip_of_device_array_accepts_same_limits_as_numpy(limits: tuple[int | None, int | None]) -> None:
     assert_same(np.clip(PyGPU.arange(4), *limits), np.clip(np.arange(4), *limits))
     assert_same(np.clip(PyGPU.arange(4), min=limits[0]), np.clip(np.arange(4), min=limits[0]))

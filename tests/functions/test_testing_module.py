@@ -1,4 +1,4 @@
-"""Test `PyGPU.testing`: NumPy's assertions with arrays of a device and of the host, in any combination."""
+"""Test `PyGPU.testing`, which applies NumPy's assertions to device arrays and host arrays in any combination."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_assertion_accepts_and_rejects_as_numpys(name: str) -> None:
+def test_assertion_passes_and_fails_like_numpys(name: str) -> None:
     actual, equal, different = PAIRS[name]
     ours, numpys = getattr(testing, name), getattr(np.testing, name)
     with pytest.raises(AssertionError) as wanted:
@@ -40,7 +40,7 @@ def test_assertion_accepts_and_rejects_as_numpys(name: str) -> None:
             assert str(got.value) == str(wanted.value)
 
 
-def test_assertion_fetches_arrays_within_containers() -> None:
+def test_assertion_downloads_arrays_within_containers() -> None:
     def made(upload: Any) -> Any:
         return {"a": [upload(HOST), 1], "b": (upload(OTHER), "text")}
 
@@ -50,7 +50,7 @@ def test_assertion_fetches_arrays_within_containers() -> None:
     testing.assert_allclose(PyGPU.to_gpu(OTHER), desired=PyGPU.to_gpu(HOST), rtol=2)
 
 
-def test_assertion_that_raises_calls_function_with_arrays_unchanged() -> None:
+def test_assertion_about_exceptions_passes_device_arrays_to_function() -> None:
     a = PyGPU.zeros(3)
     testing.assert_raises(ValueError, PyGPU.reshape, a, (2, 2))
     with testing.assert_raises_regex(ValueError, "reshape"):

@@ -17,7 +17,8 @@ def fusion_settings() -> Iterator[None]:
     if PyGPU.backend_name() == "cpu":
         pytest.skip("operations on arrays of the host are never put off")
     before = _core._set_fusion("auto")
-    _core._bound_fusion_age(0)  # Without this, a helper thread would launch operations that are pending for 200 us.
+    # Without this setting, the helper thread would launch operations that are pending for 200 us.
+    _core._bound_fusion_age(0)
     _core._limit_fusion()
     PyGPU.flush()
     yield
@@ -29,5 +30,5 @@ def fusion_settings() -> Iterator[None]:
 
 @pytest.fixture
 def counted() -> Counted:
-    """Count deferred operations, launches and flushes from the start of the test."""
+    """Count deferred operations, launches and flushes from the start of a test."""
     return Counted()

@@ -26,19 +26,19 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
-# Calls that flush or that query whether operations are pending. Files in `FOLDER` call these functions without the
-# module's name; `INSIDE` matches such calls.
+# Calls that flush or that query whether operations are pending.
+# Files in `FOLDER` call these functions without the module's name; `INSIDE` matches such calls.
 CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
-# Forms of these calls that `CALLS` cannot find, and that are therefore forbidden: functions imported by their own name,
-# and `fusion::flush`.
+# Forms of such calls that `CALLS` cannot find and that are therefore forbidden.
+# They are functions imported by their own name, and `fusion::flush`.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # The source file that defines the flush functions, and the folder that calls them without the module's name.
 GATE, FOLDER = "src/base/flush.rs", "src/python/fusion"
-# Options that let faulthandler end a test after 30 s, even if the test holds the GIL. The time suffices, because the
-# first run has compiled all kernels.
+# Options that let faulthandler end a test after 30 s, even if the test holds the GIL.
+# 30 s suffice, because the first run has compiled all kernels.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
 # Tests that `--quick` omits, because they are slow.
 RANDOM = "tests/fusion/test_random_programs.py"
@@ -110,7 +110,7 @@ def places() -> Iterator[Place]:
                 function = begun[1]
             code = line.split("//")[0]
             if function in ("close", "close_all"):
-                continue  # The line belongs to the definition of the flush function.
+                continue  # This line belongs to the definition of the flush function itself.
             if CALLS.search(code) or (file.startswith(FOLDER) and INSIDE.search(code)):
                 yield Place(file, number, function, code.strip())
 
@@ -122,7 +122,7 @@ def replaced(text: str, before: str, after: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of the copied sources, with the newer of the modification times of its original and of this tool.
+    """Write a file of the copied sources, with the modification time of its original or of this tool, the newer one.
 
     The time is constant as long as neither the original nor the tool changes, so cargo does not build the file again.
     """
@@ -162,7 +162,7 @@ def build() -> None:
 
 
 def failing(backend: str, tests: list[str], *options: str, **variables: str) -> str | None:
-    """Run tests with the built extension; return the name of the first that fails, or None if all pass."""
+    """Run tests with the built extension; return the name of the first failing test, or None if all pass."""
     environment = {
         **os.environ,
         **variables,
@@ -177,7 +177,7 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # Without a report of a failure the process has crashed: the last test that began has failed.
+    # Without a report of a failure the process has crashed. The test that began last is then the failing one.
     begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
     return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 

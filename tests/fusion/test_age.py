@@ -25,7 +25,8 @@ NAME = "PyGPU flush"
 
 @pytest.fixture(autouse=True)
 def aging() -> Iterator[None]:
-    _core._bound_fusion_age(100)  # Check at the default interval, and, unlike the default, also for small operations.
+    # The helper thread checks at the default interval here, but also for small operations, unlike the default.
+    _core._bound_fusion_age(100)
     yield
     _core._bound_fusion_age(0)
 
@@ -73,13 +74,13 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_helper_launches_without_compilation_or_counting_expression_use() -> None:
+def test_helper_launch_neither_compiles_nor_counts_use_of_expression() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
     with limits(meetings=2):
         for _ in range(3):
-            # Only the kernels of the single operations are compiled, not the fused kernel of the whole expression.
+            # Only the kernels of the single operations are compiled here, not the fused kernel of the whole expression.
             y = ((x + 1) + 1) + 1 + x
             is_true_within(lambda: waiting() == 0, 0.5)
             np.testing.assert_array_equal(y.get(), ((HOST + 1) + 1) + 1 + HOST)
@@ -132,7 +133,7 @@ def test_rejected_launch_in_helper_raises_when_result_is_used() -> None:
     is_true_within(lambda: waiting() == 0)
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
         y.get()
-    PyGPU.flush()  # The error has been raised above: this flush does not raise it again.
+    PyGPU.flush()  # The error has been raised above, so this flush must not raise it again.
     driver.clear_faults()
 
 
@@ -221,7 +222,7 @@ def test_helper_does_not_launch_into_capture_of_another_library(non_blocking: bo
         # Begin a capture in the global mode, during which unsafe calls of any thread would end the capture.
         assert driver.call(begin, handle, 0) == 0
         _core._bound_fusion_age(100)
-        time.sleep(0.02)  # Meanwhile the helper checks the queue many times.
+        time.sleep(0.02)  # In the meantime the helper thread checks the queue many times.
         code = driver.call(end, handle, ctypes.addressof(graph))
     assert (code, bool(graph)) == (0, True)
     np.testing.assert_array_equal(y.get(), HOST + 1)

@@ -28,13 +28,13 @@ DTYPES = (
     "complex64",
     "complex128",
 )
-# Number of bytes that one vector instruction loads. Offsets up to a whole vector are tested.
+# Number of bytes of one vector load. Offsets up to a whole vector are tested.
 PACK = 16
 COUNT = 64
 
 
 def twice(x: Any) -> Any:
-    """Compute a pending result, by `|` for bool and `+` for other dtypes."""
+    """Return a pending result of the operand with itself: by `|` for bool and by `+` for other dtypes."""
     return x | x if x.dtype == bool else x + x
 
 
@@ -64,7 +64,7 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Compute three results in one kernel: two intermediate results, which stay alive, and a last one."""
+    """Compute three results in one kernel: two intermediate results that stay alive, and the final one."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]
@@ -87,7 +87,7 @@ def reduced_rows(part: Any) -> Any:
     return [(squared(matrix[:, 1:]) != 0).sum(axis=0), (squared(matrix[1:]) != 0).sum(axis=1)]
 
 
-# All expressions for views at any byte offset.
+# Expressions that are tested with views at any byte offset.
 ANYWHERE: dict[str, Callable[[Any], Any]] = FORMS | {
     "several results": several,
     "choice": chosen,
@@ -103,7 +103,7 @@ def host_of(dtype: str) -> np.ndarray:
 
 
 def offsets(dtype: str) -> list[int]:
-    """Return the offsets, in elements, that are 1 to 16 bytes, or the offset 1 if an element has more than 16 bytes."""
+    """Return the offsets in elements that are 1 to 16 bytes, or only offset 1 for elements of more than 16 bytes."""
     itemsize = np.dtype(dtype).itemsize
     return [byte // itemsize for byte in range(1, PACK + 1) if byte % itemsize == 0] or [1]
 
@@ -164,7 +164,7 @@ def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str
                 for got, host in zip(computed(compute, pending), parts(compute(twice(plain))), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             else:
-                # A device cannot read unaligned elements. The operation copies them first, as for eager operands.
+                # A device cannot read unaligned elements, so the operation first copies them, as for other operands.
                 for got, host in zip(computed(compute, part), parts(compute(plain)), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             np.testing.assert_array_equal(y.get(), raw)

@@ -33,9 +33,7 @@ def ufuncs() -> list[str]:
 
 
 def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
-    """Apply the function to a pending operand, and compute further with the result, so that all operations can be
-    fused.
-    """
+    """Apply the function to a pending operand, and use its result in a further operation, so that all can be fused."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]

@@ -127,7 +127,7 @@ def test_shape_and_dtype_of_result_of_failed_operation_are_readable(driver: simu
 def test_independent_operations_succeed_after_failed_operation(driver: simulated.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
-    bad, good = x + 1, row * 2  # The shapes differ, so the operations are launched as two kernels.
+    bad, good = x + 1, row * 2  # The shapes differ, so PyGPU launches two kernels for the operations.
     failing_next(driver)
     counted = Counted()
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
@@ -142,7 +142,7 @@ def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Dri
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # The shape differs from that of `first`, so the product has a separate kernel.
+    second = first * cube  # The shape differs from that of `first`, so the product has a kernel of its own.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()
@@ -190,7 +190,7 @@ def test_compile_error_of_fused_kernel_contains_deferred_operation(driver: simul
         for name in names:
             driver.fault(
                 name, INVALID, times=10
-            )  # Repeat the fault: PyGPU recompiles a kernel whose image is rejected.
+            )  # The fault is injected twice, because PyGPU recompiles a kernel whose image the driver rejects.
         try:
             with pytest.raises(PyGPU.CudaError, match="deferred operation"):
                 y.get()

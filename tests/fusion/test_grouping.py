@@ -51,7 +51,8 @@ def test_expression_evaluated_for_third_time_is_launched_as_one_kernel(x: PyGPU.
 
 def test_first_use_of_expression_launches_each_operation_separately(x: PyGPU.GPUArray) -> None:
     counted = Counted()
-    got = ((x + 7) * 11 - 13) * (x + 17) - 19  # The expression occurs in no other test, so it is not compiled yet.
+    # The expression occurs in no other test, so its kernel is not compiled yet.
+    got = ((x + 7) * 11 - 13) * (x + 17) - 19
     _core.flush()
     assert (counted["kernels"], counted["first_meetings"], counted["fused"]) == (6, 1, 0)
     np.testing.assert_array_equal(got.get(), ((HOST + 7) * 11 - 13) * (HOST + 17) - 19)
@@ -247,7 +248,7 @@ def test_invalid_operation_raises_at_call_and_not_at_flush(x: PyGPU.GPUArray) ->
 
 
 @pytest.mark.parametrize("rows", [slice(None), slice(1, None), slice(None, None, -1)])
-def test_assigned_expression_is_deferred_without_extra_memory(x: PyGPU.GPUArray, rows: slice) -> None:
+def test_expression_assigned_to_array_is_deferred_without_extra_memory(x: PyGPU.GPUArray, rows: slice) -> None:
     with limits(meetings=1):
         target, wanted = PyGPU.to_gpu(OTHER), OTHER.copy()
         counted = Counted()

@@ -78,7 +78,7 @@ def other_stream(x: Any) -> None:
         x.fill(7)
 
 
-# Writes into the array `x`. The first argument of each is the module, PyGPU or NumPy, that provides the functions.
+# Writes into the array `x`. The first argument is the module that provides the functions, PyGPU or NumPy.
 WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "+=": lambda _, x: x.__iadd__(1),
     "+= itself": lambda _, x: x.__iadd__(x),

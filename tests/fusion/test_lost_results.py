@@ -1,7 +1,6 @@
-"""Test failed deferred operations.
+"""Test results of failed deferred operations.
 
-A result is lost if the operation that computes it failed. Each use of a lost result raises; a failed write to an
-existing array raises once.
+Such a result is lost, and each use of it raises an error. A failed write to an existing array raises an error once.
 """
 
 from __future__ import annotations
@@ -173,7 +172,7 @@ def test_failed_deferred_write_raises_once_and_keeps_old_values(driver: simulate
 
 
 class Calls:
-    """Run a function when PyGPU converts this object to an index."""
+    """Run a function when PyGPU converts this object to an index by `__index__`."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
@@ -202,8 +201,8 @@ class Exports:
         return self.array.__dlpack__(**keywords)
 
 
-# Calls with the pending operand `y` that first inspect `y`, then run user code (`key` or `other`), and finally use the
-# values of `y`.
+# Calls with the pending operand `y`.
+# They first inspect `y`, then run user code (`key` or `other`), and finally use the values of `y`.
 INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
     "assignment of a number": lambda y, key, _: y.__setitem__(slice(key, None), 5),
     "assignment of an array": lambda y, key, _: y.__setitem__(slice(key, None), np.zeros((2, 4))),

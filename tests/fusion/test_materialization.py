@@ -24,7 +24,7 @@ from PyGPU import _core
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 ONE = np.array(41.0)
 
-# Uses of the pending result `x + 1`, each with the function that gives the expected result with NumPy.
+# Uses of the pending result `x + 1`, each with a function that computes the expected result with NumPy.
 USES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "get": (lambda a: a.get(), lambda n: n),
     "tolist": (lambda a: a.tolist(), lambda n: n.tolist()),
@@ -192,7 +192,7 @@ def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
     kept.append(x + 1)
     assert (
         waiting() <= 1
-    )  # 0 means that the last addition was eager, which is allowed because the consumer passed no stream.
+    )  # 0 means that the last addition was eager. This is correct too, because the consumer passed no stream.
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -232,7 +232,8 @@ def test_write_by_another_library_does_not_change_earlier_result(name: str) -> N
     shown = exposed_by(name, x)
     during = x * 2
     zeros = np.zeros_like(HOST)
-    stream = PyGPU.Stream()  # A blocking stream: like streams of other libraries, it waits for the default stream.
+    # This is a blocking stream: like streams of other libraries, it waits for the default stream.
+    stream = PyGPU.Stream()
     driver.foreign_upload(x.ptr, zeros.ctypes.data, zeros.nbytes, stream.handle)
     stream.synchronize()
     after = x + 3
@@ -245,7 +246,7 @@ def test_write_by_another_library_does_not_change_earlier_result(name: str) -> N
 def test_copy_to_raw_address_launches_pending_operations_first() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
-    address = int(PyGPU.zeros(3).ptr)  # The request for an address flushes, whatever array the address belongs to.
+    address = int(PyGPU.zeros(3).ptr)  # A request for an address causes a flush, whichever array it concerns.
     assert waiting() == 0
     kept = y * 2
     assert waiting() == 1

@@ -1,4 +1,4 @@
-"""Test that deferral needs at most as much memory as eager mode, plus the limit for operands held only by the queue."""
+"""Test the peak memory of deferral: it exceeds that of eager mode at most by the limit for operands in the queue."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_pending_result_is_launched_before_memory_limit_is_reached() -> None:
     try:
         first = x + 1
         del x
-        other = PyGPU.to_gpu(host)  # This call launches `first`, which eager mode would have launched already.
+        other = PyGPU.to_gpu(host)  # This call launches `first`, as eager mode would have done earlier.
         second = other * 2
         del other
         np.testing.assert_array_equal(second.get(), host * 2)

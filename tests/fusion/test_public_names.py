@@ -34,10 +34,9 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 
 
 def count_pending_after_call(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
-    """Call a function with a pending operand, check the result, and return the number of operations that are still
-    pending.
+    """Call a function with a pending operand, check the result, and return how many operations are still pending.
 
-    Before the call two operations are pending: one that computes the operand, and one unrelated operation.
+    Two operations are pending before the call: one that computes the operand, and an unrelated one.
     """
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2
@@ -77,7 +76,7 @@ def test_array_attribute_flushes_pending_array_or_is_listed_exception() -> None:
             assert left == 0, name
 
 
-def test_lists_of_names_that_need_no_flush_have_no_removed_names() -> None:
+def test_lists_of_names_that_need_no_flush_contain_only_public_names() -> None:
     functions = set(public_functions())
     assert (calls.QUIET | calls.COMPOSED | set(calls.FUNCTIONS) | set(calls.NOT_CALLED)) - functions == set()
     attributes = calls.QUIET_ATTRIBUTES | calls.WAITING_ATTRIBUTES | set(calls.REFUSED_ATTRIBUTES) | set(calls.METHODS)

@@ -11,7 +11,7 @@ from fusion_support import state_machine
 from fusion_support.figures import CAUSES
 
 OPERATIONS = 5000
-# Operations of a program with kernels that are in no cache.
+# Number of operations of a program whose kernels are in no cache.
 SHORT = 2000
 FRAGMENTS = 150
 
@@ -21,7 +21,8 @@ def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
     print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed 1 --fragments {FRAGMENTS}")
     report = fusion_soak.soak(OPERATIONS, 1, FRAGMENTS)
     assert report["failure"] is None, report["failure"]
-    assert set(report["closed"]) == set(CAUSES) - {"age"}  # No helper thread launches operations in these tests.
+    # The helper thread is off, so that it launches no operations in these tests.
+    assert set(report["closed"]) == set(CAUSES) - {"age"}
     assert set(report["at_once"]) >= {"off", "exposed", "form"}
     assert report["figures"]["fused"] > 100
     assert report["figures"]["dropped"] > 100
@@ -37,8 +38,8 @@ def test_random_programs_of_fixed_seed_cover_every_flush_reason() -> None:
     }
 
 
-# Programs of a new seed need new kernels, which a simulated GPU compiles slowly. The kernels of seed 1 are in its
-# cache.
+# Programs of a new seed need new kernels, which a simulated GPU compiles slowly.
+# The kernels of seed 1 are in its cache.
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(600)
 def test_random_program_of_new_seed_matches_eager_mode() -> None:
@@ -68,7 +69,7 @@ def test_random_programs_of_same_seed_are_equal() -> None:
     assert told(3) != told(4)
 
 
-def test_check_of_random_program_detects_wrong_element(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparison_of_random_program_detects_wrong_element(monkeypatch: pytest.MonkeyPatch) -> None:
     replay = state_machine.replay
 
     def spoiled(program: state_machine.Program, mode: str, *rest: object) -> list[object]:

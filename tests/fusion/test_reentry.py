@@ -1,4 +1,4 @@
-"""Test Python code that runs in a call that flushes: compiler lookup, garbage collection, logging, allocators.
+"""Test Python code that runs during a call that flushes, such as finalizers, logging handlers and allocators.
 
 The flush itself runs no Python code. The tested Python code therefore finds each operation either pending or launched.
 """
@@ -24,7 +24,7 @@ HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
 def random_expression() -> Callable[[Any], Any]:
-    """Return a random expression: its fused kernel has not been compiled before."""
+    """Return a random expression, whose fused kernel has never been compiled."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -38,7 +38,7 @@ def random_expression() -> Callable[[Any], Any]:
 
 @pytest.fixture
 def collecting() -> Iterator[list[Callable[[], Any]]]:
-    """Return a list of functions that run at the start of each garbage collection, like finalizers of a program."""
+    """Return a list. Its functions run at the start of each garbage collection, like finalizers of a program."""
     work: list[Callable[[], Any]] = []
 
     def callback(phase: str, _: Any) -> None:
@@ -51,7 +51,7 @@ def collecting() -> Iterator[list[Callable[[], Any]]]:
     gc.callbacks.remove(callback)
 
 
-# Actions with a pending result `y` and its operand `x`, which Python code performs during a call of PyGPU.
+# Actions that Python code performs during a call of PyGPU, with a pending result `y` and its operand `x`.
 ACTS: dict[str, Callable[[Any, Any], Any]] = {
     "get": lambda _, y: y.get(),
     "compute": lambda _, y: (y + 1).get(),

@@ -1,4 +1,4 @@
-"""Decode the bytes of a fuzzer's input to Python objects: ordinary objects, unusual objects, and forged exports.
+"""Decode a fuzzer's input to Python objects: ordinary objects, unusual objects, and forged exports of memory.
 
 Equal bytes always give equal objects.
 """
@@ -36,7 +36,7 @@ HALF = 2048
 
 
 class Bytes:
-    """Read an input byte by byte; return zeros after its end."""
+    """Read an input byte by byte, and return zeros after its end."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -68,7 +68,7 @@ class Bytes:
 
 
 class Indexed:
-    """Return `answer` from `__index__`, whether it is an integer or not; raise ValueError if `answer` is None."""
+    """Return `answer` from `__index__`, even if it is no integer; raise ValueError if `answer` is None."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -80,7 +80,7 @@ class Indexed:
 
 
 class Lying:
-    """Represent a sequence whose `len` may differ from the number of its items."""
+    """Define a sequence whose `len` may differ from the number of its items."""
 
     def __init__(self, length: Any, items: list[Any]) -> None:
         self.length, self.items = length, items
@@ -93,7 +93,7 @@ class Lying:
 
 
 def plain(source: Bytes) -> Any:
-    """Return an integer or a tuple of integers, usable as a shape or as axes."""
+    """Return an integer or a tuple of integers, to be used as a shape or as axes."""
     if source.chance(3):
         return source.number()
     return tuple(source.number() for _ in range(source.below(5)))
@@ -144,7 +144,7 @@ def _bound(source: Bytes) -> int | None:
 
 
 def key(source: Bytes) -> Any:
-    """Return a basic key: integers, slices, `...` and `None`."""
+    """Return a key for indexing: integers, slices, `...` and `None`."""
     items: list[Any] = []
     for _ in range(source.below(5)):
         match source.below(6):
@@ -160,14 +160,14 @@ def key(source: Bytes) -> Any:
 
 
 class Described:
-    """Hold one attribute that describes memory, such as `__cuda_array_interface__`."""
+    """Define an object with one attribute that describes memory, such as `__cuda_array_interface__`."""
 
     def __init__(self, name: str, said: Any) -> None:
         setattr(self, name, said)
 
 
 def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
-    """Replace or remove an entry of the dict with a probability of one third; return the dict."""
+    """Replace or remove an entry of a dict with a probability of one third, and return the dict."""
     name = source.choose((*said, "mask", "descr", "offset"))
     if source.chance(3):
         if source.chance(3):
@@ -178,7 +178,7 @@ def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def cuda_interface(source: Bytes) -> Any:
-    """Return a value for `__cuda_array_interface__`, which is rarely valid."""
+    """Return a value for `__cuda_array_interface__`; it is rarely valid."""
     said: dict[str, Any] = {
         "shape": plain(source) if source.chance(6) else tuple(source.number() for _ in range(source.below(4))),
         "typestr": source.choose(TYPESTRS),
@@ -191,7 +191,10 @@ def cuda_interface(source: Bytes) -> Any:
 
 
 def host_interface(source: Bytes, memory: np.ndarray) -> Any:
-    """Return a value for `__array_interface__`. Its address is always in `memory`, because NumPy does not check it."""
+    """Return a value for `__array_interface__`.
+
+    Its address is always in `memory`, because NumPy does not check the address.
+    """
     rank = source.below(4)
     said: dict[str, Any] = {
         "shape": tuple(source.below(5) for _ in range(rank)),
@@ -201,7 +204,7 @@ def host_interface(source: Bytes, memory: np.ndarray) -> Any:
     }
     if source.chance(4):
         name = source.choose(tuple(said))
-        # No replacement contains integers, because NumPy would access elements outside of the memory.
+        # No replacement contains integers: as an address, shape or stride, they would make NumPy access other memory.
         said[name] = source.choose((None, "x", 1.5, (), [], {}, b"<f4", ("a",), object()))
     said["data"] = (memory.ctypes.data + HALF, source.chance(2))
     return said
@@ -211,7 +214,7 @@ ELEMENTS = ((FLOAT, 32, 1), (FLOAT, 64, 1), (INT, 8, 1), (UINT, 16, 1), (5, 64, 
 
 
 class Claims:
-    """Hold a forged DLPack tensor, which describes existing memory if `is_honest` is true."""
+    """Hold the fields of a forged DLPack tensor, which describes existing memory if `is_honest` is true."""
 
     def __init__(self, source: Bytes) -> None:
         self.forged = Forged(versioned=source.chance(2), deleter=not source.chance(16))
@@ -255,7 +258,7 @@ class Claims:
                 pass
 
     def wanted(self) -> np.ndarray | None:
-        """Return an ndarray over the described elements; None if the tensor does not describe existing memory."""
+        """Return the described elements as an ndarray, or None if the tensor does not describe existing memory."""
         if not self.is_honest:
             return None
         width = max(self.element[1] // 8, 1)
@@ -276,13 +279,13 @@ def _int64(number: int) -> int:
 
 
 class Producer:
-    """Export a tensor by methods that may return any object."""
+    """Export a tensor by DLPack methods that may return any object."""
 
     def __init__(self, source: Bytes, claims: Claims) -> None:
         name = source.choose((None, None, None, None, LEGACY, VERSIONED, b"used_dltensor"))
         if name in (LEGACY, VERSIONED) and (name == VERSIONED) != claims.forged.versioned:
-            # A capsule whose name contradicts the version of its structure leads to wild pointers, which no consumer
-            # can detect.
+            # A capsule whose name contradicts the version of its structure has wild pointers, which no consumer can
+            # detect.
             name = None
         self.was_named_used = name is not None and name.startswith(b"used_")
         self.capsule = claims.forged.capsule(name)

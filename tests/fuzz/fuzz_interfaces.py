@@ -47,13 +47,13 @@ ALLOWED = (
     PyGPU.NotSupportedError,
     PyGPU.BackendUnavailableError,
 )
-# Maximum number of elements of arrays whose values the tests read.
+# Largest number of elements of an array whose values the tests read.
 READABLE = 1 << 12
 REFUSED = object()
 
 
 def attempt(call: Callable[[], Any], allowed: tuple[type[BaseException], ...] = ALLOWED) -> Any:
-    """Return the result of `call`, or `REFUSED` after an allowed exception; others, such as Rust panics, propagate."""
+    """Return the result of a call of PyGPU, or `REFUSED` after a documented exception. Other exceptions propagate."""
     try:
         return call()
     except allowed as error:
@@ -75,7 +75,7 @@ def assert_equal(got: PyGPU.GPUArray, wanted: np.ndarray, what: object) -> None:
 
 
 def cuda_arrays(source: Bytes) -> None:
-    """Import an object with `__cuda_array_interface__`. On a machine without a GPU only an empty array is accepted."""
+    """Import an object with `__cuda_array_interface__`; without a GPU, PyGPU may accept only an empty array."""
     said = cuda_interface(source)
     made = attempt(lambda: PyGPU.asarray(Described("__cuda_array_interface__", said)))
     assert made is REFUSED or made.size == 0, f"{said} became an array"
@@ -200,7 +200,7 @@ TARGETS = (cuda_arrays, host_arrays, tensors, indices, views, new_arrays)
 
 
 def run(data: bytes) -> None:
-    """Test one input; panics and undocumented errors propagate."""
+    """Test one input of the fuzzer. Panics and undocumented errors propagate."""
     source = Bytes(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 import os
 
-# Otherwise JAX reserves three quarters of the GPU's memory, which leaves too little for the tests of memory.
+# Without this variable JAX reserves three quarters of the GPU's memory, which leaves too little for the memory tests.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

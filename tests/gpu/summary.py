@@ -1,4 +1,4 @@
-"""Summarize a JUnit file of pytest: counts, failures, reasons for skips, slowest tests, and versions.
+"""Summarize a JUnit file that pytest wrote: counts, failures, reasons for skips, slowest tests, and versions.
 
 
     python tests/gpu/summary.py FOLDER/gpu-tests.xml
@@ -21,7 +21,7 @@ import machine
 
 
 def outcome(case: ElementTree.Element) -> tuple[str, str]:
-    """Return the outcome of a test case ("passed", "failed", "error", "skipped", "xfailed") and why, in one line."""
+    """Return the outcome of a test case ("passed", "failed", "error", "skipped", "xfailed") and the reason."""
     for kind in ("failure", "error", "skipped"):
         found = case.find(kind)
         if found is not None:

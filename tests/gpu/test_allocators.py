@@ -57,7 +57,7 @@ def test_memory_of_rmm_allocator_is_used_and_returned_to_rmm() -> None:
     assert resource.allocation_counts.current_bytes == 0
 
 
-def test_copy_is_correct_if_its_source_is_returned_to_torch_meanwhile() -> None:
+def test_copy_is_correct_if_its_source_returns_to_torch_pool_early() -> None:
     torch = pytest.importorskip("torch")
     host = np.arange(1 << 24, dtype=np.int32)
     side = PyGPU.Stream(non_blocking=True)

@@ -1,6 +1,4 @@
-"""Test driver contexts: PyGPU uses a device's primary context only, creates it at its first use of the device, and
-restores the context that was current before a call.
-"""
+"""Test driver contexts: PyGPU uses only a device's primary context, and restores the previously current one."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ def primary(device=0):
 
 
 def run(body: str) -> str:
-    """Run a script after PRELUDE, and check that it terminates normally."""
+    """Run a script that begins with PRELUDE, and check that it terminates normally."""
     return support.ended_well(support.run_script(PRELUDE + body))
 
 
@@ -86,7 +84,7 @@ print("ended")
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not hasattr(support.driver(), "cuCtxCreate_v2"), reason="this driver has primary contexts only")
 def test_context_of_another_library_stays_current() -> None:
-    # Like PyCUDA, the script creates another context on the device and makes it current.
+    # Like PyCUDA, the script creates a second context on the device and makes it current.
     body = """
 import PyGPU
 context = ctypes.c_void_p()
@@ -127,7 +125,8 @@ def test_pygpu_call_leaves_thread_with_no_or_primary_context() -> None:
 
 def test_with_device_restores_current_device_and_context() -> None:
     before = PyGPU.current_device()
-    PyGPU.set_device(before)  # Make a context current. Otherwise `with` would leave a context of device 0 current.
+    # Make a context current first. Otherwise the `with` block would leave a context of device 0 current.
+    PyGPU.set_device(before)
     context = support.current_context()
     with PyGPU.Device(0):
         PyGPU.zeros(3)

@@ -12,7 +12,7 @@ from gpu.kernel_library import Kernels
 support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
-# Scripts that end with live objects. `test_lifetime.py` and the regression tests of process exit test other objects.
+# Scripts that end with live objects. Other objects are tested by `test_lifetime.py` and the regression tests of exit.
 SCRIPTS = {
     "arrays on streams": """
         streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]

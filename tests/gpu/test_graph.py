@@ -113,7 +113,7 @@ def test_captured_strided_copy_and_reduction_are_correct() -> None:
 
     total = ReductionKernel(np.int64, "0", "a + b", arguments="const long long *in")
     a = PyGPU.to_gpu(np.arange(600 * 700).reshape(600, 700))
-    total(a)  # Compile the kernels before the capture begins.
+    total(a)  # Compile the kernels before the capture begins, because a capture permits no loading.
     a.T.copy("C")
     with PyGPU.Graph() as graph:
         turned = a.T.copy("C")
@@ -134,7 +134,7 @@ def test_graph_dropped_during_its_launch_completes_its_work(increment: PyGPU.Ker
 
 
 def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # A former defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
+    # This pins a defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
@@ -252,10 +252,11 @@ def test_graph_update_by_other_graph_sets_all_nodes_or_raises_error_910() -> Non
     assert (y.get() == 10).all()
     with pytest.raises(PyGPU.CudaError, match=r"\(910\)"):
         graph.update(captured(x, 100, 2))
-    graph.update(graph.nodes[0], y, 5, 1000)  # Nodes can still be updated after the update of the whole graph failed.
+    # After the failed update of the whole graph, single nodes can still be updated.
+    graph.update(graph.nodes[0], y, 5, 1000)
     graph.launch()
     assert (x.get() == 10).all()
-    assert (y.get() == 10).all()  # The fill with 10 runs after the kernel that adds 5.
+    assert (y.get() == 10).all()  # The fill with 10 runs after the kernel that adds 5, so the result is 10.
 
 
 def test_graph_update_during_launch_does_not_affect_that_launch() -> None:

@@ -103,7 +103,8 @@ def test_template_instances_are_found_by_name(module: PyGPU.Module) -> None:
     module.get_function("times<long long, 5>")[1, 32](y)
     assert (x.get() == 3).all()
     assert (y.get() == 5).all()
-    module.get_function("times<float, 2>")[1, 32](x)  # `module` has no such instance yet; `get_function` compiles it.
+    # `module` has no such instance yet, so `get_function` compiles it.
+    module.get_function("times<float, 2>")[1, 32](x)
     assert (x.get() == 6).all()
 
 
@@ -299,7 +300,7 @@ def test_kernel_image_from_bytes_or_file_runs(module: PyGPU.Module, tmp_path: Pa
         loaded = PyGPU.Kernel(source, "scale")
         loaded[1, 32](x, numpy.float32(3), numpy.int32(4))
         assert (x.get() == 3).all()
-        if not support.on_hip():  # HIP does not report the number of parameters of a kernel without source.
+        if not support.on_hip():  # For a kernel without source, HIP does not report the number of parameters.
             with pytest.raises(TypeError, match="3 arguments"):
                 loaded[1, 32](x)
         with pytest.raises(TypeError, match=r"numpy\.float32"):

@@ -34,7 +34,7 @@ PARTS = [
 
 
 def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object, block: int) -> list[int]:
-    """Launch a kernel on an array of 0, 1, ..., 7 and return the array's values afterwards."""
+    """Launch a kernel on an array of 0, 1, ..., 7, and return the values of the array after the launch."""
     x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))
     module.get_function(name)(x.gpudata, *arguments, block=(block, 1, 1), grid=(1, 1))
     drv.Context.synchronize()

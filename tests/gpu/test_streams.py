@@ -20,14 +20,14 @@ support.require_gpu()
 
 @pytest.fixture
 def result() -> PyGPU.GPUArray:
-    """Return an array of zeros, into which kernels copy the values that they read."""
+    """Return an array of zeros, into which the test's kernels copy the values that they read."""
     array = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     return array
 
 
 def late_write(kernels: Kernels, stream: PyGPU.Stream, array: PyGPU.GPUArray, value: float) -> None:
-    """Fill an array on a stream that is first busy for `SECONDS`, so that the write is unfinished on return."""
+    """Fill an array on a stream that is first busy for `SECONDS`, so that the fill is unfinished on return."""
     with stream, no_wait():
         kernels.spin(SECONDS, stream.handle)
         array.fill(value)
@@ -305,8 +305,8 @@ def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # The consumer drops its capsule while its kernel still runs, as PyTorch's allocator does. On HIP the host waits for
-    # the device then, because HIP has no event that covers all streams.
+    # The consumer drops its capsule while its kernel still runs, as PyTorch's allocator does.
+    # On HIP the host then waits for the device, because HIP has no event that covers all streams.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule
         gc.collect()

@@ -1,4 +1,4 @@
-"""Check that the tests of the model detect defects of hazard tracking and of the queues of deferred operations.
+"""Check that the model's tests detect defects of hazard tracking and of the queues of deferred operations.
 
     python tests/hazard_model/mutations.py [NAME ...]
 
@@ -20,8 +20,8 @@ FILE = Path("src/memory/hazards.rs")
 MARKS = Path("src/base/marks.rs")
 STEPS = Path("tests/hazard_model/src/deferred.rs")
 
-# Defects of the marks of deferred operations and of the steps of their queues. Each entry contains the file, followed
-# by the same fields as an entry of `MUTATIONS`.
+# Defects of the marks and of the queues' steps of deferred operations.
+# Each entry contains a file, followed by the same fields as an entry of `MUTATIONS`.
 OF_DEFERRED = [
     (MARKS, "landing does not release", "store(number, Ordering::Release)", "store(number, Ordering::Relaxed)"),
     (
@@ -150,7 +150,7 @@ OF_DEFERRED = [
     (STEPS, "a dropped operation is still counted", "        queues.1 -= 1;\n", ""),
 ]
 
-# Defects of `FILE`: the name of the defect, the text that is replaced, and the text with the defect.
+# Defects of the file `FILE`: the name of the defect, the text that is replaced, and the text with the defect.
 MUTATIONS = [
     (
         "a write waits for writes only",

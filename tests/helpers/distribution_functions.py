@@ -1,4 +1,4 @@
-"""Exact distribution functions, and the comparison of drawn numbers with them."""
+"""Provide exact distribution functions, and compare drawn random numbers with them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Density = Callable[[np.ndarray], np.ndarray]
 
 
 def assert_distributed(values: np.ndarray, cumulative: Density) -> None:
-    """Check the Kolmogorov distance: by Massart's bound one seed in ten million exceeds 2.9 / sqrt(n)."""
+    """Check the Kolmogorov distance of drawn numbers.
+
+    By Massart's bound, one seed in ten million exceeds 2.9 / sqrt(n).
+    """
     values = np.sort(np.asarray(values, np.float64).ravel())
     expected = cumulative(values)
     steps = np.arange(values.size + 1) / values.size
@@ -21,7 +24,7 @@ def assert_distributed(values: np.ndarray, cumulative: Density) -> None:
 
 
 def integrated(density: Density, low: float, high: float) -> Density:
-    """Return the distribution function of a smooth density that is negligible outside an interval."""
+    """Integrate a smooth density that is negligible outside of an interval, and return the distribution function."""
     points = np.linspace(low, high, 20_001)
     with np.errstate(all="ignore"):
         heights = np.nan_to_num(density(points))
@@ -38,29 +41,29 @@ def normal(values: np.ndarray) -> np.ndarray:
 
 
 def log_gamma_density(shape: float) -> Density:
-    """Return the density of the logarithm of a number of the gamma distribution."""
+    """Return the density of the logarithm of a gamma-distributed number."""
     return lambda y: np.exp(shape * y - np.exp(y) - math.lgamma(shape))
 
 
 def logit_beta_density(a: float, b: float) -> Density:
-    """Return the density of ln(x / (1 - x)) for a number x of the beta distribution."""
+    """Return the density of ln(x / (1 - x)) for a beta-distributed number x."""
     constant = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     return lambda y: np.exp(constant - a * np.log1p(np.exp(-y)) - b * np.log1p(np.exp(y)))
 
 
 def log_factorials(count: int) -> np.ndarray:
-    """Return the logarithms of the factorials below `count`."""
+    """Return the logarithms of the factorials of 0 to `count` - 1."""
     return np.array([math.lgamma(k + 1) for k in range(count)])
 
 
 def binomial_chances(n: int, p: float) -> np.ndarray:
-    """Return the probabilities of 0 to n successes."""
+    """Return the binomial distribution's probabilities of 0 to n successes."""
     k, logs = np.arange(n + 1), log_factorials(n + 1)
     return np.exp(logs[n] - logs[k] - logs[n - k] + k * math.log(p) + (n - k) * math.log1p(-p))
 
 
 def hypergeometric_chances(good: int, bad: int, sample: int) -> np.ndarray:
-    """Return the probabilities of 0 to `sample` good elements."""
+    """Return the hypergeometric distribution's probabilities of 0 to `sample` good elements."""
     logs = log_factorials(good + bad + 1)
 
     def ways(n: int, k: int) -> float:
@@ -77,7 +80,7 @@ def hypergeometric_chances(good: int, bad: int, sample: int) -> np.ndarray:
 
 
 def assert_counts(values: np.ndarray, chances: Any, first: int = 0) -> None:
-    """Check integers against the probabilities of `first`, `first + 1`, ... by chi-square.
+    """Compare drawn integers with the probabilities of `first`, `first + 1`, ... by a chi-square test.
 
     Rare integers are counted together. One seed in a million exceeds the bound.
     """
@@ -98,5 +101,5 @@ def assert_counts(values: np.ndarray, chances: Any, first: int = 0) -> None:
         assert (values == values[0]).all()
         return
     statistic = float(((found - expected) ** 2 / expected).sum())
-    # The quantile of chi-square for 5 standard deviations (Wilson and Hilferty).
+    # This is the chi-square quantile for 5 standard deviations, by the approximation of Wilson and Hilferty.
     assert statistic < freedom * (1 - 2 / (9 * freedom) + 5 * math.sqrt(2 / (9 * freedom))) ** 3

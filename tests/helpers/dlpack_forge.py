@@ -1,7 +1,7 @@
 """Build DLPack structures and producers by ctypes, for tests of imports.
 
-The structures may be correct or violate the standard. The producers have unusual properties that producers of real
-libraries have, too.
+The structures may be correct or violate the standard. The producers have unusual properties that also occur in real
+libraries.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class DLManagedTensorVersioned(ctypes.Structure):
 
 
 class DLPackExchangeAPI(ctypes.Structure):
-    """Represent DLPack's C exchange table: a header, and pointers to five functions."""
+    """Define DLPack's C exchange table: a header, and pointers to five functions."""
 
     _fields_ = (
         ("major", ctypes.c_uint32),
@@ -74,8 +74,8 @@ class DLPackExchangeAPI(ctypes.Structure):
 
 
 TABLE = b"dlpack_exchange_api"
-# A function made by PYFUNCTYPE is called with the GIL, and its Python exception is raised afterwards. This corresponds
-# to a C caller that holds the GIL.
+# PYFUNCTYPE calls a function with the GIL held, and raises its Python exception afterwards.
+# This corresponds to a C caller that holds the GIL.
 FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
 WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
@@ -129,7 +129,7 @@ class Forged:
         return ctypes.addressof(self.managed)
 
     def set(self, **claims: Any) -> Forged:
-        """Set fields of the tensor to correct or incorrect values: fields of DLTensor, `version`, `flags`."""
+        """Set fields of the tensor to correct or incorrect values: fields of DLTensor, `version` or `flags`."""
         for name, value in claims.items():
             match name:
                 case "version":
@@ -156,7 +156,7 @@ class Forged:
 
 
 class Producer:
-    """Produce a forged tensor by DLPack's two methods, and record the arguments of their calls."""
+    """Export a forged tensor by DLPack's two methods, and record the arguments of each call."""
 
     def __init__(self, forged: Forged | None = None, device: object = (CPU, 0)) -> None:
         self.forged = forged or Forged()
@@ -172,7 +172,7 @@ class Producer:
 
 
 def managed_of(capsule: object) -> DLManagedTensor | DLManagedTensorVersioned:
-    """Return the structure in a capsule that was not consumed."""
+    """Return the managed tensor in a capsule that was not consumed."""
     name = capsule_name(capsule)
     kind = DLManagedTensorVersioned if name == VERSIONED else DLManagedTensor
     return kind.from_address(capsule_pointer(capsule, name))
@@ -193,7 +193,7 @@ def delete(pointer: int, *, versioned: bool = True) -> None:
 
 
 def dimensions(tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the shape and the strides of a tensor in elements."""
+    """Return the shape and the strides of a tensor, in elements."""
     return tuple(tensor.shape[: tensor.ndim]), tuple(tensor.strides[: tensor.ndim])
 
 
@@ -211,7 +211,10 @@ def exported(array: object) -> int:
 
 
 class Exported:
-    """Own a tensor that DLPack's C exchange table exported; the drop calls its deleter, as a consumer in C does."""
+    """Own a tensor that DLPack's C exchange table exported.
+
+    Like a consumer in C, it calls the deleter when it is dropped.
+    """
 
     def __init__(self, array: object) -> None:
         self.pointer = exported(array)
@@ -221,14 +224,14 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that DLPack's C exchange table lends; it must not be used after the array is freed."""
+    """Return a tensor that DLPack's C exchange table lends; it is invalid after the array is freed."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out
 
 
 def work_stream(kind: int, number: int) -> int:
-    """Return the number of the stream that DLPack's C exchange table reports for a device."""
+    """Return the number of the stream that DLPack's C exchange table reports as the work stream of a device."""
     out = ctypes.c_void_p(1)
     assert WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out)) == 0
     return out.value or 0

@@ -31,7 +31,7 @@ from fusion_support import state_machine
 def soak(
     operations: int, seed: int, fragments: int = state_machine.MOST_FRAGMENTS, *, shown: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Run programs and return a report; a failure is stored under `"failure"`, which is otherwise None."""
+    """Run random programs and return a report, which has the first failure under `"failure"`, or None."""
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)
@@ -71,7 +71,7 @@ def added(former: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     return report | sums | {"seed": former["seed"]}
 
 
-# Values of a report that are added to the values of the earlier report when a run is continued.
+# Values of a report to which the values of the earlier report are added when a run is continued.
 TOTALS = ("programs", "operations", "finalisers", "refusals", "seconds", "processor_seconds")
 
 

@@ -39,7 +39,7 @@ from handover_support.ways import ways_to
 BATONS_PER_THREAD = 6
 MOST_KEPT = 4
 LENGTHS = (1, 7, 1024, 4099, 1 << 15)
-# Delay of one operation on a simulated driver in microseconds.
+# Delay of one operation on the simulated driver, in microseconds.
 DELAY_US = 200
 
 
@@ -48,7 +48,7 @@ class Mismatch(AssertionError):
 
 
 class Thread:
-    """Hold the batons and the random choices of one thread."""
+    """Hold the batons and the random number generator of one thread."""
 
     def __init__(self, run: Run, number: int) -> None:
         self.run, self.choices = run, Random(f"{run.seed}/{number}")
@@ -56,7 +56,7 @@ class Thread:
         self.counts: Counter[str] = Counter()
 
     def new(self) -> Baton:
-        """Return a new baton that PyGPU holds."""
+        """Return a new baton whose memory PyGPU holds."""
         device = self.choices.choice(list(self.run.libraries))
         expected = np.arange(self.choices.choice(LENGTHS), dtype=np.float32) + self.choices.randrange(1000)
         own = self.run.libraries[device][0]
@@ -65,7 +65,7 @@ class Thread:
         return baton
 
     def step(self) -> None:
-        """Perform one random operation."""
+        """Perform one random operation with a baton, i.e. with a piece of memory that libraries pass to each other."""
         if len(self.batons) < BATONS_PER_THREAD:
             self.batons.append(self.new())
         baton = self.choices.choice(self.batons)
@@ -104,7 +104,7 @@ class Thread:
         self.counts[label] += 1
 
     def write(self, baton: Baton) -> None:
-        """Write a part of a baton on the holder's stream; PyGPU may use another stream each time."""
+        """Write into a part of a baton on the holder's stream; PyGPU may use a different stream each time."""
         size = baton.expected.size
         first = self.choices.randrange(size)
         part = slice(first, self.choices.randrange(first, size) + 1)
@@ -119,7 +119,7 @@ class Thread:
         self.counts["write"] += 1
 
     def check(self, baton: Baton) -> None:
-        """Compare the values of a baton with the expected ones."""
+        """Compare the values of a baton with the expected values."""
         with baton.library.working(baton):
             found = baton.library.read(baton)
         if not np.array_equal(found, baton.expected):
@@ -136,7 +136,7 @@ class Thread:
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
-        """Drop an earlier holder, either immediately or on a thread that Python did not create."""
+        """Drop an earlier holder, in this thread or on a thread that Python did not create."""
         if not baton.kept:
             return
         holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
@@ -167,7 +167,7 @@ class Thread:
 
 @contextlib.contextmanager
 def stream_of(library: Library, stream: Any) -> Iterator[None]:
-    """Make `stream` PyGPU's current stream if PyGPU imports, so that the imported array is usable on this stream."""
+    """Make `stream` PyGPU's current stream if PyGPU is the importer, so that it can use the array on this stream."""
     with stream if isinstance(library, Own) and stream is not None else contextlib.nullcontext():
         yield
 
@@ -180,7 +180,7 @@ class Run:
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
-        # Recent writes, as value and history: they show the origin of a wrong value.
+        # The most recent writes, by value and history, which show the origin of a wrong value.
         self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":
@@ -189,7 +189,7 @@ class Run:
         self.threads = [Thread(self, number) for number in range(threads)]
 
     def work(self, thread: Thread, operations: int) -> None:
-        """Run the operations of one thread."""
+        """Run all operations of one thread."""
         try:
             for _ in range(operations):
                 if self.failures:
@@ -293,7 +293,7 @@ def main() -> int:
         report = hand_over(arguments.operations, arguments.seed, arguments.threads, arguments.peers)
         print(json.dumps(report))
         return bool(report["failures"])
-    hostile_peer.library()  # The library is built once, before all processes need it.
+    hostile_peer.library()  # The extension is built here once, before all processes need it.
     reports = in_processes(arguments)
     failures = [failure for report in reports for failure in report["failures"]]
     counts: Counter[str] = sum((Counter(report["counts"]) for report in reports), Counter())

@@ -1,10 +1,11 @@
-"""Import PyGPU in many new processes, each while threads run the garbage collector, as Dask's workers do.
+"""Import PyGPU in many new processes.
 
+In each, threads run the garbage collector during the import, as Dask's workers do.
 
-    python tests/helpers/import_storm.py --imports 200
+python tests/helpers/import_storm.py --imports 200
 
-The test suite makes few imports; run this command on a machine with a GPU to make more. The exit status is the number
-of failed imports. An import failed in the past because the collector visited an uninitialized object of PyGPU.
+The test suite makes few imports; this command makes more on a machine with a GPU. Its exit status is the number of
+failed imports. In the past, imports failed because the collector visited an uninitialized object of PyGPU.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def imported(number: int) -> str | None:
 
 
 def storm(imports: int, at_once: int = 2) -> list[str]:
-    """Import PyGPU in many processes; return the failures."""
+    """Import PyGPU in many processes, and return the failures."""
     with ThreadPoolExecutor(at_once) as threads:
         return [failure for failure in threads.map(imported, range(imports)) if failure]
 

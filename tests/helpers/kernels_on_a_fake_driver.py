@@ -1,4 +1,4 @@
-"""Test kernel arguments on a driver that only records its calls.
+"""Test kernel arguments on a fake driver, which only records its calls.
 
 `test_kernels.py` runs this file in a separate process.
 """
@@ -245,7 +245,7 @@ def test_host_arrays_are_copied_before_and_after_launch() -> None:
     kernel = kernel_of("const float *a, float *b, float *c", "8 8 8")
     kernel[1, 1](PyGPU.In(values_in), PyGPU.InOut(values_out), PyGPU.Out(numpy.zeros(3, "f4")))
     assert all(launched()[1])
-    # This driver runs no kernel, so the array comes back unchanged.
+    # The fake driver runs no kernel, so the array comes back unchanged.
     assert (values_out == 1).all()
     with pytest.raises(TypeError, match="float64"):
         kernel[1, 1](PyGPU.In(numpy.zeros(3)), None, None)
@@ -397,7 +397,7 @@ def test_compile_error_shows_lines_of_source() -> None:
 
 
 def test_compiler_warning_becomes_python_warning() -> None:
-    for _ in range(2):  # The second pass takes the image from the cache.
+    for _ in range(2):  # In the second pass the image comes from the cache.
         with pytest.warns(UserWarning, match="warning: odd"):
             PyGPU.Kernel("//!k k\n__global__ void k(); // odd", "k")
 

@@ -1,4 +1,4 @@
-"""Define array layouts, in which tests store values, and combinations of layouts that one kernel supports."""
+"""Define array layouts in which the tests store values, and groups of layouts that one kernel supports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import PyGPU
 
 SHAPE = (6, 8)
-# A layout is two functions: the first returns the values to store, the second the view of the stored values.
+# A layout consists of two functions: the first returns the values to store, the second the view of the stored values.
 Lying = tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any, Any], Any]]
 LAYOUTS: dict[str, Lying] = {
     "C": (lambda values: values.copy("C"), lambda _, a: a),
@@ -43,7 +43,7 @@ GROUPS = {1: SINGLES, 2: PAIRS}
 
 
 def lie(layout: str, values: np.ndarray) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Store values in a layout on the host and on the device, and return both arrays."""
+    """Store values in a layout, both on the host and on the device, and return both arrays."""
     put, view = LAYOUTS[layout]
     base = put(values)
     return np.asarray(view(np, base)), view(PyGPU, PyGPU.to_gpu(base))

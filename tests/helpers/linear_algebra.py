@@ -1,4 +1,4 @@
-"""Provide matrices for the tests of `PyGPU.linalg`, and the comparison with NumPy."""
+"""Provide matrices for the tests of `PyGPU.linalg`, and compare results with NumPy's."""
 
 from __future__ import annotations
 

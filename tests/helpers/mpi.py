@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-# For each vendor: the text in the version output of its library or launcher. Hydra is the launcher of several MPIs.
+# For each vendor: the text by which the version output of its library or launcher is recognized.
+# Several MPI libraries use the launcher Hydra.
 KINDS = {
     "Open MPI": "Open MPI",
     "OpenRTE": "Open MPI",
@@ -28,12 +29,12 @@ LIBRARY = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; 
 
 
 def kind_of(text: str) -> str:
-    """Return the vendor of a library or launcher, given its version output."""
+    """Return the vendor of an MPI library or launcher, given its version output."""
     return next((kind for word, kind in KINDS.items() if word in text), "unknown")
 
 
 def output(*command: str) -> str:
-    """Return the output of a short program, or its last lines if it fails."""
+    """Return the output of a short program, or the last lines of its error output if it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -54,7 +55,7 @@ def library() -> str:
 
 
 def launcher(folders: str | None = None) -> str:
-    """Return the first launcher of mpi4py's MPI in these folders.
+    """Return the first launcher in the given folders that belongs to mpi4py's MPI.
 
     The default folders are that of the interpreter and those in PATH.
     """
@@ -75,7 +76,7 @@ def launcher(folders: str | None = None) -> str:
 
 
 def run(processes: int, *program: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with these arguments in the given number of MPI processes."""
+    """Run Python with the given arguments in the given number of MPI processes."""
     # By default, Open MPI neither starts more processes than there are cores nor runs as root.
     told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     told |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}

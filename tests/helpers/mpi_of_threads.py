@@ -8,7 +8,7 @@ from typing import Any
 
 
 class World:
-    """Represent the group of all threads, which corresponds to MPI's COMM_WORLD."""
+    """Act as the group of all threads, which corresponds to MPI's COMM_WORLD."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -25,7 +25,7 @@ class World:
                 program(Comm(self, rank))
             except BaseException as error:
                 failed.append(error)
-                self.barrier.abort()  # Without this call the other threads would wait forever for the failed one.
+                self.barrier.abort()  # Without this call the other threads would wait indefinitely for the failed one.
 
         threads = [threading.Thread(target=run_one, args=(rank,)) for rank in range(self.size)]
         for thread in threads:
@@ -37,7 +37,7 @@ class World:
 
 
 class Comm:
-    """Represent the communicator of one thread."""
+    """Act as the communicator of one thread."""
 
     def __init__(self, world: World, rank: int) -> None:
         self.world, self.rank = world, rank

@@ -20,7 +20,7 @@ def free_port() -> int:
 def run(script: str, processes: int = 2, seconds: float = 120, **settings: str) -> list[str]:
     """Run a script in several processes and return the output of each.
 
-    A process that fails or exceeds the time limit causes an error, and the other processes are terminated.
+    If a process fails or exceeds the time limit, an error is raised and the other processes are terminated.
     """
     common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(processes)}
     common |= {"NCCL_NVLS_ENABLE": "0", **settings}

@@ -23,7 +23,7 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return NumPy's product; the product of half-precision values is computed in float32."""
+    """Return NumPy's product; float16 operands are multiplied in float32."""
     if a.dtype == np.float16:
         return (a.astype("float32") @ b.astype("float32")).astype("float16")
     return np.asarray(a @ b)

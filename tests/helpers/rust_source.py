@@ -1,7 +1,7 @@
 """Find the workspace paths in a Rust file, and the parts of the file that a `cfg` attribute controls.
 
 The reader works on tokens: it blanks comments and literals, matches braces, and expands `use` trees. It must never miss
-a path that rustc would resolve; in case of doubt it reports a path too many.
+a path that rustc would resolve; in case of doubt it reports a path that may not exist.
 """
 
 import re
@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-# The order matters: a raw string may contain text like a comment, and a lifetime such as 'a is not a character.
+# The order of the alternatives matters.
+# A raw string may contain text like a comment, and a lifetime such as 'a is no character literal.
 _OPAQUE = re.compile(
     r"""
       //[^\n]*
@@ -24,7 +25,7 @@ _PATH = re.compile(r"(?<![\w:])\$?(?:self\s*::\s*)?(?P<start>crate|super|pygpu_\
 _USE = re.compile(r"\buse\s+(?P<tree>[^;]+);")
 _INLINE_MODULE = re.compile(r"\bmod\s+(\w+)\s*\{")
 _FILE_MODULE = re.compile(r"\bmod\s+(\w+)\s*;")
-# Items after an attribute that end only at `;` or `}`. A field, variant or argument ends at `,` too.
+# Keywords of items that end only at `;` or `}`. A field, variant or argument also ends at `,`.
 _ITEM = re.compile(
     r"""(?:\s*\#\[[^\]]*\])* \s* (?:pub\s*(?:\([^)]*\))?\s*)? (?:(?:const|async|unsafe|extern|default)\s+)*
         (?:fn|impl|struct|enum|union|mod|use|trait|type|static|const|macro_rules|extern)\b""",
@@ -35,7 +36,7 @@ _TREE_TOKEN = re.compile(r"\w+|::|[{},*]")
 
 @dataclass(frozen=True)
 class Reference:
-    """Hold a path inside the workspace: the folder of the crate, the segments from the crate's root, and the line."""
+    """Hold a path into the workspace: the folder of the crate, the segments from the crate's root, and the line."""
 
     path: tuple[str, ...]
     line: int
@@ -60,11 +61,11 @@ class RustSource:
 
     @cached_property
     def test_only(self) -> list[range]:
-        """Return the spans that are compiled only for tests."""
+        """Return the spans of the file that are compiled only for tests."""
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
-        """Yield modules in other files that are declared inside one of the spans, and so share its condition."""
+        """Yield modules in other files that are declared inside one of the spans, and so depend on its condition."""
         for match in _FILE_MODULE.finditer(self.code):
             if _inside(match.start(), spans):
                 yield (*self.module, match[1])
@@ -91,7 +92,7 @@ class RustSource:
                 yield self._line(match.start())
 
     def _resolve(self, path: tuple[str, ...], position: int) -> Iterator[Reference]:
-        # `self` is dropped, because `a::{self}` means `a`; a path that is only `self` stays.
+        # `self` is dropped, because `a::{self}` means `a`; a path that consists only of `self` stays.
         path = tuple(name for name in path if name != "self") or ("self",)
         here = [*self.module, *(name for name, span in self._inline_modules if position in span)]
         if path[0] == "crate":
@@ -103,7 +104,7 @@ class RustSource:
             resolved = (*here[: max(len(here) - ups, 0)], *path[ups:])
         else:
             return
-        # A single `crate` comes from `pub(crate)` and a single `super` from `pub(super)`; neither refers to an item.
+        # A single `crate` comes from `pub(crate)`, and a single `super` from `pub(super)`; neither refers to an item.
         if resolved and len(path) > 1:
             yield Reference(resolved, self._line(position))
 
@@ -121,7 +122,7 @@ class RustSource:
             if not wanted(self.text[match.end() : condition_end]):
                 continue
             attribute_end = _closing(self.code, self.code.index("[", match.start())) + 1
-            # An inner attribute, `#![cfg(...)]`, applies to the whole file.
+            # An inner attribute such as `#![cfg(...)]` applies to the whole file.
             end = len(self.code) if match[1] else _item_end(self.code, attribute_end)
             spans.append(range(match.start(), end))
         return spans
@@ -155,7 +156,7 @@ def _block_comment_end(text: str, start: int) -> int:
 
 
 def _closing(code: str, opening: int) -> int:
-    """Return the offset of the bracket that closes the one at `opening`."""
+    """Return the offset of the bracket that closes the bracket at `opening`."""
     depth = 0
     for position in range(opening, len(code)):
         if code[position] in "([{":
@@ -168,7 +169,7 @@ def _closing(code: str, opening: int) -> int:
 
 
 def _item_end(code: str, start: int) -> int:
-    """Return the end of the item, statement or field after an attribute: its `;`, `,` or closing brace."""
+    """Return the end of the item, statement or field that follows an attribute: its `;`, `,` or closing brace."""
     ends = ";}" if _ITEM.match(code, start) else ";,}"
     position = start
     while position < len(code):

@@ -43,7 +43,7 @@ def sample(cases: Sequence[Case]) -> set[int]:
 
 
 def mark(items: Sequence[pytest.Item], backend: str, is_simulated: bool) -> None:
-    """Mark the cases that `make test` excludes on a backend."""
+    """Mark the cases that `make test` excludes on the backend in use."""
 
     def function_of(item: pytest.Item) -> str:
         return item.nodeid.partition("[")[0]

@@ -17,17 +17,17 @@ from typing import Any
 LIBRARIES = ("libcuda.so.1", "libamdhip64.so.7")
 COMPILERS = {"cuda": "libnvrtc.so.12", "hip": "libhiprtc.so.7"}
 
-# Special values of `times` in `Driver.fault`.
+# Special values of the parameter `times` of `Driver.fault`.
 STICKY = -1
 ASYNCHRONOUS = -2
 
-# Special values of `stream` in `Driver.delay`: all streams, and the default streams of all devices.
+# Special values of the parameter `stream` of `Driver.delay`: all streams, and the default streams of all devices.
 ALL_STREAMS = 0
 DEFAULT_STREAMS = 1
 
 
 class Driver:
-    """Call the functions with the prefix `sim_` of the simulated driver."""
+    """Call the functions of the simulated driver whose names begin with `sim_`."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -43,7 +43,7 @@ class Driver:
             getattr(library, name).restype = ctypes.c_size_t
 
     def call(self, name: str, *arguments: int) -> int:
-        """Call a function of the driver directly, as another library would; return its error code."""
+        """Call a driver function directly, as another library would, and return its error code."""
         return getattr(self.library, name)(*map(ctypes.c_uint64, arguments))
 
     def foreign_fill(self, address: int, value: int, count: int, stream: int) -> None:
@@ -73,7 +73,7 @@ class Driver:
             assert self.call("cuMemcpyDtoHAsync_v2", target, source, count, stream) == 0
 
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
-        """Make a later call of an exported function return an error code: the nth call after this one."""
+        """Make a later call of an exported function return an error code. The nth call from now on is affected."""
         if self.library.sim_fault(name.encode(), nth, code, times) != 0:
             raise ValueError(f"no fault can be planted: {name=}, {nth=}, {code=}, {times=}")
 
@@ -82,7 +82,7 @@ class Driver:
         self.library.sim_clear_faults()
 
     def delay(self, microseconds: int, stream: int = ALL_STREAMS, most: int | None = None) -> None:
-        """Delay every operation of a stream; with `most`, by random times up to `most` microseconds."""
+        """Delay every operation of a stream. With `most`, the times are random and at most `most` microseconds."""
         self.library.sim_delay_between(stream, microseconds, microseconds if most is None else most)
 
     def set_memory_limit(self, device: int, size: int) -> None:
@@ -99,11 +99,11 @@ class Driver:
         self.library.sim_forget_reports()
 
     def live(self) -> dict[str, list[Any]]:
-        """Return the live objects: allocations, host memory, streams, events, pools."""
+        """Return the numbers of live objects: allocations, host memory, streams, events and pools."""
         return self._json("sim_live")
 
     def launches(self) -> list[dict[str, Any]]:
-        """Return the last launches with attributes.
+        """Return the most recent launches that had launch attributes.
 
         Each entry has the name of the call and, by attribute number, the first three integers of the attribute's value.
         """
@@ -118,12 +118,12 @@ class Driver:
         return self.library.sim_call_count(name.encode())
 
     def reset_state(self) -> None:
-        """Clear faults, delays, limits and failed contexts, which otherwise requires a new process."""
+        """Clear faults, delays, limits and failed contexts. Without this call, only a new process would clear them."""
         self.library.sim_reset_state()
 
     def _json(self, name: str) -> Any:
         function = getattr(self.library, name)
-        # Other threads may make the text longer between two calls, so its length is queried again.
+        # Other threads may extend the text between two calls, so its length is queried again.
         length = 0
         while True:
             buffer = ctypes.create_string_buffer(length + 1)
@@ -134,7 +134,7 @@ class Driver:
 
     @contextlib.contextmanager
     def expecting(self, *kinds: str) -> Iterator[None]:
-        """Assert that the block causes findings of exactly these kinds, and clear the findings."""
+        """Assert that the `with` block causes reports of exactly these kinds of misuse, and clear the reports."""
         before = self.reports()
         assert before == [], before
         yield
@@ -153,8 +153,8 @@ def _loaded(name: str) -> Driver | None:
 
 
 def driver() -> Driver | None:
-    """Return the simulated driver of the process; None if PyGPU has opened none or another driver."""
-    # Querying PyGPU's configuration opens both drivers; the default is the first one.
+    """Return the process's simulated driver, or None if PyGPU has opened no driver or a real one."""
+    # Querying PyGPU's configuration opens both drivers; the default driver is the first one.
     names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
     found = [loaded for loaded in map(_loaded, names) if loaded is not None]
     if not found:

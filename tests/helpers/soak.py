@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import soak_operations.arithmetic  # The import registers the operations.
+import soak_operations.arithmetic  # Importing the module registers the operations.
 import soak_operations.arrays
 import soak_operations.axes
 import soak_operations.sharing
@@ -40,11 +40,11 @@ from soak_operations.table import OPERATIONS
 MOST_LIVE = 64
 MOST_KEPT = 16
 LAST_OPERATIONS = 40
-# Bytes by which a process may grow during a long run. Reasons for growth are fragmentation of the heap, and pages that
-# were used once.
+# Number of bytes by which a process may grow during a long run.
+# Reasons for growth are fragmentation of the heap, and pages that were used once.
 GROWTH = 48 << 20
-# Bytes of the heap that caches may use when all arrays are destroyed. The check does not apply to a driver in the same
-# process, whose heap use is unknown.
+# Bytes of the heap that caches may use when all arrays are destroyed.
+# The check is omitted if the driver is in the same process, because its heap use is unknown.
 CACHES = 8 << 20
 
 
@@ -54,7 +54,7 @@ class Mismatch(AssertionError):
 
 @dataclass(eq=False)
 class Family:
-    """Represent a set of arrays that share memory.
+    """Describe a set of arrays that share memory.
 
     `lent` means that a second array or another library also uses the memory, through a protocol such as DLPack. PyGPU
     cannot track these uses.
@@ -65,7 +65,7 @@ class Family:
 
 @dataclass(eq=False)
 class Held:
-    """Hold an array and its NumPy counterpart, which receives the same operations."""
+    """Hold an array together with its NumPy counterpart, which receives the same operations."""
 
     number: int
     array: PyGPU.GPUArray
@@ -81,7 +81,7 @@ class Held:
 
 
 class Soak:
-    """Run random operations; hold the live arrays of this run and the record of its operations."""
+    """Run random operations, and hold the live arrays of the run and the record of its operations."""
 
     def __init__(self, seed: int, pairs: int = soak_operations.arithmetic.FEW) -> None:
         self.seed = seed
@@ -100,10 +100,10 @@ class Soak:
         self._names = list(OPERATIONS)
         self._weights = np.cumsum([weight for weight, _ in OPERATIONS.values()]).tolist()
 
-    # Methods that operations call
+    # The operations call the following methods.
 
     def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
-        """Add an array to the live ones; if there are too many, another one is dropped."""
+        """Add an array to the live arrays; if these are too many, drop another one."""
         if len(self.live) >= MOST_LIVE:
             self.drop()
         self._next += 1
@@ -120,13 +120,13 @@ class Soak:
         self.live.pop()
 
     def keep(self, values: np.ndarray) -> None:
-        """Keep a result of `get`, to check later that changes of the array do not affect it."""
+        """Keep a result of `get`, to check later that changes of the array have not affected it."""
         self.kept.append((values, values.tobytes()))
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
 
     def pick(self, wanted: Callable[[Held], bool] | None = None) -> Held | None:
-        """Return a random live array; None if no array of a small sample satisfies `wanted`."""
+        """Return a random live array, or None if no array of a small sample satisfies `wanted`."""
         for _ in range(4):
             if not self.live:
                 return None
@@ -156,7 +156,7 @@ class Soak:
             self._within.enter_context(stream)
 
     def note(self, *details: Any) -> None:
-        """Record the description of an operation without keeping any array alive."""
+        """Record the description of an operation as text, which keeps no array alive."""
         self._last[-1] += tuple(repr(detail) if isinstance(detail, Held) else detail for detail in details)
 
     # The checks
@@ -191,11 +191,11 @@ class Soak:
     # The run
 
     def step(self) -> None:
-        """Perform one operation, and check an array that the operation modified or any other array."""
+        """Perform one operation. Then check an array: the one that the operation modified, or any other."""
         while True:
             (name,) = self.choices.choices(self._names, cum_weights=self._weights)
             self._last.append((name,))
-            with np.errstate(all="ignore"):  # Random bytes represent any number, including invalid ones.
+            with np.errstate(all="ignore"):  # Random bytes can represent any number, including NaN and infinity.
                 touched = OPERATIONS[name][1](self)
             if touched is not None:
                 break
@@ -234,7 +234,7 @@ class Soak:
 
 
 def all_devices() -> list[PyGPU.Device]:
-    """Return the devices of the backend, and the host."""
+    """Return the devices of the backend, and the host device."""
     devices = [PyGPU.Device(index) for index in range(PyGPU.device_count())]
     return devices if PyGPU.backend_name() == "cpu" else [*devices, PyGPU.Device("cpu")]
 
@@ -259,13 +259,13 @@ def heap_bytes() -> int:
         return 0
     ask.restype = _Mallinfo
     told = ask()
-    return told.field4 + told.field7  # bytes in mapped blocks and in all other blocks
+    return told.field4 + told.field7  # The sum of the bytes in mapped blocks and in all other blocks.
 
 
 def simulated_driver() -> ctypes.CDLL | None:
-    """Return the simulated driver that PyGPU uses; None for a real one."""
+    """Return the simulated driver that PyGPU uses, or None for a real driver."""
     name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
-    library = ctypes.CDLL(name) if name else None  # This finds the library that is already loaded.
+    library = ctypes.CDLL(name) if name else None  # `ctypes` returns the library that the process has already loaded.
     return library if hasattr(library, "sim_reports") else None
 
 
@@ -277,7 +277,7 @@ def _told(function: Any) -> Any:
 
 
 def findings() -> list[dict[str, str]]:
-    """Return the misuse by PyGPU that a simulated driver has reported in this process."""
+    """Return PyGPU's misuse of the driver that a simulated driver has reported in this process."""
     driver = simulated_driver()
     return [] if driver is None else _told(driver.sim_reports)
 
@@ -298,11 +298,11 @@ class Outcome:
 
 
 def outcome_of(seed: int, operations: int, pairs: int, tell: Callable[[int], None] | None = None) -> Outcome:
-    """Run a soak and return its outcome, including any failure."""
+    """Run a soak, and return its outcome or its failure."""
     run = Soak(seed, pairs)
     outcome = Outcome(run.counts)
     try:
-        # On a GPU, memory grows until the cache of compiled kernels is full.
+        # On a GPU, memory use grows until the cache of compiled kernels is full.
         warm = operations // (10 if PyGPU.backend_name() == "cpu" else 2)
         run.run(warm)
         outcome.resident.append(resident_bytes())
@@ -393,7 +393,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()
     seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    _core._set_strict(False)  # NumPy reads host memory in place here, whatever PYGPU_STRICT is.
+    _core._set_strict(False)  # NumPy must read host memory in place here, whatever PYGPU_STRICT is.
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)

@@ -46,7 +46,7 @@ Case = TypeVar("Case")
 
 
 def at_once(threads: int, work: Callable[[int], object]) -> None:
-    """Call `work` in the given number of threads with the thread's number, all at once, and raise their exceptions."""
+    """Call `work` in several threads at the same time, with each thread's number, and raise their exceptions."""
     begin = threading.Barrier(threads)
 
     def run(number: int) -> None:
@@ -59,24 +59,24 @@ def at_once(threads: int, work: Callable[[int], object]) -> None:
 
 
 def on_cpu() -> bool:
-    """Return whether `ptr` of an array is an address that the host may read."""
+    """Return whether the attribute `ptr` of an array is an address that the host may read."""
     return PyGPU.backend_name() == "cpu"
 
 
 def examples(count: int) -> settings:
-    """Return the number of examples of a random test: fewer on simulated GPUs, since each run has a different seed."""
-    PyGPU.config()  # This call opens the driver.
+    """Return the number of examples of a random test: fewer on simulated GPUs, because each run has another seed."""
+    PyGPU.config()  # The call of `config` opens the driver.
     return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
-    """Return the cases, or only `few` on a simulated GPU, which needs a third of a second to compile each kernel."""
+    """Return all cases, or only `few` of them on a simulated GPU, which needs a third of a second per kernel."""
     PyGPU.config()
     return cases if on_cpu() or simulated.driver() is None else few
 
 
 def told(cases: Iterable[Case]) -> Iterator[Case]:
-    """Yield the cases and print each one, so that the last printed case is the one that failed."""
+    """Yield the cases and print each one, so that the last printed case is the failed one."""
     for case in cases:
         print(repr(case)[:200])
         yield case
@@ -128,11 +128,12 @@ def assert_same_values(got: np.ndarray, wanted: np.ndarray) -> None:
     assert type(got) is np.ndarray
     assert got.shape == wanted.shape
     assert got.dtype == wanted.dtype
-    if got.dtype.names is not None:  # The padding bytes between fields are unspecified.
+    # The padding bytes between fields are unspecified, so only the fields are compared.
+    if got.dtype.names is not None:
         assert repr(got.tolist()) == repr(wanted.tolist())
     elif got.tobytes() != wanted.tobytes():
         np.testing.assert_array_equal(got, wanted)
-        known = wanted == wanted  # The bits of NaN are unspecified.
+        known = wanted == wanted  # The bits of NaN are unspecified, so only the other elements are compared bitwise.
         if got[known].tobytes() == wanted[known].tobytes():
             return
         raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {wanted.tobytes()!r}")
@@ -199,7 +200,7 @@ def integer_indices(draw: st.DrawFn, length: int) -> Any:
 
 @st.composite
 def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
-    """Draw a key of integers, slices, `...` and `None` for an array of a shape; some keys have one item too many."""
+    """Draw a key of integers, slices, `...` and `None` for an array of a shape; some keys have too many items."""
     surplus = draw(st.integers(0, 19)) == 0
     count = draw(st.integers(0, len(shape))) + surplus
     items: list[Any] = []

@@ -1,4 +1,4 @@
-"""Provide shared code of the tests of generated kernels: compiler checks, seeds, and random views."""
+"""Provide shared code of the tests of generated kernels: checks for a compiler, seeds, and random views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _has_kernels() -> bool:
 
 
 def module_or_skip(source: str, **options: Any) -> PyGPU.Module:
-    """Compile a module; the test is skipped if the backend has no kernels or no compiler for them."""
+    """Compile a module, or skip the test if the backend has no kernels or no compiler for them."""
     try:
         return PyGPU.Module(source, **options)
     except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
@@ -55,5 +55,5 @@ def random_view(
     device = PyGPU.to_gpu(host)
     key = tuple(slice(None, None, steps[axis]) for axis in order)
     axes = tuple(int(axis) for axis in np.argsort(order))
-    # With an ellipsis in the key, an array without axes stays an array.
+    # With an ellipsis in the key, a 0-d array stays an array.
     return host[(*key, ...)].transpose(axes), device[(*key, ...)].transpose(axes)

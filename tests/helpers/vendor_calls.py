@@ -1,4 +1,4 @@
-"""Read the vendor library calls of the Rust core from its lists of symbols."""
+"""Read which functions of the vendors' libraries the Rust core calls, from its lists of symbols."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def own(vendor: str, group: str | None = None) -> list[str]:
 
 
 def shared(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that both vendors have, by the vendor's names: all, or one group of the list."""
+    """Return the functions that both vendors have, by one vendor's names: all, or one group of the list."""
     text = (BACKEND / "vendor" / "symbols.rs").read_text()
     names = re.findall(r"= (cu\w+), (hip\w+);", text if group is None else _group(text, group))
     return [pair[("cuda", "hip").index(vendor)] for pair in names]
@@ -27,10 +27,10 @@ def _group(text: str, group: str) -> str:
 
 
 def required(vendor: str) -> list[str]:
-    """Return the functions that a library must have to be accepted."""
+    """Return the functions without which PyGPU rejects a library."""
     return own(vendor, "required") + shared(vendor, "required")
 
 
 def all_of(vendor: str) -> list[str]:
-    """Return all functions, including those that a library may lack."""
+    """Return all functions that PyGPU calls, including those that a library may lack."""
     return own(vendor) + shared(vendor)

@@ -1,4 +1,4 @@
-"""Test the host mirror of an array: uploads by `to_device`, and the cache of unreferenced results of `get`."""
+"""Test the host mirror of an array, which `to_device` uploads, and the cached memory of dropped results of `get`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support import assert_same_values, values
 
 
 def test_array_constructed_from_ndarray_has_values_of_ndarray() -> None:
-    """Upload the values of the ndarray when the array is created.
+    """Check that the constructor uploads the values of an ndarray.
 
     Earlier, `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()` was called.
     """
@@ -38,17 +38,17 @@ def cached() -> int:
 
 
 def test_memory_of_dropped_results_of_get_is_limited_and_released() -> None:
-    """Limit the memory of dropped results of `get`, and release this memory by `trim_memory`.
+    """Check that the cached memory of dropped results of `get` is limited, and that `trim_memory` releases it.
 
     Earlier, 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after `trim_memory()`.
     """
-    gc.collect()  # This call frees objects that other tests left.
+    gc.collect()  # The collection frees objects that other tests left.
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:
         a.get()
-    # The cache of results is limited to 32 MiB. The memory of an evicted result, 8 MiB, also stays cached: the next
-    # result reuses this block.
+    # The cache for the memory of results is limited to 32 MiB.
+    # The memory of an evicted result, 8 MiB, also stays cached: the next result reuses this block.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:
@@ -77,7 +77,7 @@ def test_memory_of_dropped_graph_is_not_cached() -> None:
 
 
 def test_memory_of_small_dropped_results_of_get_is_limited() -> None:
-    """Limit the memory of small dropped results of `get`."""
+    """Check that the cached memory of small dropped results of `get` is limited."""
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 10) for _ in range(500)]
     for a in arrays:
@@ -109,7 +109,7 @@ def test_operating_system_gets_memory_of_dropped_results_back() -> None:
 
 
 def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
-    """Keep the host mirror independent of the cache of dropped results."""
+    """Check that the cache of dropped results does not affect the host mirror."""
     a = PyGPU.arange(3.0)
     held = a.get()
     assert a.host_array is held
@@ -128,7 +128,7 @@ def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
 
 
 def test_array_constructed_from_ndarray_keeps_its_host_mirror() -> None:
-    """Keep the ndarray from which an array was constructed as its host mirror, as PybindGPU does."""
+    """Check that the ndarray from which an array was constructed stays its host mirror, as in PybindGPU."""
     a = PyGPU.GPUArray(np.arange(3.0))
     a.get()[0] = 7
     a.to_device()
@@ -142,7 +142,7 @@ def test_array_constructed_from_ndarray_keeps_its_host_mirror() -> None:
 
 @pytest.mark.parametrize("count", [5, 1 << 15, 1 << 20, 1 << 23])
 def test_repeated_get_reuses_memory_of_dropped_results(count: int) -> None:
-    """Reuse the memory of dropped results of `get`, which avoids page faults."""
+    """Check that `get` reuses the memory of dropped results, which avoids page faults."""
     a = PyGPU.zeros(count)
     places = {a.get().ctypes.data for _ in range(6)}
     assert len(places) <= 2

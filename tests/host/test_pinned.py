@@ -13,7 +13,7 @@ BACKEND = PyGPU.backend_name()
 
 
 def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
-    """Return the block of pinned memory that an ndarray or a view of it uses."""
+    """Return the block of pinned memory that an ndarray, or the base of a view, uses."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.base

@@ -1,4 +1,4 @@
-"""Test large copies between host and device, which use chunks of pinned memory, and the reuse of memory of results.
+"""Test large copies between host and device through chunks of pinned memory, and the reuse of results' memory.
 
 If ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` is set, copies of small arrays between host and device also
 use the ring of pinned slots.
@@ -16,7 +16,7 @@ import PyGPU
 from support import address, assert_same_values
 
 MIB = 1 << 20
-# Byte counts near the threshold, near one chunk and near several chunks.
+# Byte counts near the threshold of staging, near one chunk and near several chunks.
 SIZES = [MIB - 4, MIB, MIB + 4, 2 * MIB, 3 * MIB + 12, 9 * MIB + 4]
 
 
@@ -151,7 +151,7 @@ def test_result_cache_is_limited_and_released_by_trim_memory() -> None:
 def test_pinned_memory_of_copies_is_limited() -> None:
     before = PyGPU.pinned_limit()
     host = numbers(5 * MIB)
-    PyGPU.synchronize()  # This call returns pinned slots that copies of other tests still use.
+    PyGPU.synchronize()  # The synchronization returns pinned slots that copies of other tests still use.
     try:
         for limit in (0, 2 * MIB, 8 * MIB):
             PyGPU.set_pinned_limit(limit)

@@ -152,7 +152,8 @@ class TestDtypeAndOrder:
         assert PyGPU.asarray([2**63, 1], np.uint64).tolist() == [2**63, 1]
 
     def test_asarray_conversion_errors_match_numpy(self) -> None:
-        with pytest.raises((OverflowError, DeprecationWarning)):  # NumPy 1 only warns in this case.
+        # NumPy 1 only warns in this case, so it raises no error to compare.
+        with pytest.raises((OverflowError, DeprecationWarning)):
             PyGPU.asarray([300], np.uint8)
         with pytest.raises(ValueError, match="could not convert"):
             PyGPU.asarray(["x"], np.float32)
@@ -214,7 +215,7 @@ class TestRefusals:
             error = error.__cause__
         assert any("dlpack refuses" in str(cause) for cause in causes)
 
-    def test_asarray_of_unknown_device_raises_instead_of_copying_to_host(self) -> None:
+    def test_asarray_of_array_on_unknown_device_raises_and_copies_nothing(self) -> None:
         class Elsewhere(dlpack_forge.Producer):
             def __array__(self, *_: object, **__: object) -> np.ndarray:
                 raise AssertionError("a silent transfer")
@@ -244,7 +245,7 @@ class TestDevice:
 
 
 class TestAssignment:
-    """Test that `a[...] = x` converts `x` like `asarray`."""
+    """Test that `a[...] = x` converts `x` in the same way as `asarray`."""
 
     def test_assignment_accepts_any_host_object(self) -> None:
         a = PyGPU.zeros((2, 3))

@@ -25,7 +25,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
 class Exporter:
-    """Store an interface dictionary, valid or invalid, and a reference to the memory that the dictionary describes."""
+    """Export an interface dictionary, valid or invalid, and keep a reference to the described memory."""
 
     def __init__(self, said: object, keep: object = None) -> None:
         self.__cuda_array_interface__ = said
@@ -90,7 +90,8 @@ class TestDeviceInterface:
         handle = stream.handle
         del stream
         gc.collect()
-        assert a.__cuda_array_interface__["stream"] == handle  # The array keeps the stream alive.
+        # The array keeps its stream alive, so the dropped stream is still valid.
+        assert a.__cuda_array_interface__["stream"] == handle
 
     def test_import_of_own_interface_shares_memory(self) -> None:
         a = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))[::-1, ::2]
@@ -118,7 +119,7 @@ class TestDeviceInterface:
             b[0] = 1
 
     def test_producer_may_destroy_stream_before_import_is_dropped(self) -> None:
-        """Drop the stream of the producer before the imported array.
+        """Test an import whose producer destroys its stream before the imported array is dropped.
 
         An array of CuPy does not keep the stream alive whose handle its interface contains.
         """
@@ -145,7 +146,7 @@ class TestDeviceInterface:
             PyGPU.asarray(Exporter(said, x))
 
     @cuda_only
-    def test_import_is_correct_with_and_without_producer_synchronization(self) -> None:
+    def test_import_is_correct_with_and_without_wait_for_producer(self) -> None:
         code = """
             import PyGPU
             class Exporter: pass

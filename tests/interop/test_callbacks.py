@@ -2,7 +2,7 @@
 
 The other library of these tests, the peer, is ``hostile_peer``: a C extension whose deleters release the GIL before
 they call PyGPU's deleters. The process aborts if a Python object is destroyed without the GIL. Most tests run in a
-separate process, so that such an abort is detected.
+separate process, so that they detect such an abort.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
 
 
 def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
-    """Run the prelude and a script in a separate process, and return the text of stderr."""
+    """Run the prelude and a script in a separate process, and return its error output."""
     text = PRELUDE + textwrap.dedent(script) + "\n" + ending
     environment = {
         **os.environ,
@@ -96,8 +96,8 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
 
 
 def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
-    # PyGPU holds the GIL while it drops a tensor of the peer. The peer releases the GIL and calls PyGPU's deleter,
-    # which must not destroy the owner of the memory without the GIL.
+    # PyGPU holds the GIL while it drops a tensor of the peer. The peer releases the GIL and calls PyGPU's deleter.
+    # That must not destroy the owner of the memory without the GIL.
     run(
         """
         for device in DEVICES:
@@ -111,8 +111,8 @@ def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
 
 
 def test_chain_of_twenty_foreign_tensors_is_released_without_error() -> None:
-    # Each tensor wraps another tensor. The deleter of the outer tensor may release the GIL before it calls the deleter
-    # of the wrapped tensor.
+    # Each tensor wraps another tensor.
+    # The deleter of the outer tensor may release the GIL before it calls the deleter of the wrapped tensor.
     run(
         """
         for device in DEVICES:
@@ -168,8 +168,8 @@ def test_exchange_table_functions_may_be_called_without_gil() -> None:
 
 
 def test_user_allocator_is_called_with_gil_if_peer_released_gil() -> None:
-    # Other libraries may call `managed_tensor_allocator` without the GIL, but an allocator written in Python requires
-    # the GIL.
+    # Other libraries may call the table's function `managed_tensor_allocator` without the GIL.
+    # An allocator that is written in Python requires the GIL.
     run(
         """
         def allocator(nbytes):
@@ -217,8 +217,8 @@ def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
 
 
 def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
-    # After the `atexit` functions begin, a deleter calls no Python function. The memory of its tensor is not freed
-    # before the process ends.
+    # From the start of the `atexit` functions on, a deleter calls no Python function.
+    # The memory of its tensor is not freed before the process ends.
     run(
         """
         for device in DEVICES:
@@ -262,9 +262,9 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|run_a
 
 @pytest.mark.enough_on("cpu")
 def test_every_c_callback_uses_ffi_guard() -> None:
-    # The FFI guard stops a panic before the panic reaches foreign C code. The allocator of the exchange table reports
-    # errors separately, without the guard. The signal handler needs no guard, because it jumps to another stack and has
-    # no frames to unwind.
+    # The FFI guard stops a Rust panic before it reaches foreign C code.
+    # The allocator of the exchange table reports errors separately, without the guard.
+    # The signal handler needs no guard, because it jumps to another stack and has no frames to unwind.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
@@ -278,8 +278,8 @@ def test_every_c_callback_uses_ffi_guard() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_only_listed_source_files_acquire_gil() -> None:
-    # pyo3 relies on its own count of GIL acquisitions, which is wrong after another library released the GIL. Only the
-    # files in `may` acquire the GIL; other code queries the interpreter whether the thread holds the GIL.
+    # pyo3 relies on its own count of GIL acquisitions, which is wrong after another library released the GIL.
+    # Only the files in `may` acquire the GIL. Other code asks the interpreter whether the thread holds it.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "atexit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/capi_optional.rs"}
     asking = {
@@ -291,9 +291,9 @@ def test_only_listed_source_files_acquire_gil() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_boxed_python_objects_are_droppable_without_gil() -> None:
-    # The layers below src/python may drop their boxes without the GIL. A plain `Py<...>` in such a box would rely on
-    # pyo3's count of GIL acquisitions; the wrapper `Kept` does not.
+def test_boxed_python_objects_can_be_dropped_without_gil() -> None:
+    # The layers below src/python may drop their boxes without the GIL.
+    # A plain `Py<...>` in such a box would rely on pyo3's count of GIL acquisitions. The wrapper `Kept` does not.
     boxes = re.compile(r"Box::new\((?!Kept::new)[^;]*?unbind\(\)")
     found = [path.name for path in (ROOT / "src" / "python").glob("*.rs") if boxes.search(path.read_text())]
     assert found == []
@@ -302,7 +302,7 @@ def test_boxed_python_objects_are_droppable_without_gil() -> None:
 if not on_cpu():
 
     def test_device_memory_held_by_other_library_is_freed_without_deadlock() -> None:
-        # The free may wait for a thread that is inside the driver, and that thread may wait for the GIL.
+        # The free may wait for a thread inside the driver, which may wait for the GIL in turn.
         run(
             """
             for how in WAYS:

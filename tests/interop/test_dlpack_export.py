@@ -123,7 +123,7 @@ def test_numpy_from_dlpack_shares_memory_of_host_array() -> None:
     a = PyGPU.zeros((3, 4), np.float32, device="cpu")
     n = np.from_dlpack(a)
     assert n.ctypes.data == a.ptr
-    if n.flags.writeable:  # NumPy 1 imports every tensor as read-only.
+    if n.flags.writeable:  # NumPy 1 imports every tensor as read-only, so only NumPy 2 can write.
         n[1, 2] = 5
         assert a.get()[1, 2] == 5
     a[0, 1] = 7
@@ -337,7 +337,7 @@ class TestDeleter:
         dlpack_forge.delete(pointer)
         PyGPU.zeros(
             1, device="cpu"
-        )  # A reference that a thread releases without the GIL is decremented at the next call of PyGPU.
+        )  # If a thread drops a reference without the GIL, the reference is decremented at the next call of PyGPU.
         assert sys.getrefcount(owner) == before
 
     def test_pending_exception_survives_dropped_capsule(self) -> None:
@@ -345,9 +345,7 @@ class TestDeleter:
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_may_run_after_python_thread_state_has_ended(self) -> None:
-        """Run the deleter in a destructor of thread-specific data, which runs after Python's state of the thread has
-        ended.
-        """
+        """Test a deleter in a destructor of thread-specific data, which runs after the end of Python's thread state."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)
@@ -371,7 +369,7 @@ class TestDeleter:
         end = time.monotonic() + 10
         while sys.getrefcount(owner) != before and time.monotonic() < end:
             time.sleep(0.01)
-            PyGPU.zeros(1)  # A reference that was released without the GIL is dropped at the next call.
+            PyGPU.zeros(1)  # A reference that was dropped without the GIL is released at the next call of PyGPU.
         assert libc.pthread_key_delete(key) == 0
         assert sys.getrefcount(owner) == before
 
@@ -390,7 +388,7 @@ class TestDeleter:
 
     @pytest.mark.parametrize("versioned", [False, True])
     def test_deleter_after_interpreter_exit_causes_no_error(self, versioned: bool) -> None:
-        """Run the deleter in a `__cxa_atexit` function, which runs after the end of the interpreter."""
+        """Test a deleter in a `__cxa_atexit` function, which runs after the end of the interpreter."""
         code = f"""
             import ctypes, sys
             sys.path.insert(0, {str(dlpack_forge.__file__).rsplit("/", 1)[0]!r})

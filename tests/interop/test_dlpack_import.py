@@ -1,4 +1,4 @@
-"""Test `from_dlpack`: producers of every version of the protocol, capsules, and tensors with invalid fields."""
+"""Test `from_dlpack`: producers of every protocol version, capsules, and tensors with invalid fields."""
 
 import gc
 import threading
@@ -126,7 +126,7 @@ class TestArguments:
 
 
 class Old(Producer):
-    """Implement `__dlpack__` with the signature of NumPy 1.26."""
+    """Define a producer whose `__dlpack__` has the signature of NumPy 1.26."""
 
     def __dlpack__(self, *, stream: object = None) -> object:
         return super().__dlpack__(stream=stream)

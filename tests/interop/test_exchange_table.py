@@ -1,4 +1,4 @@
-"""Test DLPack's C exchange table: the table that PyGPU exports, and imports by the tables of other libraries."""
+"""Test DLPack's C exchange table: the table that PyGPU exports, and imports through the tables of other libraries."""
 
 import ctypes
 import gc
@@ -60,7 +60,7 @@ class TestTableOfPygpu:
         gc.collect()
         assert sys.getrefcount(owner) > before
         dlpack_forge.delete(pointer)
-        PyGPU.zeros(1)  # A reference that was released without the GIL is dropped at the next call.
+        PyGPU.zeros(1)  # A reference that was dropped without the GIL is released at the next call of PyGPU.
         assert sys.getrefcount(owner) == before
 
     def test_table_exports_readonly_flag(self) -> None:
@@ -174,7 +174,7 @@ class TestAllocator:
 
 
 class Library:
-    """Define types of another library whose exchange table exports a forged tensor, and record calls of the table."""
+    """Define types of another library whose exchange table exports a forged tensor, and record the table's calls."""
 
     def __init__(self, *, major: int = 1, fails: bool = False) -> None:
         self.forged = Forged()
@@ -202,7 +202,7 @@ class Library:
         return type("Tensor", (), {"__dlpack_c_exchange_api__": capsule, **members})
 
 
-KEEP: list[Any] = []  # Tables must live as long as the process.
+KEEP: list[Any] = []  # The standard requires that a table lives as long as the process.
 
 
 def library(**options: Any) -> Library:
@@ -226,7 +226,7 @@ class TestTableOfOtherLibrary:
             del a
             gc.collect()
             assert len(other.forged.deleted) == 1
-        assert set(other.asked) == {"export"}  # Host memory has no stream to query.
+        assert set(other.asked) == {"export"}  # For host memory PyGPU has no stream to query.
 
     def test_older_table_is_used_if_newer_major_version_is_unsupported(self) -> None:
         newer, older = library(major=2), library()
@@ -281,7 +281,7 @@ class TestTableOfOtherLibrary:
 
     @pytest.mark.parametrize("mark", ["is_conj", "is_neg"])
     def test_lazily_conjugated_or_negated_tensor_is_rejected(self, mark: str) -> None:
-        """Reject lazily conjugated or negated tensors.
+        """Test that lazily conjugated or negated tensors are rejected.
 
         PyTorch's exchange table, and in part PyTorch's methods, export the memory without the conjugation or negation.
         """

@@ -17,13 +17,15 @@ pytestmark = [
     pytest.mark.skipif(
         hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
     ),
-    pytest.mark.reads_in_place,  # NumPy is one of the libraries, and reads memory in place.
+    # NumPy is one of the libraries and reads memory in place, which strict mode would forbid.
+    pytest.mark.reads_in_place,
 ]
 
 
 @pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
 def test_random_handovers_between_libraries_match_numpy(seed: int) -> None:
-    # When Python objects were destroyed without the GIL, 7 of 9 runs of 600 operations crashed with PyTorch and CuPy.
+    # An earlier version destroyed Python objects without the GIL.
+    # With PyTorch and CuPy, 7 of 9 runs of 600 operations then crashed.
     print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
     report = handovers.hand_over(OPERATIONS, seed)
     assert report["failures"] == []

@@ -33,9 +33,7 @@ two_devices = pytest.mark.skipif(BACKEND == "cpu" or PyGPU.device_count() < 2, r
 
 @pytest.fixture
 def driver() -> Iterator[simulated.Driver]:
-    """Yield the simulated driver, which counts calls and injects failures, while PyGPU's cache of memory blocks is
-    disabled.
-    """
+    """Yield the simulated driver, which counts calls and injects failures, while PyGPU's cache of blocks is off."""
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is None:
@@ -53,7 +51,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 @pytest.mark.starts_processes
 def test_regression_16_import_loads_no_driver_library() -> None:
-    """Defect: the import of the library creates a context on device 0, which occupies hundreds of MiB."""
+    """Rule out a defect: the import of the library creates a context on device 0, which occupies hundreds of MiB."""
     script = """
         import PyGPU
         assert PyGPU.zeros(3, device="cpu").__dlpack_device__() == (1, 0)
@@ -69,7 +67,7 @@ def test_regression_16_import_loads_no_driver_library() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.skipif(BACKEND != "cuda", reason="HIP has no contexts to ask for")
 def test_regression_16_array_on_device_1_creates_no_context_on_device_0() -> None:
-    """Defect: every process creates a context on device 0, even if the process uses only device 1."""
+    """Rule out a defect: every process creates a context on device 0, even if the process uses only device 1."""
     script = """
         import PyGPU
         from gpu import support
@@ -84,7 +82,7 @@ def test_regression_16_array_on_device_1_creates_no_context_on_device_0() -> Non
 
 @two_devices
 def test_regression_16_calls_keep_device_made_current_by_other_library() -> None:
-    """Defect: a library changes the current device, and the next kernel of another library runs on the wrong device."""
+    """Rule out a defect: a library changes the current device, and another library's kernel runs on the wrong one."""
     foreign = shared.Vendor()
     arrays = [PyGPU.full(5, device, device=device) for device in (0, 1)]
     for current in (1, 0, 1):
@@ -107,7 +105,7 @@ def test_regression_16_calls_keep_device_made_current_by_other_library() -> None
 
 @two_devices
 def test_regression_16_thread_uses_device_made_current_in_it() -> None:
-    """Defect: a device that one thread made current is current in all threads."""
+    """Rule out a defect: a device that one thread made current is current in all threads."""
     seen: list[int] = []
 
     def work() -> None:
@@ -159,7 +157,7 @@ print("ended")
 
 @pytest.mark.starts_processes
 def test_regression_17_gpu_call_in_forked_child_raises_error_with_remedy() -> None:
-    """Defect: a forked child hangs, or raises an initialization error that names no remedy."""
+    """Rule out a defect: a forked child hangs, or raises an initialization error that names no remedy."""
     assert run(FORK) == "ended"
 
 
@@ -168,7 +166,7 @@ def test_regression_17_gpu_call_in_forked_child_raises_error_with_remedy() -> No
 
 @contextlib.contextmanager
 def little_memory() -> Iterator[int]:
-    """Yield the number of free bytes of the device; a memory limit of the simulated driver makes this number small."""
+    """Limit the memory of the simulated device, and yield the small number of bytes that are free."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
     driver = simulated.driver()
@@ -186,7 +184,7 @@ def little_memory() -> Iterator[int]:
 @gpu_only
 @pytest.mark.provokes_errors
 def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
-    """Defect: the device is empty, but fragments in the pool prevent the allocation of a large array."""
+    """Rule out a defect: the device is empty, but fragments in the pool prevent the allocation of a large array."""
     with little_memory() as free:
         for turn in range(2):
             arrays = []
@@ -203,7 +201,7 @@ def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
 @gpu_only
 @pytest.mark.provokes_errors
 def test_regression_18_memory_error_has_requested_used_and_free_bytes() -> None:
-    """Defect: the message of the error is "out of memory" without sizes."""
+    """Rule out a defect: the message of the error is "out of memory" without sizes."""
     held = PyGPU.zeros(MIB, "uint8")
     with little_memory():
         free, total = PyGPU.memory_info()
@@ -222,7 +220,7 @@ def test_regression_18_memory_error_has_requested_used_and_free_bytes() -> None:
 
 
 def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Driver) -> None:
-    """Defect: the allocation fails because free blocks of the pool count as used."""
+    """Rule out a defect: the allocation fails because free blocks of the pool count as used."""
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     before = driver.call_count(name)
     driver.fault(name, 2)
@@ -246,11 +244,11 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
 
 
 def test_regression_20_making_and_exporting_view_calls_no_driver(driver: simulated.Driver) -> None:
-    """Defect: a slice takes microseconds, most of them in unnecessary driver calls."""
+    """Rule out a defect: a slice takes microseconds, most of them in unnecessary driver calls."""
     array = PyGPU.zeros((6, 8), "float32")
-    gc.collect()  # Otherwise objects of earlier tests could be freed during the measurement.
+    gc.collect()  # Without this collection, objects of earlier tests could be freed during the measurement.
     PyGPU.synchronize()
-    # The first export of a process makes driver queries, which later exports do not repeat.
+    # The first export of a process makes queries of the driver, which later exports do not repeat.
     array.__cuda_array_interface__, array.__dlpack__(stream=-1)
     PyGPU.synchronize()
     before = call_counts(driver)
@@ -271,7 +269,7 @@ def test_regression_20_making_and_exporting_view_calls_no_driver(driver: simulat
         assert view.device.index == 0
         assert view.__dlpack_device__()[1] == 0
         assert len(view) >= 0
-    if not driver.is_hip:  # HIP's interface cannot name a stream.
+    if not driver.is_hip:  # On HIP the interface dictionary cannot name a stream.
         assert all(view.__cuda_array_interface__["stream"] == 1 for view in views)
     capsules = [view.__dlpack__(stream=-1) for view in views]
     assert calls_between(before, call_counts(driver)) == {}
@@ -279,7 +277,7 @@ def test_regression_20_making_and_exporting_view_calls_no_driver(driver: simulat
 
 
 def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) -> None:
-    """Defect: each new array queries the device, the stream and the device properties again."""
+    """Rule out a defect: each new array queries the device, the stream and the device properties again."""
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
         PyGPU.synchronize()
@@ -291,8 +289,9 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
         asked = set(done) - set(allocations) - set(works)
-        # The only query is that of the current device, which other libraries may have changed. The calls that exchange
-        # and restore the capture mode of the thread keep captures of other libraries valid and are no queries.
+        # The only query is that of the current device, which other libraries may have changed.
+        # Other calls exchange and restore the capture mode of the thread.
+        # They keep captures of other libraries valid and are no queries.
         modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
         assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array
@@ -303,7 +302,7 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
 
 @two_devices
 def test_regression_21_exported_device_is_independent_of_current_device() -> None:
-    """Defect: if the device of the array is not current, an export fails or contains the wrong device."""
+    """Rule out a defect: if the device of the array is not current, an export fails or contains the wrong device."""
     values = np.arange(6.0)
     array = PyGPU.to_gpu(values, device=1)
     foreign = shared.Vendor()
@@ -322,7 +321,7 @@ def test_regression_21_exported_device_is_independent_of_current_device() -> Non
 
 @two_devices
 def test_regression_21_copy_between_devices_is_made_on_request_only() -> None:
-    """Defect: copies between devices are implicit, or fail if the devices have no peer access."""
+    """Rule out a defect: copies between devices are implicit, or fail if the devices have no peer access."""
     array = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6), device=1)[::-1, ::2]
     moved = PyGPU.asarray(array, device=0)
     assert (moved.device.index, array.device.index) == (0, 1)
@@ -336,7 +335,7 @@ def test_regression_21_copy_between_devices_is_made_on_request_only() -> None:
 
 
 def test_regression_24_driver_error_contains_call_device_and_code(driver: simulated.Driver) -> None:
-    """Defect: the error is only a number or "unknown error", and belongs to an earlier call."""
+    """Rule out a defect: the error is only a number or "unknown error", and belongs to an earlier call."""
     call = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
     name = "hipErrorInvalidValue" if driver.is_hip else "CUDA_ERROR_INVALID_VALUE"
     driver.fault(call, 1)
@@ -349,7 +348,7 @@ def test_regression_24_driver_error_contains_call_device_and_code(driver: simula
 
 
 def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simulated.Driver) -> None:
-    """Defect: an error in a destructor is never reported, ends the process, or makes an unrelated call fail."""
+    """Rule out a defect: a destructor's error is never reported, ends the process, or makes an unrelated call fail."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -364,7 +363,7 @@ def test_regression_24_destructor_error_is_raised_once_by_next_wait(driver: simu
 
 @pytest.mark.starts_processes
 def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
-    """Defect: an error in a destructor at the end of the process is never reported."""
+    """Rule out a defect: an error in a destructor at the end of the process is never reported."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU
@@ -383,9 +382,7 @@ def test_regression_24_unraised_destructor_error_is_reported_at_exit(driver: sim
 @gpu_only
 @pytest.mark.starts_processes
 def test_regression_24_unusable_context_is_detected_and_reported(kernels: Kernels) -> None:
-    """Defect: every call after a fault fails with the same unclear error, which does not name the remedy: a new
-    process.
-    """
+    """Rule out a defect: calls after a fault fail with an unclear error without the remedy, which is a new process."""
     script = """
         import ctypes
         import PyGPU
@@ -409,7 +406,7 @@ def test_regression_24_unusable_context_is_detected_and_reported(kernels: Kernel
 
 
 def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> None:
-    """Defect: a mistake in the program raises a driver error or an assertion."""
+    """Rule out a defect: a mistake in the program raises a driver error or an assertion."""
     array = PyGPU.zeros((3, 4))
     for call, error, text in (
         (lambda: array[5], IndexError, "5.*3"),
@@ -427,14 +424,14 @@ def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> No
 
 
 def test_regression_25_only_numpy_is_required() -> None:
-    """Defect: a toolkit, a compiler, or a separate package for each version of each vendor is required."""
+    """Rule out a defect: a toolkit, a compiler, or a separate package for each version of each vendor is required."""
     required = importlib.metadata.requires("PyGPU") or []
     assert [re.split(r"\W", name)[0] for name in required if "extra ==" not in name] == ["numpy"]
 
 
 @pytest.mark.starts_processes
 def test_regression_25_cpu_backend_computes_without_gpu() -> None:
-    """Defect: the import fails on a machine without a GPU, so that no program can be built or tested there."""
+    """Rule out a defect: the import fails on a machine without a GPU, so that programs cannot be tested there."""
     script = """
         import PyGPU
         array = PyGPU.arange(6).reshape(2, 3)
@@ -446,7 +443,7 @@ def test_regression_25_cpu_backend_computes_without_gpu() -> None:
 
 
 def test_regression_25_config_reports_why_backend_is_unavailable() -> None:
-    """Defect: the error is "no CUDA-capable device" without the reason why no device was found."""
+    """Rule out a defect: the error is "no CUDA-capable device" without the reason why no device was found."""
     for backend in PyGPU.config()["backends"]:
         assert backend["available"] or backend["reason"]
         if not backend["available"] and backend["searched"]:

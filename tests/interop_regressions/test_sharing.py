@@ -20,15 +20,14 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="device memory only")
 cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host memory only")
 DEVICE_TYPE = {"cpu": dlpack_forge.CPU, "cuda": dlpack_forge.CUDA, "hip": dlpack_forge.ROCM}[BACKEND]
-# Values of the argument `stream` of `__dlpack__` that are no handles: first the valid values, then the forbidden
-# values.
+# Values of the argument `stream` of `__dlpack__` that are no handles: the valid values first, then the forbidden ones.
 STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2]), "hip": ([None, -1, 0], [1, 2])}[
     BACKEND
 ]
 
 
 class Readonly:
-    """Provide an array interface whose flag declares the memory read-only."""
+    """Export memory by an array interface whose flag declares it read-only."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         self.owner = array
@@ -42,11 +41,11 @@ def tensor_of(array: Any) -> tuple[object, dlpack_forge.DLTensor]:
     return capsule, dlpack_forge.managed_of(capsule).dl_tensor
 
 
-# 1. Protocols that exclude AMD devices
+# Regression 1: protocols that exclude AMD devices.
 
 
 def test_regression_01_dlpack_device_is_of_vendor_and_stream_is_checked() -> None:
-    """Defect: an export with a stream number of CUDA crashes on ROCm, and one library rejects AMD devices."""
+    """Rule out a defect: an export with a CUDA stream number crashes on ROCm, or a library rejects AMD devices."""
     array = PyGPU.arange(3)
     assert array.__dlpack_device__() == (DEVICE_TYPE, 0)
     allowed, forbidden = STREAM_NUMBERS
@@ -59,7 +58,7 @@ def test_regression_01_dlpack_device_is_of_vendor_and_stream_is_checked() -> Non
 
 @pytest.mark.reads_in_place
 def test_regression_01_hasattr_is_false_for_unsupported_interface() -> None:
-    """Defect: the property of an unsupported interface raises RuntimeError, which `hasattr` propagates."""
+    """Rule out a defect: the property of an unsupported interface raises RuntimeError, which `hasattr` propagates."""
     array = PyGPU.zeros(3)
     assert hasattr(array, "__cuda_array_interface__") is (BACKEND != "cpu")
     assert hasattr(array, "__array_interface__") is (BACKEND == "cpu")
@@ -69,7 +68,7 @@ def test_regression_01_hasattr_is_false_for_unsupported_interface() -> None:
 def test_regression_01_hip_interface_has_no_stream_and_finished_work(
     kernels: Any, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """Defect: the interface contains a stream number of CUDA, which is invalid or causes a crash on ROCm."""
+    """Rule out a defect: the interface contains a stream number of CUDA, which is invalid or causes a crash on ROCm."""
     kernels.spin(0.05, slow.handle)
     block.fill(2, stream=slow)
     assert block.__cuda_array_interface__["stream"] is None
@@ -80,7 +79,7 @@ def test_regression_01_hip_interface_has_no_stream_and_finished_work(
 
 
 def test_regression_02_memoryview_of_array_raises_type_error() -> None:
-    """Defect: PyTorch tries the buffer protocol first, and cannot import a GPU array that has a buffer slot."""
+    """Rule out a defect: PyTorch tries the buffer protocol first, and cannot import a GPU array with a buffer slot."""
     array = PyGPU.zeros(3)
     with pytest.raises(TypeError, match="bytes-like"):
         memoryview(array)  # type: ignore[arg-type]
@@ -88,7 +87,7 @@ def test_regression_02_memoryview_of_array_raises_type_error() -> None:
 
 @gpu_only
 def test_regression_02_numpy_conversion_of_gpu_array_raises() -> None:
-    """Defect: `__array__` implicitly copies the whole array to the host on each call."""
+    """Rule out a defect: `__array__` implicitly copies the whole array to the host on each call."""
     with pytest.raises(TypeError, match=r"\.get\(\)"):
         np.asarray(PyGPU.zeros(3))
 
@@ -97,7 +96,7 @@ def test_regression_02_numpy_conversion_of_gpu_array_raises() -> None:
 
 
 def test_regression_03_imported_array_shares_memory_with_exporter() -> None:
-    """Defect: `torch.as_tensor(gpu_array)` silently copies to the CPU."""
+    """Rule out a defect: `torch.as_tensor(gpu_array)` silently copies to the CPU."""
     array = PyGPU.arange(6, dtype="float32").reshape(2, 3)[:, ::-1]
     for shared in (PyGPU.asarray(array), PyGPU.from_dlpack(array), PyGPU.from_dlpack(array.__dlpack__())):
         assert (shared.ptr, shared.strides, shared.device) == (array.ptr, array.strides, array.device)
@@ -107,7 +106,7 @@ def test_regression_03_imported_array_shares_memory_with_exporter() -> None:
 
 @gpu_only
 def test_regression_03_imported_host_array_stays_on_host() -> None:
-    """Defect: the importer implicitly copies the data to its preferred device."""
+    """Rule out a defect: the importer implicitly copies the data to its preferred device."""
     host = PyGPU.zeros(3, device="cpu")
     shared = PyGPU.from_dlpack(host)
     assert shared.device.kind == "cpu"
@@ -118,7 +117,7 @@ def test_regression_03_imported_host_array_stays_on_host() -> None:
 
 @gpu_only
 def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
-    """Defect: only `torch.from_dlpack` shares memory, and other functions of PyTorch make a copy."""
+    """Rule out a defect: only `torch.from_dlpack` shares memory, and other functions of PyTorch make a copy."""
     torch = pytest.importorskip("torch")
     if BACKEND != "cuda" or simulated.driver() is not None:
         pytest.skip("PyTorch is made for real CUDA")
@@ -132,7 +131,7 @@ def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
 def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple[int, ...]) -> None:
-    """Defect: an import of an array of size 0 rejects its null pointer, loses its dtype, or has the wrong device."""
+    """Rule out a defect: an import of an empty array rejects its null pointer, or changes its dtype or device."""
     array = PyGPU.zeros(shape, "int16")
     capsule, tensor = tensor_of(array)
     assert tensor.data == (array.ptr if array.size else None)
@@ -151,7 +150,7 @@ def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple
 
 @given(key=basic_keys((4, 5, 6)))
 def test_regression_05_exchanged_random_view_has_same_values(key: Any) -> None:
-    """Defect: strides are divided as unsigned numbers, or the process of the consumer aborts."""
+    """Rule out a defect: strides are divided as unsigned numbers, or the process of the consumer aborts."""
     host, array = pair((4, 5, 6), "int32")
     try:
         expected = host[key]
@@ -165,7 +164,7 @@ def test_regression_05_exchanged_random_view_has_same_values(key: Any) -> None:
 
 @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[:, ::-1], np.s_[::-2, ::-3]])
 def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None:
-    """Defect: an exported reversed array has other values than the array."""
+    """Rule out a defect: an exported reversed array has other values than the array."""
     host, array = pair((5, 7), "float32")
     view, expected = array[key], host[key]
     _, tensor = tensor_of(view)
@@ -175,7 +174,7 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
     if not on_cpu():
         assert view.__cuda_array_interface__["strides"] == expected.strides
     assert_same(PyGPU.from_dlpack(view), expected)
-    # A consumer that rejects negative strides accepts a contiguous copy.
+    # If a consumer rejects negative strides, it must accept a contiguous copy.
     dense = view.copy("C")
     assert dense.flags.c_contiguous
     assert_same(dense, expected)
@@ -186,7 +185,7 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
 
 @pytest.mark.reads_in_place
 def test_regression_06_exchanged_read_only_array_stays_read_only() -> None:
-    """Defect: the consumer ignores the read-only flag, and overwrites a constant of another library."""
+    """Rule out a defect: the consumer ignores the read-only flag, and overwrites a constant of another library."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
     for view in (array, array[0], array.T):
         assert not view.flags.writeable
@@ -207,7 +206,7 @@ def test_regression_06_exchanged_read_only_array_stays_read_only() -> None:
 
 @pytest.mark.reads_in_place
 def test_regression_06_error_of_read_only_export_contains_max_version() -> None:
-    """Defect: the BufferError does not name `max_version`, which the consumer must pass."""
+    """Rule out a defect: the BufferError does not name `max_version`, which the consumer must pass."""
     with pytest.raises(BufferError, match="max_version"):
         PyGPU.asarray(Readonly(PyGPU.zeros(3))).__dlpack__()
 
@@ -218,7 +217,7 @@ def test_regression_06_error_of_read_only_export_contains_max_version() -> None:
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("name", [*NUMPYS_OWN, *ML_DTYPES])
 def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) -> None:
-    """Defect: arrays of bool, bfloat16 or 8-bit floats are rejected, get another dtype, or crash the process."""
+    """Rule out a defect: arrays of bool, bfloat16 or 8-bit floats are rejected, change dtype, or crash the process."""
     dtype = np.dtype(getattr(ml_dtypes, name) if name in ML_DTYPES else name)
     host, array = pair((2, 3), dtype)
     _, tensor = tensor_of(array)
@@ -226,7 +225,7 @@ def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) ->
     assert_same(array, host)
     assert_same(PyGPU.from_dlpack(array), host)
     interface = "__array_interface__" if on_cpu() else "__cuda_array_interface__"
-    # An array has no interface if the libraries have no common typestr for its dtype.
+    # An array has no interface if its dtype has no typestr that all libraries understand.
     assert hasattr(array, interface) is (name in NUMPYS_OWN)
     if name in NUMPYS_OWN:
         assert getattr(array, interface)["typestr"] == dtype.str
@@ -234,12 +233,12 @@ def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) ->
             assert_same(PyGPU.asarray(Interface(array)), host)
 
 
-# 8. Strides of axes of length 1
+# Regression 8: strides of axes of length 1.
 
 
 @pytest.mark.parametrize("shape", [(1, 77), (77, 1), (1, 1, 5)])
 def test_regression_08_stride_of_axis_of_length_one_is_ignored(shape: tuple[int, ...]) -> None:
-    """Defect: the stride of an axis of length 1 makes an array "not contiguous", or changes its values."""
+    """Rule out a defect: the stride of an axis of length 1 makes an array "not contiguous", or changes its values."""
     host, array = pair(shape, "float32")
     assert array.flags.c_contiguous
     product = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
@@ -256,14 +255,14 @@ def test_regression_08_stride_of_axis_of_length_one_is_ignored(shape: tuple[int,
 
 
 def test_regression_08_exchanged_view_with_new_axis_keeps_values() -> None:
-    """Defect: the exported strides of the views `x[:, :1]` and `x[None]` are wrong."""
+    """Rule out a defect: the exported strides of the views `x[:, :1]` and `x[None]` are wrong."""
     host, array = pair((4, 6), "float32")
     for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):
         assert take(array).flags.c_contiguous is take(host).flags.c_contiguous
         assert_same(PyGPU.from_dlpack(take(array)), take(host))
 
 
-# 12. byte_offset and alignment
+# Regression 12: `byte_offset` and alignment.
 
 
 def forged_on_device(array: PyGPU.GPUArray, **claims: Any) -> dlpack_forge.Forged:
@@ -275,7 +274,7 @@ def forged_on_device(array: PyGPU.GPUArray, **claims: Any) -> dlpack_forge.Forge
 
 
 def test_regression_12_byte_offset_of_imported_tensor_is_added() -> None:
-    """Defect: the byte offset is ignored, which gives wrong data without an error."""
+    """Rule out a defect: the byte offset is ignored, which gives wrong data without an error."""
     host, array = pair((64,), "float32")
     taken = PyGPU.from_dlpack(forged_on_device(array, byte_offset=8 * 4).capsule())
     assert taken.ptr == array.ptr + 32
@@ -285,20 +284,18 @@ def test_regression_12_byte_offset_of_imported_tensor_is_added() -> None:
 
 
 def test_regression_12_array_aligned_to_item_size_is_exchanged() -> None:
-    """Defect: consumers that require an alignment of 64 or 256 bytes reject views, and other consumers read across
-    items.
-    """
+    """Rule out a defect: a consumer that requires aligned memory, by 64 or 256 bytes, rejects views."""
     host, array = pair((64,), "float32")
     assert_same(PyGPU.from_dlpack(array[1:]), host[1:])
     with pytest.raises((BufferError, ValueError), match="align"):
         PyGPU.from_dlpack(forged_on_device(array, byte_offset=2).capsule())
 
 
-# 13. Cost of the exchange of an array
+# Regression 13: the cost of exchanging an array.
 
 
 def test_regression_13_c_exchange_table_is_exported() -> None:
-    """Defect: an exchange by Python methods takes ten times as long as an exchange by the table of C functions."""
+    """Rule out a defect: an exchange by Python methods takes ten times as long as by the table of C functions."""
     name = b"dlpack_exchange_api"
     address = dlpack_forge.capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, name)
     table = dlpack_forge.DLPackExchangeAPI.from_address(address)
@@ -311,13 +308,11 @@ def test_regression_13_c_exchange_table_is_exported() -> None:
 
 @pytest.mark.reads_in_place
 def test_regression_13_exchange_table_of_other_library_is_used_first() -> None:
-    """Defect: PyGPU calls the Python methods of a library that has an exchange table."""
+    """Rule out a defect: PyGPU calls the Python methods of a library that has an exchange table."""
     array = PyGPU.zeros((2, 3))
 
     class Tensor:
-        """Represent a type of another library that has an exchange table; the DLPack methods of the type must not be
-        called.
-        """
+        """Define a type of another library that has an exchange table, and whose DLPack methods must not be called."""
 
         __dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(OTHERS), OTHERS_NAME, None)
 

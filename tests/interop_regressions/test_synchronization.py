@@ -19,13 +19,13 @@ from regression_support.shared import run
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
-# Parts of the names of those driver calls, of CUDA and HIP, that make the host wait.
+# Parts of the names of the driver calls, of CUDA and HIP, that make the host wait.
 WAITS = ("Synchronize",)
 
 
 @contextlib.contextmanager
 def no_host_wait() -> Iterator[None]:
-    """Assert that the `with` block makes no driver call that makes the host wait, if the driver counts its calls."""
+    """Assert that the `with` block makes no driver call that blocks the host, if the driver counts its calls."""
     driver = simulated.driver()
     names = [name for name in driver.calls() if any(word in name for word in WAITS)] if driver else []
     before = [driver.call_count(name) for name in names] if driver else []
@@ -38,7 +38,7 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
     return bool((array.get() == value).all())
 
 
-# 9. Unclear responsibility for synchronization
+# Regression 9: unclear responsibility for synchronization.
 
 
 @gpu_only
@@ -46,7 +46,7 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
 def test_regression_09_consumer_stream_waits_for_write_but_host_does_not(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, protocol: str
 ) -> None:
-    """Defect: the consumer reads old values, or every exchange blocks the host."""
+    """Rule out a defect: the consumer reads old values, or every exchange blocks the host."""
     result = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     if protocol == "interface" and BACKEND == "hip":
@@ -71,9 +71,7 @@ def test_regression_09_consumer_stream_waits_for_write_but_host_does_not(
 def test_regression_09_export_for_stream_none_makes_default_stream_wait(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
-    """Defect: for `stream=None` libraries omit the ordering or block the host, and `stream=-1` does not disable
-    ordering.
-    """
+    """Rule out a defect: `stream=None` omits ordering or blocks the host, and `stream=-1` does not disable ordering."""
     result = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     block.fill(3, stream=slow)
@@ -87,7 +85,7 @@ def test_regression_09_export_for_stream_none_makes_default_stream_wait(
     assert holds(result, 3)
 
 
-# 10. Memory freed too early
+# Regression 10: memory that is freed too early.
 
 
 @gpu_only
@@ -95,7 +93,7 @@ def test_regression_09_export_for_stream_none_makes_default_stream_wait(
 def test_regression_10_memory_is_not_reused_during_consumer_work(
     kernels: Kernels, slow: PyGPU.Stream, tell: str
 ) -> None:
-    """Defect: the allocator reuses memory while a foreign kernel still reads it."""
+    """Rule out a defect: the allocator reuses memory while a foreign kernel still reads it."""
     result = PyGPU.zeros(COUNT, "float32")
     array = PyGPU.full(COUNT, 4, "float32")
     PyGPU.synchronize()
@@ -116,7 +114,7 @@ def test_regression_10_memory_is_not_reused_during_consumer_work(
 def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     kernels: Kernels, block: PyGPU.GPUArray, known_by: str
 ) -> None:
-    """Defect: a library uses a destroyed stream of another library, which crashes or leaves work unordered."""
+    """Rule out a defect: a library uses a destroyed stream of another one, which crashes or leaves work unordered."""
     if known_by == "interface" and BACKEND == "hip":
         pytest.skip("on ROCm the interface names no stream")
     foreign = shared.Vendor()
@@ -149,13 +147,13 @@ def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     assert holds(block, 6)
     del arrays, copied
     PyGPU.synchronize()
-    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # This call would raise an error that a destructor caused.
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # This call would raise an error that occurred in a destructor.
 
 
 @pytest.mark.provokes_findings
 @pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 def test_regression_10_work_on_destroyed_stream_raises_error(block: PyGPU.GPUArray) -> None:
-    """Defect: work on a destroyed stream raises no error, or a late error without a cause."""
+    """Rule out a defect: work on a destroyed stream raises no error, or a late error without a cause."""
     if simulated.driver() is None:
         pytest.skip("a real driver takes the number for an address")
     foreign = shared.Vendor()
@@ -171,11 +169,11 @@ def test_regression_10_work_on_destroyed_stream_raises_error(block: PyGPU.GPUArr
     assert holds(block, 1)
 
 
-# 14. Deadlocks of the GIL and the driver's lock
+# Regression 14: deadlocks of the GIL and the driver's lock.
 
 
 def test_regression_14_threads_that_allocate_and_drop_do_not_deadlock() -> None:
-    """Defect: a thread inside the driver waits for the GIL, and the thread that holds the GIL waits for the driver."""
+    """Rule out a defect: a thread inside the driver waits for the GIL, and the thread with the GIL for the driver."""
     script = """
 import random, threading
 import PyGPU
@@ -235,9 +233,7 @@ print("ended")
     ],
 )
 def test_regression_14_blocking_call_releases_gil_for_host_function(call: str) -> None:
-    """Defect: a callback of the driver waits for the GIL while the thread with the GIL waits for the stream of the
-    callback.
-    """
+    """Rule out a defect: a driver's callback waits for the GIL, while the thread with the GIL waits for its stream."""
     script = f"""
 import time, numpy
 import PyGPU
@@ -271,7 +267,7 @@ print("ended")
 def test_regression_19_source_may_change_after_async_upload_returns(
     kernels: Kernels, slow: PyGPU.Stream, count: int
 ) -> None:
-    """Defect: the copy engine reads data that the host wrote after the call of `to_gpu_async`."""
+    """Rule out a defect: the copy engine reads data that the host wrote after the call of `to_gpu_async`."""
     host = np.full(count, 5, "float32")
     kernels.spin(SECONDS / 2, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)
@@ -282,7 +278,7 @@ def test_regression_19_source_may_change_after_async_upload_returns(
 
 @gpu_only
 def test_regression_19_async_copy_keeps_dropped_pinned_memory(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """Defect: an asynchronous copy waits for the stream, or the pinned memory is freed before the copy runs."""
+    """Rule out a defect: an asynchronous copy waits for the stream, or its pinned memory is freed before it runs."""
     pinned = PyGPU.empty_pinned(COUNT, "float32")
     pinned[:] = 6
     array = PyGPU.empty(COUNT, "float32")

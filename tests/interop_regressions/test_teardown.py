@@ -21,13 +21,13 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
 
-# 11. Deleters on any thread, without the GIL, and after finalization
+# Regression 11: deleters on any thread, without the GIL, and after finalization.
 
 
 @pytest.mark.parametrize("versioned", [False, True])
 @pytest.mark.parametrize("owner", ["PyGPU", "somebody else"])
 def test_regression_11_deleter_may_run_on_thread_unknown_to_python(owner: str, versioned: bool) -> None:
-    """Defect: a deleter crashes or hangs on a thread of the consumer, with or without the GIL."""
+    """Rule out a defect: a deleter crashes or hangs on a thread of the consumer, with or without the GIL."""
     host = np.arange(1000.0)
     before = sys.getrefcount(host)
     capsules = []
@@ -38,7 +38,7 @@ def test_regression_11_deleter_may_run_on_thread_unknown_to_python(owner: str, v
     tensors = [dlpack_forge.consume(capsule) for capsule in capsules]
     capsules.clear()
     shared.delete_in_threads(tensors, versioned=versioned)
-    PyGPU.zeros(1, device="cpu")  # This call drops references that were released without the GIL.
+    PyGPU.zeros(1, device="cpu")  # This call releases the references that were dropped without the GIL.
     assert sys.getrefcount(host) == before
     if BACKEND != "cpu":
         PyGPU.synchronize()
@@ -47,7 +47,7 @@ def test_regression_11_deleter_may_run_on_thread_unknown_to_python(owner: str, v
 
 @gpu_only
 def test_regression_11_deleter_ends_while_other_thread_waits_for_gpu(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """Defect: a deleter waits for the GIL, and the thread with the GIL waits for the driver."""
+    """Rule out a defect: a deleter waits for the GIL, and the thread with the GIL waits for the driver."""
     tensors = [dlpack_forge.consume(PyGPU.zeros(1000).__dlpack__()) for _ in range(4)]
     kernels.spin(SECONDS / 2, slow.handle)
     thread = threading.Thread(target=lambda: [kernels.delete_in_thread(tensor) for tensor in tensors])
@@ -73,8 +73,8 @@ tensors = [tensor(array) for array in arrays]
 def deleter(pointer):
     return dlpack_forge.DLManagedTensorVersioned.from_address(pointer).deleter
 """
-# exit() calls these functions after Py_Finalize, the last registered function first. `puts` is therefore called after
-# all deleters, and prints "all deleted".
+# exit() calls these functions after Py_Finalize, the last registered one first.
+# `puts` is therefore called after all deleters, and prints "all deleted".
 AFTER_PYTHON = """
 process.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
 text = ctypes.create_string_buffer(b"all deleted")
@@ -122,13 +122,13 @@ del arrays
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("when", LATE_DELETERS)
 def test_regression_11_deleter_may_run_at_process_exit(when: str) -> None:
-    """Defect: the consumer is destroyed last, and calls the deleter after the end of Python or of the driver."""
+    """Rule out a defect: the consumer is destroyed last, and calls the deleter after the end of Python or driver."""
     printed = run(MAKE_TENSORS + LATE_DELETERS[when] + "print('ended')\n", PYGPU_SIM_DELAY_US="0-500")
     assert printed.split("\n") == ["ended", "all deleted"][: 2 if "gone" in when else 1]
 
 
 def test_regression_11_memory_in_reference_cycle_is_freed() -> None:
-    """Defect: an array in a reference cycle is never freed, because the garbage collector cannot traverse it."""
+    """Rule out a defect: an array in a reference cycle is never freed, because the collector cannot traverse it."""
     gc.collect()
     held = PyGPU.memory_statistics()["count"]
     array = PyGPU.zeros(1000)
@@ -140,7 +140,7 @@ def test_regression_11_memory_in_reference_cycle_is_freed() -> None:
     assert PyGPU.memory_statistics()["count"] == held
 
 
-# 15. A crash at process exit
+# Regression 15: a crash at process exit.
 
 
 ENDS = {
@@ -169,16 +169,16 @@ time.sleep(0.1)
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("name", ENDS)
 def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> None:
-    """Defect: the process ends with a segmentation fault, or "context stack was not empty"."""
-    # The simulated driver delays work, so that work is pending at exit. `test_lifetime.py` tests exits without pending
-    # work.
+    """Rule out a defect: the process ends with a segmentation fault, or "context stack was not empty"."""
+    # The simulated driver delays work, so that some work is unfinished at exit.
+    # `test_lifetime.py` tests exits without pending work.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
 
 
 @gpu_only
 @pytest.mark.starts_processes
 def test_regression_15_process_exits_cleanly_with_running_kernel(kernels: Kernels) -> None:
-    """Defect: process exit never returns, or frees memory that the kernel uses."""
+    """Rule out a defect: process exit never returns, or frees memory that the kernel uses."""
     script = """
 import ctypes
 import PyGPU
@@ -215,9 +215,7 @@ def in_another(code):
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
 def test_regression_15_import_in_subinterpreter_raises_error_with_remedy(first: str) -> None:
-    """Defect: the process crashes later, or the end of the subinterpreter also closes the library for the main
-    interpreter.
-    """
+    """Rule out a defect: the process crashes later, or the subinterpreter's end closes the library for the main one."""
     use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
     ask = "in_another('import PyGPU')\n"
     printed = run(

@@ -74,7 +74,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work if the driver can, so that a wrong order gives wrong values."""
+    """Delay work at random if the driver supports it, so that a wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(3000):
         yield
@@ -120,7 +120,7 @@ def test_error_for_packed_record_suggests_aligned_dtype(module: PyGPU.Module) ->
         module["describe"][1, 1](PyGPU.Struct(INNER), out)
 
 
-def test_struct_rejects_fields_at_offsets_that_c_does_not_use() -> None:
+def test_struct_rejects_field_offsets_that_c_structs_do_not_have() -> None:
     with pytest.raises(ValueError, match=r"'mass' of float64 is at byte 1 of 9, and C aligns it to 8.*align=True"):
         PyGPU.Struct(np.dtype([("flag", "u1"), ("mass", "f8")]))
     inner = np.dtype([("kind", "i2"), ("weight", "f8")])
@@ -221,13 +221,13 @@ def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module
             with stream:
                 module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
             counts.append(driver.call_count(name) - before)
-    # Only the first launches wait for the stream on which the arrays were created; later launches must not wait.
+    # Only the first launches wait, for the stream on which the arrays were created. Later launches must not wait.
     assert counts[2:4] == [0, 0]
     assert counts[5] > 0
     assert (outs[1].get() == 6).all()
 
 
-def test_pointers_object_is_array_of_addresses(module: PyGPU.Module) -> None:
+def test_pointers_object_contains_addresses_of_arrays(module: PyGPU.Module) -> None:
     arrays = [PyGPU.zeros(2, "float32"), None, PyGPU.zeros((2, 2), "float32"), drv.mem_alloc(4)]
     pointers = PyGPU.pointers(arrays)
     assert (pointers.dtype, pointers.shape) == ("uint64", (4,))
@@ -316,7 +316,7 @@ def test_struct_keeps_texture_alive_and_kernel_samples_it(module: PyGPU.Module, 
 
 def test_arrays_of_other_libraries_provide_addresses(module: PyGPU.Module) -> None:
     class Foreign:
-        """Represent an array of another library by its interface."""
+        """Imitate an array of another library, which provides its address by an array interface."""
 
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array
@@ -380,7 +380,7 @@ def test_host_array_of_one_number_is_passed_by_value(module: PyGPU.Module) -> No
     assert [row.tolist() for row in rows] == [[15, 15], [15, 0]]
 
 
-def test_saxpy_accepts_scalars_of_cuda_core_examples() -> None:
+def test_saxpy_kernel_accepts_scalars_as_cuda_core_examples_pass_them() -> None:
     kernel = PyGPU.Kernel(
         'extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n) {\n'
         "    size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = a * x[i] + y[i];\n}",
@@ -404,7 +404,9 @@ def test_saxpy_accepts_scalars_of_cuda_core_examples() -> None:
     ],
     ids=["float64", "int32", "two numbers", "no number"],
 )
-def test_other_host_arrays_are_rejected_for_number(module: PyGPU.Module, value: np.ndarray, message: str) -> None:
+def test_host_array_of_several_numbers_is_rejected_for_number(
+    module: PyGPU.Module, value: np.ndarray, message: str
+) -> None:
     rows = [PyGPU.zeros(2, "float32")]
     with pytest.raises(TypeError, match=message):
         module["add_to_all"][1, 2](PyGPU.pointers(rows), PyGPU.asarray([2], dtype="int32"), value)

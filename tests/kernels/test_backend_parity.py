@@ -1,4 +1,4 @@
-"""Test that one source gives the same result on every backend: CPU, simulated driver, device."""
+"""Test that one kernel source gives the same result on every backend: CPU, simulated driver and real device."""
 
 import numpy as np
 import pytest

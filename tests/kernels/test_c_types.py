@@ -1,4 +1,4 @@
-"""Test C declarations: dtypes, names and kinds of arguments."""
+"""Test the parser of C declarations of kernel arguments: dtypes, names, and kinds of arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test compiler output: text and attributes, template instances, several sources, and foreign images."""
+"""Test compilers' output: text, attributes, template instances, several sources, and images of other compilers."""
 
 import shutil
 import struct
@@ -64,7 +64,7 @@ def test_occupancy_is_blocks_per_multiprocessor_and_fraction_of_warps(module: Py
     blocks, fraction = kernel.occupancy(1024)
     assert blocks == kernel.active_blocks(1024) >= 1
     assert 0 < fraction <= 1
-    few = kernel.occupancy((4, 2))  # Occupancy counts whole warps, also for few threads.
+    few = kernel.occupancy((4, 2))  # Occupancy counts whole warps, even if a block has fewer threads.
     assert few.fraction / few.blocks == pytest.approx(fraction / blocks * warp / 1024)
     assert kernel.occupancy(kernel.suggested_block).fraction > 0
     assert kernel.suggested_block == kernel.suggested_shape()[1]
@@ -86,7 +86,7 @@ def test_template_instances_are_compiled_on_request_and_once(module: PyGPU.Modul
         module["add<Absent, 4>"]
 
 
-def test_template_alone_is_kernel_with_instances() -> None:
+def test_kernel_of_template_alone_is_used_by_its_instances() -> None:
     source = "template <typename T, int N = 2> __global__ void raise(T *x) { x[threadIdx.x] += N; }"
     for kernel in (PyGPU.Kernel(source), PyGPU.Kernel(source, "raise")):
         assert run(kernel["raise<float, 4>"]) == [4, 4, 4]
@@ -181,7 +181,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
         PyGPU.Module.from_bytes(np.frombuffer(module.image, np.uint8)),
     ):
         assert run(loaded["one"]) == [1, 1, 1]
-        if PyGPU.backend_name() != "hip":  # The images of the simulated HIP compiler are host libraries.
+        if PyGPU.backend_name() != "hip":  # The simulated HIP compiler produces libraries of the host as images.
             assert "one" in " ".join(loaded.names)
             assert all(loaded[name].name == name for name in loaded.names)
     with pytest.raises(FileNotFoundError):
@@ -195,7 +195,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
 
 
 def container(image: bytes) -> bytes:
-    """Put an image into the container format of a vendor's compiler."""
+    """Return a compiled image in the container format of a vendor's compiler."""
     if BACKEND == "hip":
         name = b"hipv4-amdgcn-amd-amdhsa--gfx942"
         start = 24 + 8 + 2 * 24 + len(b"host-x86_64") + len(name)
@@ -207,7 +207,7 @@ def container(image: bytes) -> bytes:
 
 
 def library(folder: Path, section: str, *images: bytes) -> Path:
-    """Build a shared library that has device code in a section, as nvcc and hipcc do."""
+    """Build a shared library with a section of device code, as nvcc and hipcc do."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no C++ compiler builds the library")
@@ -221,7 +221,7 @@ def library(folder: Path, section: str, *images: bytes) -> Path:
 
 
 @pytest.mark.skipif(ON_A_DEVICE, reason="the container is the simulators'; tests/gpu/compilers has nvcc's")
-def test_kernels_of_foreign_library_are_found_by_symbol(module: PyGPU.Module, tmp_path: Path) -> None:
+def test_kernels_of_vendor_compiled_library_are_found_by_symbol(module: PyGPU.Module, tmp_path: Path) -> None:
     section = ".hip_fatbin" if BACKEND == "hip" else ".nv_fatbin"
     other = PyGPU.Module(
         "template <typename T> __global__ void two(T *x) { x[threadIdx.x] = 2; }", instances=["two<float>"]
@@ -246,7 +246,7 @@ def test_kernels_of_foreign_library_are_found_by_symbol(module: PyGPU.Module, tm
 
 
 @pytest.mark.enough_on("cpu")
-def test_mangled_name_is_found_by_demangled_one() -> None:
+def test_function_with_mangled_name_is_found_by_demangled_name() -> None:
     from PyGPU._native.compiled.mangling import find_mangled
 
     names = [

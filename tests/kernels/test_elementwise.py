@@ -1,4 +1,4 @@
-"""Test elementwise kernels: results match NumPy for any layout."""
+"""Test `ElementwiseKernel`, which compiles an expression of the user: results match NumPy for any layout."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_random_layouts_and_broadcasting_match_numpy() -> None:
         np.testing.assert_array_equal(gz.get(), expected, err_msg=f"seed {seed}, turn {turn}")
 
 
-def test_gaps_between_output_elements_are_unchanged() -> None:
+def test_elementwise_kernel_keeps_gaps_between_output_elements() -> None:
     base = gpu(np.zeros((6, 8), np.float32))
     x = gpu(np.ones((3, 4), np.float32))
     AXPY(1, x, x, base[::2, ::-2])
@@ -84,7 +84,7 @@ def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
-def test_several_adjacent_elements_are_computed_independently(name: str) -> None:
+def test_vector_of_adjacent_elements_is_computed_element_by_element(name: str) -> None:
     kernel = ElementwiseKernel([VectorArg(np.dtype(name), "x")], "if (i % 3 != 0) x[i] = x[i] + x[i]")
     for size in (1, 15, 16, 17, 50):
         x = np.arange(size).astype(name)
@@ -118,7 +118,7 @@ def test_output_interleaved_with_input_matches_numpy() -> None:
     np.testing.assert_array_equal(found.get(), base)
 
 
-def test_i_counts_in_c_order_and_n_is_number_of_elements() -> None:
+def test_variable_i_counts_in_c_order_and_n_is_number_of_elements() -> None:
     kernel = ElementwiseKernel("long long *z", "z[i] = i + 1000 * n")
     expected = np.arange(24).reshape(2, 3, 4) + 24000
     for z in (
@@ -139,7 +139,7 @@ def test_neighbour_elements_are_accessed_by_index() -> None:
         np.testing.assert_array_equal(z.get(), np.diff(x.ravel(), prepend=x[0, 0]).reshape(3, 4))
 
 
-def test_array_read_only_by_index_is_not_broadcast() -> None:
+def test_array_that_source_only_indexes_is_not_broadcast() -> None:
     kernel = ElementwiseKernel("const float *table, int *at, float *z", "z[i] = table[at[i]]")
     table = np.arange(20, dtype=np.float32).reshape(4, 5)
     at = np.array([[0, 19, 7], [3, 3, 11]], np.int32)
@@ -349,7 +349,7 @@ def test_complex_functions_match_numpy(name: str) -> None:
     np.testing.assert_array_equal(e.get(), x == y)
 
 
-def test_names_of_c_headers_need_no_include() -> None:
+def test_names_of_c_headers_are_known_without_include() -> None:
     kernel = ElementwiseKernel(
         "double *x, uint32_t *k",
         "const double all[] = {INFINITY, NAN, M_PI, FLT_MAX, DBL_EPSILON, INT_MIN}; x[i] = all[i % 6];"
@@ -363,7 +363,7 @@ def test_names_of_c_headers_need_no_include() -> None:
     assert k.get().tolist() == [2**30 - 1, 2**32 - 1, 255]
 
 
-def test_pycuda_headers_are_found() -> None:
+def test_headers_of_pycuda_can_be_included() -> None:
     preamble = "#include <pycuda-complex.hpp>\n#include <pycuda-helpers.hpp>\ntypedef pycuda::complex<float> cfloat;"
     kernel = ElementwiseKernel("pycuda::complex<float> *x", "x[i] = cfloat(0, 1) * x[i]", preamble=preamble)
     x = gpu([1, 2j, 3], np.complex64)

@@ -1,7 +1,7 @@
 """Test faults inside CPU kernels: an error names the position, and the process survives.
 
-Most tests run in this process. Separate processes run the tests of programs without signal handlers (pytest sets such
-handlers), of Ctrl-C, and of faults that end a process.
+Most tests run in this process. Separate processes run three kinds of tests: programs without signal handlers (pytest
+sets such handlers), Ctrl-C, and faults that end a process.
 """
 
 import os
@@ -82,7 +82,7 @@ FAULTS = [
     ("calls", ILLEGAL_ADDRESS, "at address 0x12345000, where there is no memory"),
     ("beyond_dynamic", ILLEGAL_ADDRESS, "beyond the dynamic shared memory, of which the launch gave 64 bytes"),
 ]
-if os.uname().machine == "x86_64":  # Other processors do not raise this fault.
+if os.uname().machine == "x86_64":  # Only x86 processors raise this fault.
     FAULTS.append(("divides", FAILURE, "integer division by zero"))
 
 IN_A_CHILD = """
@@ -121,7 +121,7 @@ def test_fault_raises_error_naming_kernel_block_and_thread(
     module: PyGPU.Module, name: str, code: int, text: str
 ) -> None:
     kernel, good = module.get_function(name), module.get_function("good")
-    for _ in range(2):  # The second fault must be handled like the first.
+    for _ in range(2):  # The second fault must have the same effect as the first one.
         with pytest.raises(PyGPU.CudaError) as raised:
             kernel[2, 32, None, 64](0 if name == "null" else out())
         assert raised.value.code == code
@@ -227,7 +227,8 @@ def test_overrun_by_kernel_is_reported_once(module: PyGPU.Module) -> None:
     kernel = module.get_function("first")
     array, other = PyGPU.zeros((3, 5), np.int32), PyGPU.zeros(3, np.int32)
     kernel[1, 32](array, np.int32(15), other)
-    for beyond in (1, 3, 8):  # These offsets are within the red zone; memory behind it belongs to the heap.
+    # These offsets are within the red zone. The memory behind the red zone belongs to the heap.
+    for beyond in (1, 3, 8):
         with pytest.raises(PyGPU.CudaError) as raised:
             kernel[1, 32](array, np.int32(15 + beyond), other)
         assert raised.value.code == ILLEGAL_ADDRESS
@@ -239,7 +240,8 @@ def test_overrun_by_kernel_is_reported_once(module: PyGPU.Module) -> None:
 def test_views_and_manual_blocks_have_red_zone_of_their_block(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array = PyGPU.zeros(8, np.int32)
-    kernel[1, 32](array[:4], np.int32(8), unused)  # These accesses are beyond the view but within its block.
+    # These accesses are beyond the view but inside its block, so they are no overruns.
+    kernel[1, 32](array[:4], np.int32(8), unused)
     with pytest.raises(PyGPU.CudaError, match="of the 32 bytes of argument 1, an array of shape"):
         kernel[1, 32](array[4:], np.int32(5), unused)
     block = PyGPU.driver.mem_alloc(16)
@@ -292,4 +294,4 @@ def test_integer_address_has_red_zone_of_its_block(spelled: str) -> None:
 def test_external_memory_has_no_red_zone(module: PyGPU.Module) -> None:
     host = np.zeros(32, np.int32)
     module.get_function("first")[1, 32](PyGPU.asarray(host[:4]), np.int32(9), PyGPU.zeros(1, np.int32))
-    assert host.sum() in (0, 9)  # In strict mode the array is a copy.
+    assert host.sum() in (0, 9)  # In strict mode `asarray` copies, so `host` keeps its zeros.

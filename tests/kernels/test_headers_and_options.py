@@ -44,7 +44,7 @@ __global__ void numbers(float *out)
 
 
 def launched(function: Function, *arguments: object, block: int = 1) -> None:
-    """Launch a function with one block."""
+    """Launch a kernel with one block of threads."""
     function(*arguments, block=(block, 1, 1), grid=(1, 1))
 
 
@@ -246,9 +246,9 @@ def test_source_may_include_named_file(tmp_path: Path) -> None:
         PyGPU.Kernel(str(tmp_path / "absent.cu"))
 
 
-def test_fast_math_kernel_keeps_denormals_of_thread() -> None:
-    # GCC links a library compiled with fast math with code that makes the loading thread treat denormal numbers as 0,
-    # in NumPy too.
+def test_fast_math_kernel_does_not_make_thread_flush_denormals() -> None:
+    # GCC adds code to a library that is compiled with fast math.
+    # The code makes the loading thread treat denormal numbers as 0, in NumPy too.
     out = PyGPU.zeros(1, "float32")
     for option in ("-use_fast_math", "-ffast-math") if PyGPU.backend_name() == "cpu" else ("-use_fast_math",):
         kernel = PyGPU.Kernel('extern "C" __global__ void third(float *x) { x[0] = 1.0f / 3.0f; }', options=[option])

@@ -23,8 +23,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# The CPU's compiler reports which files it read. For CUDA and HIP the same code determines the included files, so the
-# tests need to run only on one of both.
+# The CPU's compiler reports the files that it read.
+# For CUDA and HIP the same code determines the included files, so the tests need only one of both.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
@@ -123,7 +123,7 @@ def test_header_added_earlier_on_include_path_is_detected(tmp_path: Path) -> Non
 
 def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
     write(tmp_path / "v.h", 11)
-    time.sleep(0.1)  # The cache does not trust a file that was written when the compiler may already have started.
+    time.sleep(0.1)  # The cache does not trust a file that may have been written after the compiler started.
     source = f'#include "{tmp_path}/v.h"' + KERNEL
     for folder in ("one", "two"):
         cache = tmp_path / folder
@@ -135,7 +135,7 @@ def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
         assert folder == "one" or [path.stat().st_ino for path in entries(cache)] == before
 
 
-def test_source_with_unknown_dependencies_is_not_cached(tmp_path: Path) -> None:
+def test_kernel_with_unknown_included_files_is_not_cached(tmp_path: Path) -> None:
     (tmp_path / "v.h").write_text(f'#define V "{tmp_path}/w.h"\n#include V\n')
     write(tmp_path / "w.h", 11)
     assert value_of(f'#include "{tmp_path}/v.h"' + KERNEL, tmp_path / "cache") == 11
@@ -151,7 +151,7 @@ GENERATED = {
 
 @pytest.mark.parametrize("make", GENERATED.values(), ids=GENERATED)
 def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
-    """Test a former defect: a comment in PyGPU's source looked like an `#include` of a computed name."""
+    """Pin a former defect: a comment in PyGPU's source looked like an `#include` of a computed name."""
     folder = PyGPU.config()["kernel_cache"]
     if folder is None:
         pytest.skip("there is no folder for the cache")
@@ -162,7 +162,7 @@ def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
 
 
 def planted(tmp_path: Path, plant: Callable[[Path], None]) -> tuple[int, Path]:
-    """Return the value of a kernel whose cache file was replaced, from a folder that the process has not used."""
+    """Replace the kernel's file in a new copy of the cache folder; return the kernel's value and the file's path."""
     source, cache = "#define VALUE 7" + KERNEL, tmp_path / "cache"
     shutil.copytree(good_folder(source), cache)
     [path] = entries(cache)
@@ -215,7 +215,7 @@ def open_to_others(path: Path) -> None:
 def test_cache_trusts_only_complete_regular_files(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # The cache has replaced the planted file by a valid private file, unless a directory is in its position.
+    # The cache must have replaced the planted file by a valid private file, unless a directory has the file's name.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 

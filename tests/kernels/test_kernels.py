@@ -22,7 +22,7 @@ HERE = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build a folder with the two libraries."""
+    """Build the fake driver and the fake NVRTC, and return their folder."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("no C compiler: the fake driver cannot be built")
@@ -39,7 +39,7 @@ def environment(fakes: Path, cache: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(fakes),
         "PYGPU_BACKEND": "cuda",
         "PYGPU_CACHE_DIR": str(cache),
-        # Without this variable an NVRTC of the machine would be found first.
+        # Without this variable, PyGPU would first find an NVRTC of the machine.
         "PYGPU_NVRTC": str(fakes / "libnvrtc.so.12"),
     }
 
@@ -69,7 +69,7 @@ print(ctypes.CDLL("libnvrtc.so.12").fake_compiled())
 
 
 def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
-    """Count the compilations of one process that requests six sources twice each."""
+    """Count the compilations of a process that compiles six sources, each of them twice."""
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env={**environment(fakes, cache), **variables},

@@ -51,7 +51,7 @@ extern "C" __global__ void shared(int *x)
 }
 """
 
-# Numbers of the launch attributes in CUDA's header.
+# Numbers of the launch attributes in CUDA's header cuda.h.
 COOPERATIVE, CLUSTER, POLICY, PROGRAMMATIC, PRIORITY, CARVEOUT = "2", "4", "5", "6", "8", "14"
 
 HAS_CLUSTERS = PyGPU.backend_name() == "cuda"
@@ -75,7 +75,7 @@ def increment(module: PyGPU.Module) -> PyGPU.Kernel:
 
 
 def told() -> dict[str, list[int]]:
-    """Return the attributes of the last launch with attributes, as the simulated driver received them."""
+    """Return the attributes of the most recent launch with attributes, as the simulated driver received them."""
     assert DRIVER is not None
     return DRIVER.launches()[-1]["attributes"]
 

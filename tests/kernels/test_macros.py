@@ -1,4 +1,4 @@
-"""Test that macros of a user's options apply to the user's source of any name, and not to generated code."""
+"""Test macros in a user's compiler options, of any name: they apply to the user's source, not to generated code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# Macro names that programs define. Names that kernels reserve for user code (`i`, `n`, `tid`, `a` and `b`) are not
-# among them.
+# Macro names that programs define.
+# Names that kernels reserve for user code (`i`, `n`, `tid`, `a` and `b`) are not among them.
 NAMES = ["N", "T", "E", "S", "size", "count", "first", "part", "k", "tile"]
 
 pytestmark = needs_kernels

@@ -1,4 +1,4 @@
-"""Test reductions: one reproducible value from arrays of any layout."""
+"""Test `ReductionKernel`: one reproducible value is computed from arrays of any layout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = needs_kernels
 DOT = ReductionKernel(np.int64, 0, "a + b", "(long long)x[i] * y[i]", "const int *x, const int *y", "dot")
 SUM = ReductionKernel(np.float32, "0", "a + b")
 MINMAX = np.dtype([("lowest", np.float32), ("highest", np.float32)])
-# The source defines the type as PyCUDA's users do, with the functions that PyCUDA's own kernels need.
+# The source defines the type as users of PyCUDA do, with the functions that PyCUDA's own kernels need.
 MINMAX_SOURCE = """
 struct reduction_minmax {
     float lowest, highest;

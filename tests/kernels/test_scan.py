@@ -1,4 +1,4 @@
-"""Test inclusive and exclusive scans with ordered combination."""
+"""Test inclusive and exclusive scan kernels, which combine the elements in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = needs_kernels
 
 UP_TO = InclusiveScanKernel(np.int32, "a + b")
 BEFORE = ExclusiveScanKernel(np.int32, "a + b", 0)
-# Affine functions x -> m x + c of 32-bit integers. Their composition is associative and not commutative.
+# Affine functions x -> m x + c of 32-bit integers. Their composition is associative but not commutative.
 AFFINE = np.dtype([("m", np.uint32), ("c", np.uint32)])
 AFFINE_SOURCE = """
 struct scan_affine { unsigned m, c; };

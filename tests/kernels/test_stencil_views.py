@@ -1,4 +1,4 @@
-"""Test kernels that read shifted views of one array, as stencils do: elements get the neighbours of their own row."""
+"""Test kernels that read shifted views of one array, like stencils: each element gets the neighbours of its own row."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_large_ufunc_kernels_of_shifted_views_match_numpy(name: str, shape: tupl
     np.testing.assert_allclose(got, getattr(np, name)(u[UP], u[DOWN]), rtol=1e-14)
 
 
-def test_outputs_may_have_gaps_that_are_unchanged() -> None:
+def test_gaps_between_output_elements_of_stencil_are_unchanged() -> None:
     u = np.arange(13 * 300, dtype=np.float32).reshape(13, 300)
     lent, base = PyGPU.to_gpu(u), PyGPU.full((11, 602), -1, np.float32)
     KERNEL(lent[:-2, 1:], lent[2:, 1:], lent[1:-1, :-1], base[:, 1:599:2])

@@ -1,4 +1,7 @@
-"""Test tensor maps: errors for invalid maps, and the kernel argument. tests/gpu tests the copies."""
+"""Test tensor maps: errors for invalid maps, and maps as kernel arguments.
+
+Copies by tensor maps are tested in tests/gpu.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +149,7 @@ def test_tensor_map_rejects_parameters_unsupported_by_hardware(
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work if the driver can, so that a wrong order gives wrong values."""
+    """Delay work at random if the driver supports it, so that a wrong order gives wrong values."""
     with simulated.delayed(3000):
         yield
 
@@ -164,7 +167,7 @@ def test_launch_with_tensor_map_is_ordered_after_work_on_its_array(words: PyGPU.
         with stream:
             words[1, 17](tensor_map, outs[stream])
         waits.append(driver.call_count("cuStreamWaitEvent") - before)
-    # Only the first launches wait for the stream on which the arrays were created; later launches must not wait.
+    # Only the first launches wait, for the stream on which the arrays were created. Later launches must not wait.
     assert waits[2:4] == [0, 0]
     assert waits[4] > 0
     assert waits[5] > 0

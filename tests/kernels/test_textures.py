@@ -65,14 +65,14 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work if the driver can, so that a wrong order gives wrong values."""
+    """Delay work at random if the driver supports it, so that a wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(2000):
         yield
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:
-    """Convert integers like a texture that is read as floats."""
+    """Convert integers to floats as a texture does that is read as floats."""
     if values.dtype.kind == "f":
         return values.astype("float64")
     most = np.iinfo(values.dtype).max
@@ -82,7 +82,7 @@ def as_floats(values: np.ndarray) -> np.ndarray:
 def along(
     at: np.ndarray, length: int, mode: str, linear: bool, normalized: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the elements along an axis and their weights; the index -1 means the border."""
+    """Return the elements that contribute along an axis, with their weights; the index -1 means the border."""
     x = at.astype("float64")
     if mode in ("wrap", "mirror") and not normalized:
         mode = "clamp"
@@ -112,7 +112,7 @@ def along(
 def sampled(
     values: np.ndarray, at: np.ndarray, modes: list[str], linear: bool, normalized: bool, border: float
 ) -> np.ndarray:
-    """Sample an array with any number of axes at the coordinates x, y, z."""
+    """Compute the value of an array with any number of axes at the coordinates x, y, z, as a texture does."""
     axes = [along(at[:, axis], values.shape[-1 - axis], modes[axis], linear, normalized) for axis in range(values.ndim)]
     result = np.zeros(len(at))
     for corner in itertools.product(*axes):
@@ -159,14 +159,14 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
             normalized_coords=normalized,
             border_color=border,
         )
-        # Multiples of 1/64 are exact, and so are the weights. Sampling points are not at edges between elements.
+        # Multiples of 1/64 are exact, and so are the weights. No sampling point is at an edge between elements.
         span = 2 if normalized else max(shape) + 3
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # The product of a normalized coordinate and a length is rounded before the weight is computed from it, and
-        # hardware rounds intermediate values.
+        # The product of a normalized coordinate and a length is rounded before the weight is computed.
+        # The hardware rounds intermediate values too.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)

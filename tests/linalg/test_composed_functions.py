@@ -1,4 +1,4 @@
-"""Test composed functions of `PyGPU.linalg`: results match NumPy, and the array API dispatches to them."""
+"""Test functions of `PyGPU.linalg` that call other functions: results match NumPy, also by the array API."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ np.linalg.vecdot(a, b, axis=1)     np.linalg.vector_norm(b, axis=(0, 2)) np.lina
 np.linalg.matrix_rank(h, hermitian=True) np.linalg.cond(z, np.inf)     np.linalg.pinv(z)
 """
 PROGRAMS = [f"np.linalg.{one.strip()}" for one in CALLS.replace("\n", " ").split("np.linalg.") if one.strip()]
-# On other backends few programs run, because the simulated driver compiles each new kernel.
+# On other backends only a few programs run, because the simulated driver must compile each new kernel.
 FEW = [one for one in PROGRAMS if any(name in one for name in ("lstsq(a[:, :2], a)[1]", "cond(a, 1)", "pinv(z", "nuc"))]
 
 
@@ -73,9 +73,9 @@ def test_integers_are_factorized_as_float64() -> None:
     assert_same(linalg.matrix_power(PyGPU.to_gpu(a), 3), np.linalg.matrix_power(a, 3))
 
 
-def test_lstsq_of_graded_matrix_is_more_accurate_than_condition_number_suggests() -> None:
+def test_lstsq_of_ill_conditioned_graded_matrix_is_accurate() -> None:
     x = np.arange(6.0, -1, -1)
-    a = x ** np.arange(7.0)[:, None]  # condition number 1.6e6, so an error of 3.5e-10 without refinement
+    a = x ** np.arange(7.0)[:, None]  # The condition number is 1.6e6. Without refinement the error is 3.5e-10.
     b = np.eye(7)[0]
     found = linalg.lstsq(PyGPU.to_gpu(a), PyGPU.to_gpu(b))[0].get()
     expected = np.eye(7)[-1]

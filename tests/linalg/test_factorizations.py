@@ -1,4 +1,4 @@
-"""Test `PyGPU.linalg` on matrices: the product of the factors must equal the input, other results match NumPy."""
+"""Test `PyGPU.linalg` on matrices: the product of the factors equals the input, and other results match NumPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from linear_algebra import adjoint, close, given, hermitian
 from PyGPU import linalg
 from support import of_few, on_cpu, outcome
 
-# A simulated GPU compiles each kernel for each dtype.
+# Few dtypes are tested on a simulated GPU, because it compiles each kernel for each dtype.
 TYPES = of_few(["float32", "float64", "complex64", "complex128"], ["float32", "complex128"])
 SHAPES = of_few(
     [(4, 4), (5, 3), (3, 5), (2, 5, 3), (2, 3, 5), (2, 1, 33, 34), (1, 1), (3, 2, 2)], [(5, 3), (2, 3, 5), (33, 34)]
@@ -20,7 +20,7 @@ EVERYWHERE = pytest.mark.enough_on("cpu", "cuda")
 
 
 def laid(a: np.ndarray) -> list[PyGPU.GPUArray]:
-    """Return the matrices in C order, and on the CPU also in F order, reversed, and with gaps."""
+    """Return the matrices in C order, and on the CPU also in F order, with reversed axes, and with gaps."""
     by_rows = PyGPU.to_gpu(a)
     by_columns = PyGPU.to_gpu(np.ascontiguousarray(np.swapaxes(a, -1, -2))).swapaxes(-1, -2)
     if not on_cpu():
@@ -61,7 +61,7 @@ def test_cholesky_matches_numpy(dtype: str) -> None:
         a = hermitian(dtype, *shape)
         for array in laid(a)[:2]:
             close(linalg.cholesky(array), np.linalg.cholesky(a))
-        # Only the requested triangle is read.
+        # Cholesky reads only the requested triangle, so the other one may be zero here.
         close(linalg.cholesky(PyGPU.to_gpu(np.triu(a)), upper=True), adjoint(np.linalg.cholesky(a)))
 
 
@@ -155,7 +155,7 @@ def test_eig_satisfies_eigenvalue_equation(dtype: str) -> None:
 @EVERYWHERE
 @pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="hipSOLVER has no such function, as the next test says")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_complex_eigenvalues_of_real_matrices_are_exact_pairs_of_conjugates(dtype: str) -> None:
+def test_complex_eigenvalues_of_real_matrix_are_exactly_conjugate(dtype: str) -> None:
     a = np.random.default_rng(5).standard_normal((3, 7, 7)).astype(dtype)
     w, v = (result.get() for result in linalg.eig(PyGPU.to_gpu(a)))
     for values, vectors in zip(w, v, strict=True):
@@ -186,7 +186,7 @@ def test_empty_matrices_match_numpy(shape: tuple[int, ...]) -> None:
     for name in names:
         ours, numpys = getattr(linalg, name)(array), getattr(np.linalg, name)(a)
         for one, other in zip(*((got if isinstance(got, tuple) else (got,)) for got in (ours, numpys)), strict=True):
-            # NumPy's pseudo-inverse of an empty matrix keeps the input dtype; PyGPU's is never an integer.
+            # NumPy's pseudo-inverse of an empty matrix keeps the input's dtype. PyGPU's always has a float dtype.
             close(one, other)
 
 

@@ -25,11 +25,11 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-INFO = 2**32 - 1  # with this code the replacement library simulates an iteration that does not converge
+INFO = 2**32 - 1  # With this code, the replacement library simulates an iteration that does not converge.
 
 
 def fails(library: str, name: str, code: int) -> None:
-    """Make the next call of the function `name` of a replacement library fail with `code`."""
+    """Make the next call of the function `name` of a replacement library return the error `code`."""
     files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
     if PyGPU.backend_name() == "cuda":
         files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
@@ -126,5 +126,5 @@ print(PyGPU.linalg.norm(PyGPU.to_gpu([[3.0, 4.0]])).item())
     package = "hipsolver" if NAME == "hipSOLVER" else "PyGPU[cuda12-math]"
     for part in (f"{NAME} was not found", package, "/no/such/file.so: "):
         assert part in said.stdout
-    # Functions without a factorization need no library.
+    # Functions that need no factorization do not need the library.
     assert said.stdout.splitlines()[-1] == "5.0"

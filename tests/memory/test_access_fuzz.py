@@ -1,4 +1,4 @@
-"""Test random reads and writes of random memory by every entry point: they match NumPy or are rejected."""
+"""Test random reads and writes of random memory through every entry point: they match NumPy or are rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INVALID_VALUE = 1
 
 
 class Block:
-    """Hold memory that PyGPU tracks, and its contents."""
+    """Hold a block of memory that PyGPU tracks, and its expected contents."""
 
     def __init__(self, keep: Any, address: int, nbytes: int, readonly: bool = False, known: bool = True) -> None:
         self.keep, self.address, self.readonly, self.known = keep, address, readonly, known
@@ -26,7 +26,7 @@ class Block:
 
 
 class RandomAccesses:
-    """Read and write random memory by random entry points, and compare the contents with NumPy's."""
+    """Read and write random memory through random entry points, and compare the contents with NumPy's."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -101,7 +101,10 @@ class RandomAccesses:
         return self.random.choice(forms)
 
     def attempt(self, allowed: bool, work: Callable[[], Any]) -> bool:
-        """Run `work`; check that PyGPU accepts it if it is `allowed` and rejects it otherwise; return `allowed`."""
+        """Run `work` and return `allowed`.
+
+        Check that PyGPU accepts the work if it is `allowed`, and rejects it otherwise.
+        """
         try:
             status = work()
         except (ValueError, MemoryError):
@@ -136,7 +139,7 @@ class RandomAccesses:
             block.bytes[offset : offset + count] = value
 
     def refused(self, work: Callable[[], Any], count: int) -> None:
-        """Check that an attempt to write read-only memory is rejected."""
+        """Attempt to write read-only memory, and check that PyGPU rejects it."""
         try:
             status = work()
         except ValueError:
@@ -199,7 +202,7 @@ class RandomAccesses:
             lambda: driver.memcpy_dtod(at, read, count),
             lambda: driver.memcpy_dtod_async(at, read, count, stream),
         ]
-        if to is not source:  # The driver's own copies require that the ranges do not overlap.
+        if to is not source:  # For the driver's own copies the two ranges must not overlap.
             ways += [
                 lambda: PyGPU.cudaMemcpy(to.address + to_offset, source.address + offset, count),
                 lambda: PyGPU.cudaMemcpyAsync(to.address + to_offset, source.address + offset, count, stream=stream),
@@ -211,7 +214,7 @@ class RandomAccesses:
             to.bytes[to_offset : to_offset + count] = source.bytes[offset : offset + count].copy()
 
     def over(self, stream: PyGPU.Stream) -> None:
-        """Create an array with strides of any sign over the memory."""
+        """Create an array over the memory, with strides of any sign."""
         block, offset, _, _ = self.range()
         count = self.random.randrange(5)
         step = self.random.choice([-7, -2, -1, 1, 2, 3, 100])
@@ -241,7 +244,7 @@ class RandomAccesses:
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
 def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: None) -> None:
-    """Check that no access crashes or reaches beyond its block."""
+    """Test that no access by a random entry point crashes the process or reaches beyond its block."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
     accesses = RandomAccesses(seed)

@@ -1,4 +1,4 @@
-"""Test the memory of new arrays: PyGPU's pool or a custom allocator, and limits."""
+"""Test the memory of new arrays, from PyGPU's pool or a custom allocator, and its limits."""
 
 import gc
 import threading
@@ -14,7 +14,7 @@ from support import assert_same, assert_same_values, on_cpu
 
 
 class Counting:
-    """Implement an allocator of another library that uses PyGPU's pool."""
+    """Define an allocator like those of other libraries, whose memory comes from PyGPU's pool."""
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}
@@ -40,7 +40,7 @@ class Memory:
 
 @pytest.fixture
 def pool() -> Iterator[Counting]:
-    """Set an allocator for the whole process during a test."""
+    """Set an allocator for the whole process for the duration of a test."""
     pool = Counting()
     PyGPU.set_allocator(pool)
     yield pool
@@ -196,7 +196,7 @@ def test_dropped_array_frees_allocator_memory_without_synchronization() -> None:
     with other, PyGPU.using_allocator(None):
         copied = array.copy()
     del array
-    # The next user of the memory writes in stream order, so the write comes after the copy that still reads the memory.
+    # The next user of the memory writes in stream order, so it writes after the copy that still reads the memory.
     assert not pool.live
     again = PyGPU.full(1 << 16, -1, np.int32)
     assert_same(copied, host)
@@ -242,7 +242,7 @@ def test_memory_limit_applies_to_memory_of_allocator() -> None:
 
 
 def test_host_memory_is_counted_and_limited_like_device_memory() -> None:
-    """Count and limit host memory.
+    """Test that host memory is counted and limited like device memory.
 
     Earlier defect: on the CPU the same program counted nothing, and a limit was not supported.
     """

@@ -37,7 +37,7 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 
 @references
 def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any) -> None:
-    """Limit an array over the memory of another array to the block of that memory.
+    """Test that an array over the memory of another array is limited to the block of that memory.
 
     Earlier defect: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block.
     """
@@ -53,7 +53,7 @@ def test_array_over_memory_of_another_array_is_limited_to_that_block(refer: Any)
 
 
 def test_array_at_offset_address_cannot_exceed_end_of_block() -> None:
-    """Check an offset address against the block."""
+    """Test that an array at an offset address cannot exceed the end of the block."""
     a = PyGPU.zeros(4)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 16).fill(1)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 8, strides=(-8,)).fill(2)
@@ -64,7 +64,7 @@ def test_array_at_offset_address_cannot_exceed_end_of_block() -> None:
 
 @references
 def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, late: None) -> None:
-    """Order the uses of memory that two arrays share.
+    """Test that uses of memory that two arrays share are ordered across streams.
 
     Earlier defect: a read did not wait for a fill on another stream, and returned 0 instead of 7.
     """
@@ -80,13 +80,13 @@ def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, lat
             a.fill(-1)
         with streams[1]:
             assert (other.get() == -1).all()
-        del a  # The memory stays allocated while any array refers to it.
+        del a  # The memory stays allocated as long as any array refers to it.
         with streams[2]:
             assert (other.get() == -1).all()
 
 
 def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
-    """Make copies by address wait for earlier work on the array at that address.
+    """Test that copies by address wait for earlier work on the array at that address.
 
     Earlier defect: `cudaMemcpyAsync` and `memcpy_*` with the address of an array ignored the array's uses.
     """
@@ -112,7 +112,7 @@ def test_copies_by_address_wait_for_earlier_work_on_arrays(late: None) -> None:
 @cpu_only
 @pytest.mark.parametrize("refer", [lambda a: a, lambda a: a.ptr, lambda a: a.__array_interface__["data"][0]])
 def test_second_array_over_imported_readonly_memory_is_readonly(refer: Any) -> None:
-    """Keep imported read-only memory read-only.
+    """Test that a second array over imported read-only memory is read-only too.
 
     Earlier defect: an array over the `gpudata` of a read-only array modified a `bytes` object.
     """
@@ -151,7 +151,7 @@ def own(nbytes: int) -> PyGPU.GPUArray:
 
 
 def test_recursive_allocator_raises_recursion_error() -> None:
-    """Reject an allocator that calls itself; it used to overflow the stack."""
+    """Test that an allocator that calls itself raises RecursionError; it used to overflow the stack."""
     with (
         pytest.raises(RecursionError, match="using_allocator"),
         PyGPU.using_allocator(lambda nbytes: PyGPU.empty(8, "u1")),
@@ -161,7 +161,7 @@ def test_recursive_allocator_raises_recursion_error() -> None:
 
 
 class Told:
-    """Represent unregistered memory that reports its size."""
+    """Define memory that PyGPU does not know but that reports its size."""
 
     def __init__(self, **told: Any) -> None:
         self.ptr = 1 << 40
@@ -170,11 +170,11 @@ class Told:
 
 @pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
 def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
-    """Reject memory of an allocator that is smaller than the request.
+    """Test that memory of an allocator that is smaller than the request is rejected.
 
     Earlier defect: arrays in memory of such allocators wrote beyond it.
     """
-    gc.collect()  # This releases objects that other tests left.
+    gc.collect()  # The collection releases objects that other tests left.
     before = PyGPU.memory_statistics()["bytes"]
     with pytest.raises(ValueError, match=r"for 800 bytes: 800 bytes are needed .* has (8|9)"):
         PyGPU.GPUArray((100,), "f8", allocator=make())
@@ -185,14 +185,14 @@ def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
 
 
 def test_size_reported_by_memory_object_limits_array() -> None:
-    """Limit an array to the size that its memory object reports."""
+    """Test that an array is limited to the size that its memory object reports."""
     for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
 
 
 def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
-    """Keep pool memory alive while an array uses its address.
+    """Test that pool memory is not reused while an array uses its address.
 
     An array over the address of pool memory owns a reference to that memory.
     """
@@ -211,7 +211,7 @@ def test_pool_memory_is_not_reused_while_array_uses_its_address() -> None:
 
 
 def test_dlpack_consumer_keeps_pool_memory_of_array_alive() -> None:
-    """Keep pool memory alive with the array, also for a consumer by DLPack."""
+    """Test that pool memory stays alive with its array, also for a consumer by DLPack."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
     a.fill(1)
@@ -251,7 +251,7 @@ KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pi
 @pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20])
 @pytest.mark.parametrize("make", KINDS_OF_MEMORY.values(), ids=KINDS_OF_MEMORY)
 def test_raw_access_beyond_registered_block_returns_error(make: Any, nbytes: int) -> None:
-    """Reject an access beyond a known block.
+    """Test that a raw access beyond a known block returns an error.
 
     Earlier defect: on the CPU the process crashed, or no error was raised.
     """
@@ -274,7 +274,7 @@ def test_raw_access_beyond_registered_block_returns_error(make: Any, nbytes: int
     [(16, allocated), (16, by_driver), (70_000, by_driver), (3 << 20, allocated), (200 << 20, by_driver)],
 )
 def test_use_of_freed_memory_raises_error(make: Any, nbytes: int) -> None:
-    """Reject the use of freed memory.
+    """Test that the use of freed memory raises an error.
 
     Earlier defect: on the CPU the process crashed, or no error was raised.
     """
@@ -291,7 +291,7 @@ def test_use_of_freed_memory_raises_error(make: Any, nbytes: int) -> None:
 
 @cpu_only
 def test_every_entry_point_rejects_freed_memory() -> None:
-    """Reject freed memory at every entry point, also for an array whose address has escaped."""
+    """Test that every entry point rejects freed memory, also for an array whose address has escaped."""
     a = PyGPU.zeros(100)
     address = a.ptr
     del a
@@ -310,7 +310,7 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
 def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> None:
-    """Keep memory that the user frees explicitly while an array refers to it."""
+    """Test that memory which the user frees explicitly stays valid as long as an array refers to it."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)
@@ -321,7 +321,7 @@ def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> Non
 
 @cpu_only
 def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
-    """Accept memory that the C library has reused for another owner."""
+    """Test that memory which the C library has reused for another owner is accepted."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):
             _, free, _ = allocated(nbytes)
@@ -333,7 +333,7 @@ def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
 
 @cpu_only
 def test_freed_block_records_are_bounded_and_released() -> None:
-    """Bound the records of freed blocks.
+    """Test that the number of recorded freed blocks is bounded.
 
     To recognize freed addresses, PyGPU keeps the freed blocks. This costs little memory and can be disabled;
     `trim_memory` releases the blocks.
@@ -348,7 +348,7 @@ def test_freed_block_records_are_bounded_and_released() -> None:
 
 @gpu_only
 def test_host_rejects_copy_of_unreachable_memory() -> None:
-    """Reject a copy that the host cannot execute.
+    """Test that a copy which the host cannot execute is rejected.
 
     An earlier version had this defect: for copy kind 0 the host accessed a device address.
     """

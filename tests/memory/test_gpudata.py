@@ -1,4 +1,4 @@
-"""Test `gpudata`, the memory as an object, as in PyCUDA's programs."""
+"""Test the attribute `gpudata`, which represents the memory of an array as an object, as in programs of PyCUDA."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def twice() -> drv.Function:
     return SourceModule(source).get_function("twice")
 
 
-def test_gpudata_is_one_object_and_no_integer(x):
+def test_gpudata_is_always_same_object_and_no_integer(x):
     memory = x.gpudata
     assert x.gpudata is memory is x.gpudata
     assert isinstance(memory, drv.DeviceAllocation)
@@ -81,7 +81,7 @@ def test_struct_accepts_address_of_gpudata(x, twice):
     assert int.from_bytes(address, "little") == x.ptr
 
 
-def test_array_over_gpudata_shares_memory_and_object(x):
+def test_array_over_gpudata_shares_memory_and_gpudata_object(x):
     over = PyGPU.GPUArray((4,), np.float32, gpudata=x.gpudata)
     over.fill(7)
     assert x.get().tolist() == [7, 7, 7, 7, 4, 5, 6, 7]
@@ -90,7 +90,7 @@ def test_array_over_gpudata_shares_memory_and_object(x):
         PyGPU.GPUArray((4,), np.float32, gpudata=x[6:].gpudata)
 
 
-def test_gpudata_attribute_is_object_passed_to_constructor():
+def test_gpudata_attribute_is_object_that_constructor_received():
     memory = drv.mem_alloc(32)
     pooled = DeviceMemoryPool().allocate(32)
     for given in (memory, pooled):
@@ -136,7 +136,7 @@ def test_gpudata_free_frees_memory_passed_to_constructor():
         int(memory)
 
 
-def test_gpudata_of_readonly_array_is_not_written(twice):
+def test_gpudata_of_readonly_array_rejects_writes(twice):
     x = PyGPU.from_dlpack(_read_only())
     out = PyGPU.zeros(8, np.float32)
     twice(out.gpudata, x.gpudata, block=(8, 1, 1))
@@ -165,7 +165,7 @@ def _read_only() -> object:
 
 
 def test_use_of_gpudata_as_object_does_not_let_address_escape(x):
-    """Use `gpudata` as an object only.
+    """Test the use of `gpudata` only as an object.
 
     Then the block need not be found by its address, and the address does not escape.
     """
@@ -180,7 +180,7 @@ def test_use_of_gpudata_as_object_does_not_let_address_escape(x):
 def test_ctypes_accepts_array_and_gpudata(x):
     for one in (x, x.gpudata, drv.mem_alloc(8)):
         parameter = one._as_parameter_
-        assert not isinstance(parameter, int)  # ctypes would truncate an integer.
+        assert not isinstance(parameter, int)  # ctypes would truncate an integer, so the parameter must be none.
         assert ctypes.cast(parameter, ctypes.c_void_p).value == one.ptr
         assert ctypes.cast(ctypes.c_void_p.from_param(one), ctypes.c_void_p).value == one.ptr
 

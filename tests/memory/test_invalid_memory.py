@@ -24,7 +24,7 @@ OBJECTS = [
 
 @pytest.mark.parametrize("ary", OBJECTS, ids=["objects", "a field", "dates"])
 def test_every_function_rejects_memory_of_python_objects(ary: np.ndarray) -> None:
-    """Reject arrays of Python objects.
+    """Test that arrays of Python objects are rejected.
 
     Earlier defect: `cudaMemcpy` wrote into an ndarray of objects.
     """
@@ -79,7 +79,7 @@ NO_ADDRESSES = {
 
 @pytest.mark.parametrize("value", NO_ADDRESSES.values(), ids=NO_ADDRESSES)
 def test_driver_functions_reject_array_value_as_address(value: Any) -> None:
-    """Reject an array value in place of an address.
+    """Test that an array's value is not accepted as an address.
 
     Earlier defect: `memcpy_dtod(m, np.ma.array([1.0]), 8)` used the value of the array as an address.
     """
@@ -102,7 +102,7 @@ def test_driver_functions_reject_array_value_as_address(value: Any) -> None:
 
 @gpu_only
 def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
-    """Use the extent and the read-only flag of the interface too."""
+    """Test that an interface dictionary gives an address, and that its extent and read-only flag are respected."""
 
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray, readonly: bool) -> None:
@@ -127,7 +127,7 @@ def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])
 def test_pools_reject_impossible_bins_and_sizes_immediately(pool: Any) -> None:
-    """Reject impossible bins and sizes before any computation with them.
+    """Test that impossible bins and sizes are rejected before any computation with them.
 
     Earlier defect: `alloc_size(2**40)` computed a number of 2**36 bits.
     """
@@ -144,7 +144,7 @@ def test_pools_reject_impossible_bins_and_sizes_immediately(pool: Any) -> None:
 
 
 def test_every_bin_size_matches_pycuda() -> None:
-    """Compute bin sizes by PyCUDA's algorithm in 64 bits."""
+    """Test that bin sizes are those of PyCUDA's algorithm, computed in 64 bits."""
     for bin in range(1024):
         exponent, mantissa = bin >> 4, bin & 15
         shift = exponent - 4

@@ -1,4 +1,4 @@
-"""Test arrays in memory that a Python object owns: a cycle of array and owner is collected when it is unreachable."""
+"""Test arrays in memory that a Python object owns: a reference cycle of array and owner is collected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support import on_cpu, pair
 
 
 class Lender:
-    """Own memory and provide its address, and also a CUDA array interface."""
+    """Own memory, and provide its address and a CUDA array interface."""
 
     def __init__(self) -> None:
         self.memory = PyGPU.to_gpu(np.arange(4.0))
@@ -32,7 +32,7 @@ class Lender:
 
 
 class HostLender(np.ndarray):
-    """Represent an ndarray to which a test can add attributes."""
+    """Define an ndarray to which a test can add attributes."""
 
 
 def host_lender() -> HostLender:
@@ -57,7 +57,7 @@ def is_gone(reference: weakref.ref[Any]) -> bool:
 
 
 @ways
-def test_owner_holding_array_is_collected(make: Any, borrow: Any) -> None:
+def test_owner_of_memory_that_refers_to_array_is_collected(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     references = weakref.ref(lender), weakref.ref(lender.array)
@@ -67,7 +67,7 @@ def test_owner_holding_array_is_collected(make: Any, borrow: Any) -> None:
 
 
 @ways
-def test_owner_lives_while_array_is_reachable(make: Any, borrow: Any) -> None:
+def test_owner_of_memory_lives_while_array_is_reachable(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = array = borrow(lender)
     reference = weakref.ref(lender)
@@ -79,7 +79,7 @@ def test_owner_lives_while_array_is_reachable(make: Any, borrow: Any) -> None:
 
 
 @ways
-def test_external_view_keeps_cycle_alive(make: Any, borrow: Any) -> None:
+def test_external_view_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     reference, view = weakref.ref(lender), lender.array[1:]
@@ -91,7 +91,7 @@ def test_external_view_keeps_cycle_alive(make: Any, borrow: Any) -> None:
 
 
 @ways
-def test_consumer_of_memory_keeps_cycle_alive(make: Any, borrow: Any) -> None:
+def test_consumer_of_memory_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     reference, capsule = weakref.ref(lender), lender.array.__dlpack__()
@@ -106,7 +106,7 @@ def test_consumer_of_memory_keeps_cycle_alive(make: Any, borrow: Any) -> None:
 
 
 @ways
-def test_finalizer_reviving_array_revives_owner(make: Any, borrow: Any) -> None:
+def test_finalizer_that_revives_array_also_revives_owner(make: Any, borrow: Any) -> None:
     revived: list[PyGPU.GPUArray] = []
 
     class Reviver:

@@ -1,4 +1,4 @@
-"""Test the lifetime of arrays: references, cycles, views, subclasses, threads, process exit."""
+"""Test the lifetime of arrays: references, cycles, views, subclasses, threads, and process exit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support import assert_same, at_once, pair
 
 
 def dies(reference: weakref.ref[Any]) -> bool:
-    """Return whether the referent is destroyed by a garbage collection."""
+    """Return whether a garbage collection destroys the object of a weak reference."""
     gc.collect()
     return reference() is None
 
@@ -324,7 +324,7 @@ def test_creating_thousands_of_objects_leaks_no_memory(name: str, make: Any) -> 
         for _ in range(thousands):
             for _ in range(1000):
                 make(array)
-            # The test waits for unfinished work, because the memory of this work is no leak.
+            # The test waits for unfinished work, because the memory of such work is no leak.
             PyGPU.synchronize()
 
     make_many(10)
@@ -351,7 +351,7 @@ def test_threads_may_create_share_and_drop_arrays() -> None:
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")
-def test_import_of_package_does_not_enable_gil() -> None:
+def test_import_of_package_does_not_enable_gil_of_free_threaded_python() -> None:
     assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
 
 
@@ -388,7 +388,7 @@ EXITS = {
 
 
 @pytest.mark.parametrize("name", EXITS)
-def test_program_exits_quietly_with_live_arrays(name: str) -> None:
+def test_program_with_live_arrays_exits_without_output(name: str) -> None:
     program = f"import numpy as np, PyGPU\n{EXITS[name]}\n"
     done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

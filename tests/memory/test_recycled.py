@@ -1,4 +1,4 @@
-"""Test the block cache of a stream: the stream reuses small blocks that no other stream used."""
+"""Test the block cache of a stream, from which the stream reuses small blocks that no other stream used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 @pytest.fixture(autouse=True)
 def keeping() -> Iterator[None]:
-    """Enable the block caches of streams during a test; at its beginning the caches are empty."""
+    """Enable the block caches of streams for the duration of a test, and empty the caches first."""
     threshold = PyGPU.memory_release_threshold()
     PyGPU.set_memory_release_threshold(2**64 - 1)
     PyGPU.empty(1)
@@ -185,7 +185,7 @@ def test_foreign_capture_on_pygpu_stream_gets_no_cached_block(driver: simulated.
             inside = PyGPU.empty(100)
             assert inside.ptr != address
         except PyGPU.CudaError:
-            inside = None  # The simulator does not support allocations in captures.
+            inside = None  # The simulated driver does not support allocations in captures.
         finally:
             graph = ctypes.c_void_p()
             getattr(driver.library, end)(ctypes.c_void_p(stream.handle), ctypes.byref(graph))

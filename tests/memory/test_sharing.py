@@ -1,4 +1,4 @@
-"""Test arrays shared by several processes, on the CPU and on simulated and real GPUs."""
+"""Test arrays that several processes share, on the CPU and on simulated and real GPUs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import PyGPU
 CPU = PyGPU.backend_name() == "cpu"
 
 
-def test_shared_memory_is_ordinary_array() -> None:
+def test_shared_memory_can_be_used_like_ordinary_array() -> None:
     for made, twin in (
         (PyGPU.zeros((2, 3), "i4", shared=True), np.zeros((2, 3), "i4")),
         (PyGPU.full(4, 2.5, shared=True), np.full(4, 2.5)),
@@ -88,7 +88,7 @@ def test_open_shared_error_names_missing_memory_machine_device_or_backend() -> N
 
 
 def other(to_child, from_child) -> None:
-    """Run the steps of the other process."""
+    """Run the steps of the other process, which opens the shared array."""
 
     def receive(timeout: float = 60):
         assert to_child.poll(timeout)
@@ -102,7 +102,7 @@ def other(to_child, from_child) -> None:
     a.synchronize()
     from_child.send("written")
     receive()
-    again = pickle.loads(pickle.dumps(a.share()))  # The handle is passed on to another consumer, which is this process.
+    again = pickle.loads(pickle.dumps(a.share()))  # This process is another consumer, to which the handle is passed on.
     del b, c
     result = PyGPU.open_shared(again)[0, 0].item()
     del a
@@ -110,7 +110,7 @@ def other(to_child, from_child) -> None:
     from_child.send((result, own.share()))
     receive()
     from_child.send(None)
-    os._exit(0)  # The process terminates without cleaning up.
+    os._exit(0)  # The process terminates without cleaning up, like a process that crashes.
 
 
 @pytest.mark.starts_processes
@@ -151,7 +151,7 @@ def test_two_processes_share_one_array() -> None:
         if CPU:
             assert ask("end") is None
             process.join(60)
-            # An array that is already open stays valid, but the handle cannot be opened any more.
+            # An array that is already open stays valid, but the handle can no longer be opened.
             assert b.tolist() == [9.0] * 3
         else:
             del b

@@ -1,4 +1,4 @@
-"""Generate arguments from the names of parameters.
+"""Generate arguments of functions from the names of their parameters.
 
 A parameter is an array (`ARRAYS`) or has a list of values (`VALUES`). The keys are names of parameters. A key with the
 name of a function, such as `insert.obj`, applies to this function instead of the key `obj`.
@@ -33,7 +33,10 @@ DEFINITE = {"linalg"}
 
 
 class Values(NamedTuple):
-    """Values of a parameter: NumPy accepts the first list in at least one call each, and mostly rejects the second."""
+    """Hold the values of a parameter.
+
+    NumPy accepts the first list in at least one call each, and mostly rejects the second.
+    """
 
     accepted: list[Any]
     rejected: list[Any]
@@ -374,7 +377,7 @@ IGNORED = {
 
 
 def lookup(function: str, parameter: str) -> Any:
-    """Return the style of an array parameter, the `Values` of another parameter, or None for an unknown one."""
+    """Return the style of an array parameter, the `Values` of another parameter, or None for an unknown parameter."""
     last = function.rpartition(".")[2]
     for key in (f"{function}.{parameter}", f"{last}.{parameter}"):
         if key in VALUES or key in ARRAYS:

@@ -1,4 +1,4 @@
-"""Generate the calls of a function: each argument varied alone, then random combinations."""
+"""Generate the calls of a function: first with each argument varied alone, then with random combinations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MANY_ARRAYS_REQUIRED = {"where": {"x", "y"}}
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A call: the name of the function, and its arguments by parameter, in the order of the signature."""
+    """Describe a call: the name of the function, and its arguments by parameter, in the order of the signature."""
 
     function: str
     arguments: tuple[tuple[str, Any], ...]
@@ -60,18 +60,18 @@ class Call:
         return f"{self.function}({', '.join(parts)})"
 
     def first(self) -> Operand:
-        """Return the first array argument, also in a list; a matrix if there is none."""
+        """Return the first array argument, which may be in a list, or a matrix if there is none."""
         return next(_operands([value for _, value in self.arguments]), Operand((2, 3), "float64"))
 
     def filled(self) -> Call:
-        """Return the call with explicit shapes and dtypes for arrays that copy those of the first array."""
+        """Return the call with explicit shapes and dtypes for those arrays that copy them from the first array."""
         first = self.first()
         first = first.filled(Operand((2, 3), "float64"))
         arguments = tuple((name, _filled(value, first)) for name, value in self.arguments)
         return dataclasses.replace(self, arguments=arguments)
 
     def build(self, package: Any, without: str | None = None) -> tuple[list[Any], dict[str, Any]]:
-        """Build the positional and keyword arguments for NumPy or PyGPU, except the argument of parameter `without`."""
+        """Build the arguments of a call for NumPy or PyGPU, except the argument of the parameter `without`."""
         positional: list[Any] = []
         named: dict[str, Any] = {}
         for name, value in self.arguments:
@@ -104,18 +104,18 @@ def _filled(value: Any, first: Operand) -> Any:
 
 
 def _is_unsafe_for_numpy(call: Call) -> bool:
-    """Test whether NumPy 2.4 itself writes outside of its memory: `bincount` of the greatest integer."""
+    """Return whether NumPy 2.4 itself writes outside of its memory: `bincount` of the greatest integer."""
     return call.function == "bincount" and any(
         one.style == "special" for one in _operands(v for _, v in call.arguments)
     )
 
 
 class UnknownParameterError(Exception):
-    """A parameter for which no arguments can be generated."""
+    """Report a parameter for which no arguments can be generated."""
 
 
 class Generator:
-    """Generate the calls of one function."""
+    """Generate the calls of one function from its signature."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
@@ -154,7 +154,7 @@ class Generator:
         return [shapes + (shapes[-1],) * (count - 3) for shapes in MORE]
 
     def _with_arrays(self, shapes: Any, dtypes: Any, layouts: Any = ("C",), style: str | None = None) -> dict[str, Any]:
-        """Return the array arguments; the sequences are repeated for more arrays."""
+        """Return the array arguments; the given sequences are repeated if there are more arrays."""
         made = {}
         for position, key in enumerate(self.arrays):
             made[key] = Operand(
@@ -167,13 +167,14 @@ class Generator:
         return made
 
     def call(self, values: dict[str, Any], by_keyword: bool = False, positional: bool = False) -> Call | None:
-        """Return the call with the given values, or None if the signature does not permit it."""
+        """Return the call with the given values, or None if the signature does not permit them."""
         if (
             (isinstance(self.pair.numpys, np.ufunc) or self.pair.name == "clip")
             and "where" in values
             and not isinstance(values.get("out"), Out)
         ):
-            values = values | {"out": Out()}  # Without `out`, elements outside of the mask are unspecified.
+            # Without `out`, the elements outside of the mask are unspecified, so the call needs `out`.
+            values = values | {"out": Out()}
         arguments, keywords, is_contiguous = [], set(), True
         order = [*self.parameters, *(key for key in values if key not in self.parameters)]
         for key in order:
@@ -195,7 +196,7 @@ class Generator:
         return Call(self.pair.name, tuple(arguments), frozenset(keywords)).filled()
 
     def succeeds(self, values: dict[str, Any]) -> bool:
-        """Test whether NumPy accepts the arguments."""
+        """Return whether NumPy accepts the arguments."""
         call = self.call(values)
         if call is None:
             return False
@@ -209,7 +210,7 @@ class Generator:
         return True
 
     def find_base(self) -> bool:
-        """Find required arguments that NumPy accepts, if possible matrices of float64."""
+        """Find required arguments that NumPy accepts, preferably matrices of float64."""
         others = {key: self.specifications[key].accepted for key in self.required if key not in self.arrays}
         first = {key: accepted[0] for key, accepted in others.items()}
         choices = [first] + [first | {key: value} for key, accepted in others.items() for value in accepted[1:]]
@@ -228,7 +229,7 @@ class Generator:
         return True
 
     def single_variations(self) -> Iterator[dict[str, Any]]:
-        """Yield the arguments with one of them varied."""
+        """Yield sets of arguments, in each of which one argument is varied."""
         yield self.base
         for shapes in self._shapes() if self.arrays else []:
             yield self._with_arrays(shapes, self.kinds) | self.chosen
@@ -250,7 +251,7 @@ class Generator:
                     yield self.base | {key: value}
 
     def combination(self) -> dict[str, Any]:
-        """Return random arguments; seven of eight are accepted by NumPy in some call."""
+        """Return random arguments; NumPy accepts seven of eight of the values in some call."""
         rng = self.rng
         all_shapes = self._shapes()
         shapes = self.succeeding if rng.random() < 0.85 else all_shapes
@@ -271,7 +272,7 @@ class Generator:
         return values
 
     def calls(self) -> list[Call]:
-        """Return all calls; empty if NumPy accepts none of the tried arguments."""
+        """Return all calls, or none if NumPy accepts none of the tried required arguments."""
         if not self.parameters or not self.find_base():
             return []
         variations = [self.call(values) for values in self.single_variations()]
@@ -283,7 +284,7 @@ class Generator:
 
 @functools.cache
 def calls_of(name: str) -> tuple[Call, ...]:
-    """Return the calls of a function, each of them once: the explicit ones, then the generated ones in random order."""
+    """Return the distinct calls of a function: the explicit ones, then the generated ones in random order."""
     pair = pairs()[name]
     explicit = [call.filled() for call in explicit_calls(name)]
     generated = [] if name in EXPLICIT and EXPLICIT[name].is_all else Generator(pair).calls()
@@ -294,7 +295,7 @@ def calls_of(name: str) -> tuple[Call, ...]:
 
 
 def explicit_calls(name: str) -> list[Call]:
-    """Return the calls of a function that are listed in `EXPLICIT`."""
+    """Return the calls of a function that the table `EXPLICIT` lists."""
     made = []
     for arguments, named in EXPLICIT[name].calls if name in EXPLICIT else []:
         listed = [("*arguments", tuple(arguments)), *named.items()]

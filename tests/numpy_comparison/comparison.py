@@ -56,7 +56,7 @@ def _mapped(specified: Callable[[np.ndarray], np.ndarray], result: Any) -> Any:
 
 @dataclasses.dataclass
 class Outcome:
-    """What a call gave: a result or an error, and the arrays among its arguments afterwards."""
+    """Hold the outcome of a call: a result or an error, and the arrays among its arguments after the call."""
 
     result: Any = None
     error: Exception | None = None
@@ -65,7 +65,7 @@ class Outcome:
 
     @property
     def kind(self) -> str:
-        """Return the name of the error, "objects" for an array of Python objects or texts, else "value"."""
+        """Return the name of the error, "objects" for an array of Python objects or texts, or else "value"."""
         if self.error is not None:
             return public_class(type(self.error)).__name__
         return "objects" if any(_is_of_objects(part) for part in _parts(self.result)) else "value"
@@ -73,7 +73,7 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A difference between PyGPU and NumPy in one call: its kind, and the outcome of each."""
+    """Describe how PyGPU and NumPy differ in one call: the kind of difference, and both outcomes."""
 
     call: Call
     kind: str
@@ -86,7 +86,7 @@ class Difference:
 
 
 def public_class(error: type[BaseException]) -> type[BaseException]:
-    """Return the class itself, or the nearest base that is no private class of NumPy, such as `_UFuncNoLoopError`."""
+    """Return the class itself, or the nearest public base of a private class of NumPy such as `_UFuncNoLoopError`."""
     return next(
         base for base in error.__mro__ if not base.__name__.startswith("_") and base.__name__ != "UFuncTypeError"
     )
@@ -105,7 +105,7 @@ def _is_of_objects(part: Any) -> bool:
 
 
 def on_host(value: Any) -> Any:
-    """Return a result with copies of its arrays in host memory."""
+    """Return a result with its arrays copied to host memory."""
     if isinstance(value, PyGPU.GPUArray):
         return value.get()
     if isinstance(value, io.BytesIO):
@@ -153,7 +153,10 @@ def _build(call: Call, package: Any, result: Any) -> tuple[list[Any], dict[str, 
 
 
 def _result_for_out(pair: Pair, call: Call) -> Any:
-    """Return NumPy's result of the call without `out`, whose shape and dtype `out` gets; None if the call has none."""
+    """Return NumPy's result of the call without `out`; `out` gets its shape and dtype.
+
+    Return None if the call has no result.
+    """
     if not any(isinstance(value, Out) for _, value in call.arguments):
         return None
     alone = run(pair.numpys, *call.build(np, without="out"))
@@ -161,7 +164,7 @@ def _result_for_out(pair: Pair, call: Call) -> Any:
 
 
 def outcomes(pair: Pair, call: Call) -> tuple[Outcome, Outcome, list[np.ndarray]]:
-    """Return the outcomes of PyGPU and NumPy, and the arrays before the calls."""
+    """Return the outcomes of PyGPU and NumPy, and the arrays as they were before the calls."""
     result = _result_for_out(pair, call)
     positional, named = _build(call, PyGPU, result)
     before = [np.copy(on_host(array)) for array in _arrays([*positional, *named.values()])]
@@ -170,12 +173,12 @@ def outcomes(pair: Pair, call: Call) -> tuple[Outcome, Outcome, list[np.ndarray]
 
 
 def run_ours(pair: Pair, call: Call) -> Outcome:
-    """Run a call of PyGPU alone; `out` has the result's dtype and shape."""
+    """Run only PyGPU's call; `out` has the dtype and the shape of the result."""
     return run(pair.ours, *_build(call, PyGPU, _result_for_out(pair, call)))
 
 
 def are_same_bits(pair: Pair, first: Outcome, second: Outcome) -> bool:
-    """Compare the results of two runs of PyGPU, or the classes of their errors, and the arguments afterwards."""
+    """Return whether two runs of PyGPU have equal results or error classes, and equal arguments afterwards."""
     if type(first.error) is not type(second.error):
         return False
     specified = SPECIFIED.get(pair.name, lambda array: array)
@@ -188,7 +191,7 @@ def _are_identical_parts(some: list[Any], others: list[Any]) -> bool:
         if not isinstance(part, (np.ndarray, np.generic)):
             return repr(part)
         real = np.stack([part.real, part.imag]) if part.dtype.kind == "c" else np.asarray(part)
-        # The sign and the payload of NaN are unspecified.
+        # The sign and the payload of NaN are unspecified, so all NaNs count as equal.
         is_nan = real != real
         return str(part.dtype), part.shape, is_nan.tobytes(), np.where(is_nan, 0, real).tobytes()
 
@@ -196,7 +199,7 @@ def _are_identical_parts(some: list[Any], others: list[Any]) -> bool:
 
 
 def is_accepted(pair: Pair, call: Call) -> bool:
-    """Test whether NumPy accepts a call."""
+    """Return whether NumPy accepts a call without an error."""
     return run(pair.numpys, *_build(call, np, np.zeros(3))).error is None
 
 
@@ -246,7 +249,7 @@ def _are_identical(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
 
 
 class Tolerance:
-    """The greatest permitted difference of two values of a function."""
+    """Hold the greatest permitted difference of two values of a function."""
 
     def __init__(self, pair: Pair, arguments: list[np.ndarray]) -> None:
         self.is_elementwise = isinstance(pair.numpys, np.ufunc) and pair.numpys.signature is None
@@ -269,7 +272,7 @@ def _greatest(array: np.ndarray) -> float:
 
 
 def different(ours: Any, numpys: Any, tolerance: Tolerance) -> tuple[str, str] | None:
-    """Return the kind of difference between two results and its text, or None."""
+    """Return the kind of difference between two results with a description, or None if they agree."""
     if isinstance(numpys, (list, tuple)):
         if type(ours).__name__ != type(numpys).__name__ or len(ours) != len(numpys):
             return "structure", f"NumPy gives {_line(numpys)}, PyGPU {_line(ours)}"

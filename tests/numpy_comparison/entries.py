@@ -1,4 +1,4 @@
-"""Entries of the tables of known differences from NumPy, and the names that conditions of entries use."""
+"""Define the entries of the tables of known differences from NumPy, and the names in the entries' conditions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .operands import Operand
 
 
 class _Absent:
-    """The value of a parameter that a call omits."""
+    """Represent the value of a parameter that a call omits."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -30,7 +30,7 @@ BUILTINS = {one.__name__: one for one in (complex, isinstance, len, list, max, s
 
 
 class Entry(NamedTuple):
-    """A known difference from NumPy: functions, a condition, PyGPU's behaviour, and the reason.
+    """Describe a known difference from NumPy: functions, a condition, PyGPU's behaviour, and the reason.
 
     `functions` are names, or a pattern such as `fft.*`. The condition is a Python expression. Its names are the
     parameters of the function, and the keys that the function `names` returns.
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
         return any(fnmatch.fnmatchcase(function, pattern) for pattern in self.functions.split())
 
     def matches(self, difference: Difference) -> bool:
-        """Test whether this entry applies to a difference that was found."""
+        """Return whether this entry covers a difference that was found."""
         if not self.has(difference.call.function):
             return False
         context = Names(names(difference))
@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
 
 class Names(dict[str, Any]):
-    """The names of a condition; a parameter without a value is `ABSENT`."""
+    """Provide the names in a condition; a parameter without a value is `ABSENT`."""
 
     def __missing__(self, name: str) -> Any:
         if name in BUILTINS:
@@ -113,7 +113,7 @@ def _is_for_arrays(function: str, name: str) -> bool:
 
 
 def _is_foreign(value: Any) -> bool:
-    """Test for numbers, lists, texts and None, also among the elements of a list of arrays."""
+    """Return whether a value is a number, list, text or None, or a list of arrays has such an element."""
     elements = value if type(value) in (list, tuple) else [value]
     return not elements or any(not isinstance(one, Operand) for one in elements)
 
@@ -134,7 +134,7 @@ def _flat(values: Any) -> Any:
 
 
 def parse(text: str) -> list[Entry]:
-    """Read a table: for each entry the functions, then `if` the condition, `does` and `because`."""
+    """Read a table of entries. Each has functions, then `if` and the condition, `does`, and `because`."""
     entries = []
     for paragraph in filter(None, text.strip().split("\n\n")):
         fields = {"": "", "if": "", "does": "", "because": ""}

@@ -23,14 +23,14 @@ NOT_COMPARED = {
 
 
 class Pair(NamedTuple):
-    """A function of PyGPU and the function of NumPy with the same name."""
+    """Hold a function of PyGPU and NumPy's function of the same name."""
 
     name: str
     ours: Callable[..., Any]
     numpys: Callable[..., Any]
 
     def parameters(self) -> list[inspect.Parameter]:
-        """Return the parameters of NumPy's function; none if NumPy does not publish its signature."""
+        """Return the parameters of NumPy's function, or nothing if NumPy does not publish its signature."""
         try:
             return list(inspect.signature(self.numpys).parameters.values())
         except ValueError:
@@ -38,7 +38,7 @@ class Pair(NamedTuple):
 
 
 def _names() -> list[tuple[str, Any, Any]]:
-    """Return the public names: name, namespace of PyGPU, namespace of NumPy."""
+    """Return the public names: each name, with its namespace in PyGPU and in NumPy."""
     own = [(name, PyGPU, np) for name in {*index.HOME, *_core.__all__}]
     for module in sorted(function_table.SUBMODULES):
         ours, numpys = importlib.import_module(f"PyGPU.{module}"), importlib.import_module(f"numpy.{module}")
@@ -50,7 +50,7 @@ def _names() -> list[tuple[str, Any, Any]]:
 def pairs() -> dict[str, Pair]:
     """Return the functions that both libraries have.
 
-    Classes are left out, and functions that are NumPy's own and do not dispatch on device arrays.
+    Classes are left out, and so are NumPy's own functions that do not dispatch on device arrays.
     """
     found = {}
     for name, ours, numpys in _names():

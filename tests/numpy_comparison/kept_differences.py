@@ -1,4 +1,4 @@
-"""List the differences from NumPy that are kept, each with its reason. `entries.py` explains conditions."""
+"""List the differences from NumPy that are intended, each with its reason. `entries.py` explains the conditions."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def _pad(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values[:1], values]) if values.shape[0] else np.zeros((1, *values.shape[1:]), values.dtype)
 
 
-# A layout is two functions: the first returns the array to store, the second the view of the stored array.
+# A layout consists of two functions: the first returns the array to store, the second the view of the stored array.
 LAYOUTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any], Any]]] = {
     "C": (lambda values: values.copy("C"), lambda array: array),
     "F": (lambda values: values.copy("F"), lambda array: array),
@@ -36,7 +36,7 @@ LAYOUTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any], Any
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-    """An array argument. A dtype `None` or the shape "same" are those of the first array of the call."""
+    """Describe an array argument. A dtype of `None` or a shape of "same" means that of the first array of the call."""
 
     shape: tuple[int, ...] | str = "same"
     dtype: str | None = None
@@ -50,7 +50,7 @@ class Operand:
         return f"<{' '.join(parts + ([self.layout] if self.layout != 'C' else []))}>"
 
     def filled(self, first: Operand) -> Operand:
-        """Return the operand with shape and dtype of the first array where it has none."""
+        """Return the operand, with the shape and dtype of the first array where it has none."""
         shape = first.shape if self.shape == "same" else self.shape
         layout = self.layout if shape else "C"
         return dataclasses.replace(self, shape=shape, dtype=self.dtype or first.dtype, layout=layout)
@@ -66,12 +66,12 @@ class Operand:
 
 @dataclasses.dataclass(frozen=True)
 class Out:
-    """An array for the result: `kind` tells how it differs from the result without `out`."""
+    """Describe an output array; `kind` states how it differs from the result without `out`."""
 
     kind: str = "exact"
 
     def build(self, package: Any, result: Any) -> Any:
-        """Build the array for a result, or one array for each result of a tuple."""
+        """Build the output array, or one array for each result of a tuple."""
         if isinstance(result, tuple):
             return tuple(self.build(package, part) for part in result)
         host = np.asarray(result)
@@ -90,7 +90,7 @@ class Out:
 
 @dataclasses.dataclass(frozen=True)
 class Callback:
-    """A function argument: `make(package)` returns it for NumPy or PyGPU."""
+    """Describe a function argument: `make(package)` returns the function for NumPy or PyGPU."""
 
     name: str
     make: Callable[[Any], Any]
@@ -104,7 +104,7 @@ class Callback:
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """A binary file with the given content."""
+    """Describe a binary file with the given content."""
 
     content: bytes = b""
 
@@ -138,7 +138,7 @@ def _general(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
 
 
 def _special(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return numbers with the greatest and least of a dtype, infinities, NaN and negative zeros among them."""
+    """Return numbers that include the greatest and least of a dtype, infinities, NaN and negative zeros."""
     values = _general(rng, shape, dtype)
     if dtype.kind == "b":
         return values
@@ -153,7 +153,7 @@ def _special(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
 
 
 def _definite(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return positive definite matrices with different eigenvalues where the last axes are square."""
+    """Return positive definite matrices with distinct eigenvalues if the last axes are square."""
     values = _general(rng, shape, dtype)
     if len(shape) < 2 or shape[-1] != shape[-2] or dtype.kind not in "fc" or dtype.itemsize == 2:
         return values

@@ -36,7 +36,7 @@ def is_shortened() -> bool:
 
 
 def part_of(name: str, part: int) -> list[Call]:
-    """Return the first call, and every fourth of the others, or a few of them on a simulated GPU."""
+    """Return the first call and every fourth of the others, or only a few of them on a simulated GPU."""
     calls = calls_of(name)
     chosen = [*calls[:1], *calls[1 + part :: PARTS]]
     return chosen[:ON_GPU] if is_shortened() else chosen

@@ -44,7 +44,7 @@ def test_html_escapes_field_names() -> None:
     assert "<b>'" not in shown
 
 
-def test_html_during_capture_records_nothing() -> None:
+def test_html_of_array_during_capture_adds_no_work_to_graph() -> None:
     array = PyGPU.zeros(3, np.float32)
     with PyGPU.Graph() as graph:
         array.fill(1)
@@ -60,7 +60,7 @@ def test_html_shows_device_name_and_memory() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_help_of_package_is_short_and_all_lists_functions() -> None:
+def test_help_of_package_is_short_and_all_lists_public_functions() -> None:
     assert len(pydoc.render_doc(PyGPU).splitlines()) < 100
     assert "to_gpu" in PyGPU.__all__
 

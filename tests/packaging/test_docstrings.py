@@ -1,4 +1,4 @@
-"""Test docstrings that take sections from the docstring of another function."""
+"""Test docstrings that are completed by sections from the docstring of another function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test the tables of driver codes against the bindings that cargo has fetched."""
+"""Test the tables of driver codes against the CUDA and HIP bindings that cargo has fetched."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def script() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["driver_tables"] = module  # dataclasses look up their module
+    sys.modules["driver_tables"] = module  # `dataclasses` looks up the module of a class in `sys.modules`.
     spec.loader.exec_module(module)
     try:
         module.driver()
@@ -46,7 +46,7 @@ def test_driver_tables_match_script_output(script: ModuleType) -> None:
         assert path.read_text() == text, f"{path.name} is out of date: python tools/driver_tables.py"
 
 
-def test_memory_flags_have_driver_values(script: ModuleType) -> None:
+def test_memory_flags_have_same_values_as_in_driver(script: ModuleType) -> None:
     enumerations, constants = script.driver()
     for prefix, flags in FLAGS.items():
         assert {name: int(flag) for name, flag in flags.__members__.items()} == {
@@ -59,7 +59,7 @@ def test_memory_flags_have_driver_values(script: ModuleType) -> None:
         }
 
 
-def test_runtime_constants_have_cuda_values(script: ModuleType) -> None:
+def test_runtime_constants_have_same_values_as_in_cuda(script: ModuleType) -> None:
     text = script.crate("cudarc", "runtime/sys/mod.rs")[-1].read_text()
     kinds = script.enumerations(text)["cudaMemcpyKind"]
     constants = {name: int(number) for name, number in script.CONSTANT.findall(text)}
@@ -71,14 +71,14 @@ def test_runtime_constants_have_cuda_values(script: ModuleType) -> None:
     assert runtime.cudaHostAllocMapped == constants["cudaHostAllocMapped"]
 
 
-def test_hip_errors_have_hip_names(script: ModuleType) -> None:
+def test_hip_errors_have_names_of_hip(script: ModuleType) -> None:
     known = script.hip_errors()
     assert {number: name for number, (name, _) in HIP_ERRORS.items()} == {
         number: known[number] for number in HIP_ERRORS
     }
 
 
-def test_enumerations_prefer_value_of_preferred_release(script: ModuleType) -> None:
+def test_enumeration_value_of_preferred_release_is_used(script: ModuleType) -> None:
     text = (
         '#[cfg(any(feature = "cuda-13000"))]\npub enum E {\n    A = 2,\n    B = 3,\n}\n'
         '#[cfg(any(feature = "cuda-12000"))]\npub enum E {\n    A = 1,\n}\n'

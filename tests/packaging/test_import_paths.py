@@ -66,7 +66,7 @@ def test_every_submodule_is_importable_from_package() -> None:
         try:
             exec(f"from PyGPU import {name}")
         except (ImportError, PyGPU.NotSupportedError) as error:
-            refused.append(str(error))  # names of PyCUDA that PyGPU rejects with a message
+            refused.append(str(error))  # These are names of PyCUDA that PyGPU rejects with a message.
     assert [text for text in refused if "cannot import name" in text] == []
 
 

@@ -14,7 +14,7 @@ FUNCTION = re.compile(r"function\((.*)\)")
 
 
 def read(lines: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return the kind of each name by its path."""
+    """Read a list of public names, and return the kind of each name by its path."""
     found = {}
     for line in lines:
         where, name, kind = line.split(" ", 2)
@@ -36,6 +36,7 @@ def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> li
 
 def still(before: str, now: str) -> bool:
     """Return whether a name of kind `now` can replace one of kind `before`: a function may gain parameters.
+
     A class may also replace a function.
     """
     if now == "class" and before.startswith("function("):
@@ -49,7 +50,7 @@ def still(before: str, now: str) -> bool:
 
 def test_every_name_of_0_1_0_still_exists() -> None:
     script = ROOT / "tools" / "public_names.py"
-    # The script runs in a separate process, because access to autoinit makes a context current.
+    # The script runs in a separate process, because importing `autoinit` makes a context current.
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
     assert lost(read(TABLE.read_text().splitlines()), read(said.splitlines())) == []
 

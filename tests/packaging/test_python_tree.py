@@ -76,7 +76,7 @@ def uses(text: str, modules: set[str]) -> set[str]:
 
 
 def looked_up(text: str) -> Iterator[tuple[int, str]]:
-    """Find the modules of the package that ``import_module`` loads: line and name, ``?`` for a computed name."""
+    """Find the modules that ``import_module`` loads, as line and name; the name is ``?`` if it is computed."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
             name = node.args[0]
@@ -87,7 +87,7 @@ def looked_up(text: str) -> Iterator[tuple[int, str]]:
 
 
 def folder(module: str) -> str:
-    """Return the name that the line of folders has for a module's folder; ``PyGPU`` itself is a public module."""
+    """Return the name of a module's folder in the line of folders; ``PyGPU`` itself counts as a public module."""
     name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
     return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
 
@@ -117,7 +117,7 @@ def against_the_line(sources: Mapping[str, str]) -> list[str]:
 
 
 def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
-    """Return line and module of each import from the package, even if the imported folder does not exist."""
+    """Return the line and the module of each import from the package, even if the imported folder does not exist."""
     for node in imports(ast.parse(text)):
         source = "" if isinstance(node, ast.Import) else "." * node.level + (node.module or "")
         for alias in node.names:
@@ -150,6 +150,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 def public_by_private(sources: Mapping[str, str]) -> list[str]:
     """Return a sentence for each private module that imports a public module.
+
     Such an import is an error, because a public module may exist twice: also under PyCUDA's name.
     """
     texts = {module_name(path): text for path, text in sources.items()}
@@ -185,7 +186,7 @@ def test_folders_import_only_lower_layers() -> None:
     assert against_the_line(sources) == []
 
 
-def test_every_entry_of_lookups_is_used() -> None:
+def test_every_entry_of_table_lookups_is_used() -> None:
     texts = {module_name(path): text for path, text in package().items()}
     assert [module for module in LOOKUPS if not list(looked_up(texts.get(module, "")))] == []
 
@@ -216,7 +217,7 @@ def test_every_entry_of_lookups_is_used() -> None:
         ("PyGPU/_cli/a.py", "from PyGPU import _cellar"),
     ],
 )
-def test_import_check_finds_planted_violation(path: str, text: str) -> None:
+def test_import_check_finds_inserted_violation(path: str, text: str) -> None:
     assert len(against_the_line({path: text})) == 1
 
 

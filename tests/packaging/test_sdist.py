@@ -1,4 +1,4 @@
-"""Test that the sdist contains all files of the repository, because `make test` needs them, and no ignored files."""
+"""Test that the source distribution has all files of the repository, which `make test` needs, and no ignored ones."""
 
 import subprocess
 import sysconfig

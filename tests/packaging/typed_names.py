@@ -1,4 +1,4 @@
-"""Test that type checkers find exactly the public names: `make check` runs mypy over this file; it is not executed.
+"""Test that type checkers find exactly the public names. `make check` runs mypy over this file, which is not executed.
 
 Each name in `wrong` must be an error for mypy. If it is none, mypy reports its `type: ignore` as unused.
 """

@@ -1,4 +1,4 @@
-"""Test matrix products by the vendor's library: they match NumPy; PyGPU's own kernels replace a missing library.
+"""Test matrix products by the vendor's library: they match NumPy, and PyGPU's own kernels replace a missing library.
 
 PyGPU reads the variable PYGPU_BLAS once per process, so the programs run in separate processes. With PYGPU_BLAS=1 the
 library computes even the smallest products. A simulated GPU has a replacement of the library, which checks the
@@ -133,7 +133,7 @@ PyGPU.show_config()
 
 
 @on_gpus
-def test_own_kernels_compute_small_or_configured_products() -> None:
+def test_own_kernels_compute_small_products_or_all_if_configured() -> None:
     lines = run(CHOICES, PYGPU_BLAS="own").splitlines()
     assert lines[:2] == ['own kernels: PYGPU_BLAS is "own"'] * 2
     lines = run(CHOICES, PYGPU_BLAS="").splitlines()
@@ -212,7 +212,7 @@ def test_capture_uses_blas_library_only_if_library_is_already_open() -> None:
     assert lines[0].startswith("own kernels; ")
     assert lines[1].startswith(NAME)
     if support.is_simulated():
-        # The library computes two products during the capture of the second graph, and one after each graph.
+        # The library computes two products during the capture of the second graph, and one product after each graph.
         assert lines[2] == "4"
 
 

@@ -14,13 +14,13 @@ from gpu import support
 from products import check, numbers
 
 IS_GPU = PyGPU.backend_name() != "cpu"
-# A simulated GPU compiles each kernel in 0.3 s.
+# Few dtypes are tested on a simulated GPU, which needs 0.3 s to compile a kernel.
 IS_SIMULATED = IS_GPU and support.is_simulated()
 ALL = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-# One dtype of each accumulator type.
+# One dtype for each type in which products are accumulated.
 TYPES = ["bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"] if IS_SIMULATED else ALL
 if IS_SIMULATED and PyGPU.backend_name() == "hip":
     TYPES = ["int8", "float32"]
@@ -148,11 +148,11 @@ def test_long_inner_axis_is_split_across_blocks(depth: int) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_matmul_accepts_lengths_that_are_no_multiple_of_pack() -> None:
+def test_matmul_accepts_lengths_that_are_no_multiple_of_vector_size() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
-    # Contiguous rows are read as packs too.
+    # Contiguous rows are also read by vector loads.
     for rows in (64, 66):
         compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
         compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))

@@ -23,7 +23,7 @@ def moves_pages() -> bool:
 
 
 def status_of_creation_and_end(pair: tuple[object, int], end: Callable[..., int]) -> int:
-    """Return the status of a creation if it failed; otherwise call `end` for the created object, return its status."""
+    """Return the status of a failed creation, or else the status of `end`, called for the created object."""
     thing, status = pair
     return status or end(thing)
 
@@ -59,7 +59,7 @@ def peers(*stream: object) -> int:
 
 
 def shared(is_opened: bool) -> int:
-    """Return the first error status of a handle's creation, of its opening (if `is_opened`) and of `cudaFree`.
+    """Create a handle, open it if `is_opened`, and free the memory; return the first error status.
 
     Only a simulated driver opens the handle, because a real driver opens a handle in another process only.
     """

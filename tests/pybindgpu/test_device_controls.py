@@ -1,4 +1,4 @@
-"""Test common device controls as `cuda*` calls on every backend: unsupported calls return an error status."""
+"""Test the `cuda*` calls for common device controls on every backend: unsupported calls return an error status."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_created_event_is_usable_until_destroyed() -> None:
         runtime.cudaEventDestroy(3)
 
 
-# Memory in the order of a stream
+# The following tests concern memory that is allocated in the order of a stream.
 
 
 def test_malloc_async_and_free_async_run_in_stream_order(stream: runtime.cudaStream_t) -> None:
@@ -127,7 +127,7 @@ def test_malloc_async_and_free_async_run_in_stream_order(stream: runtime.cudaStr
     assert (result == 19).all()
 
 
-def test_free_async_on_other_stream_precedes_reuse_of_memory(late: None, stream: runtime.cudaStream_t) -> None:
+def test_memory_freed_on_other_stream_is_reused_only_after_its_work(late: None, stream: runtime.cudaStream_t) -> None:
     other, _ = runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking)
     ready, _ = runtime.cudaEventCreate()
     result = PyGPU.empty_pinned(4096, "u1")
@@ -138,7 +138,7 @@ def test_free_async_on_other_stream_precedes_reuse_of_memory(late: None, stream:
         runtime.cudaStreamWaitEvent(other, ready)
         runtime.cudaMemcpyAsync(result, address, 4096, runtime.cudaMemcpyDeviceToHost, other)
         assert runtime.cudaFreeAsync(address, other) == 0
-        # This allocation probably reuses the freed memory, on `stream`, which has not waited for the copy on `other`.
+        # This allocation probably reuses the freed memory on `stream`, which has not waited for the copy on `other`.
         again, _ = runtime.cudaMallocAsync(4096, stream)
         runtime.cudaMemsetAsync(again, 99, 4096, stream)
         assert runtime.cudaFreeAsync(again, stream) == 0
@@ -264,7 +264,7 @@ def test_malloc_managed_checks_flags_and_size() -> None:
     assert runtime.cudaFree(address) == 0
 
 
-# 2D copies, and copies between devices
+# The following tests concern 2D copies, and copies between devices.
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

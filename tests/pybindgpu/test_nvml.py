@@ -36,7 +36,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class NVMLError(Exception):
-    """Replace the error class of nvidia-ml-py."""
+    """Stand for the error class of nvidia-ml-py."""
 
     def __init__(self, value: int) -> None:
         super().__init__(value)
@@ -44,7 +44,7 @@ class NVMLError(Exception):
 
 
 def package(prefix: str = "GPU-") -> types.SimpleNamespace:
-    """Return a replacement of the module pynvml, with one device."""
+    """Return a replacement of the module pynvml that has one device."""
     opened: list[bool] = []
 
     def shutdown() -> None:
@@ -138,7 +138,7 @@ def test_nvml_device_rejects_index_that_is_no_integer() -> None:
 
 
 class FakeLibrary:
-    """Replace NVIDIA's library, which ctypes calls."""
+    """Stand for NVIDIA's library, which ctypes calls."""
 
     def __init__(self, name: str) -> None:
         assert name == "libnvidia-ml.so.1"
@@ -172,7 +172,7 @@ def test_nvml_library_is_used_if_nvml_package_is_missing(cuda: None, monkeypatch
     device = nvml.nvmlDevice(1)
     assert device.get() == 0xCAFE
     assert device.memory_info() == (1 << 39, 1 << 40, 5)
-    # The fake library lacks the function for utilization rates, like an old version of the library.
+    # Like an old version of the library, the fake library lacks the function for utilization rates.
     assert device.utilization_rates() == (0, 0)
     assert device.last_status() == 13
     assert nvml.nvmlShutdown() == 0

@@ -22,7 +22,7 @@ LABELS = SUPPORTED_DTYPES
 
 
 def values(label: str) -> NDArray[Any]:
-    """Return three values of a dtype."""
+    """Return an ndarray of three values of a dtype."""
     return numpy.array([1, 2, 3], label)
 
 
@@ -72,7 +72,7 @@ def test_dtype_enumeration_prints_and_compares_like_pybind11() -> None:
     ["float32", numpy.float32, float, bool, numpy.dtype("i2"), "<u4", [("a", "i4"), ("b", "u1")], ("f4", (2,)), None],
     ids=str,
 )
-def test_dtype_converts_what_numpy_converts(given: Any) -> None:
+def test_dtype_class_converts_same_values_as_numpy(given: Any) -> None:
     made = PyGPU.dtype(given)
     assert type(made) is type(numpy.dtype(given))
     assert made == numpy.dtype(given)
@@ -92,7 +92,7 @@ def test_dtype_accepts_parameters_of_numpy_and_rejects_other_objects() -> None:
             PyGPU.dtype(given)
 
 
-def test_members_of_dtype_are_dtypes_of_arrays() -> None:
+def test_members_of_dtype_class_are_dtypes_of_arrays() -> None:
     assert isinstance(dtype.int16, PyGPU.dtype)
     for label in LABELS:
         member = getattr(dtype, label)
@@ -102,7 +102,7 @@ def test_members_of_dtype_are_dtypes_of_arrays() -> None:
             numpy.dtype(without_dtype)
 
 
-def test_dtype_members_are_labels_then_aliases_then_end_marker() -> None:
+def test_dtype_members_are_in_order_of_labels_aliases_end_marker() -> None:
     names = list(dtype.__members__)
     assert tuple(names[:10]) == LABELS
     assert all(name.endswith("_alias") for name in names[10:21])
@@ -203,7 +203,7 @@ def test_ctypes_accepts_pointer_wrapper_as_void_pointer() -> None:
     assert numpy.asarray(PyGPU.DeviceArray_int32(pointer, [2])).tolist() == [7, 8]
 
 
-def test_device_pointer_of_array_is_unsafe_wrapper() -> None:
+def test_device_pointer_of_array_is_wrapper_marked_as_unsafe() -> None:
     array = gpuarray.to_gpu(numpy.array([1.0, 2.0]))
     pointer = _pointer.device_pointer(array)
     assert type(pointer) is PyGPU.ptr_wrapper_float64
@@ -211,7 +211,7 @@ def test_device_pointer_of_array_is_unsafe_wrapper() -> None:
     assert not pointer.is_safe()
 
 
-# Behaviour of PybindGPU's test programs
+# The following tests check the behaviour of PybindGPU's own test programs.
 
 
 def test_dtype_program_finds_one_name_per_value() -> None:

@@ -29,7 +29,7 @@ from PyGPU.gpuarray import UnsupportedDataType
 
 @pytest.fixture
 def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list to which every free of device or pinned memory adds its address."""
+    """Return a list that receives the address of each block of device or pinned memory that is freed."""
     gc.collect()
     addresses: list[int] = []
     for name in ("raw_free", "host_free"):
@@ -130,7 +130,7 @@ def test_second_destroy_of_pointer_does_nothing_and_array_keeps_memory() -> None
     assert pointer.is_safe()
 
 
-def test_device_memory_is_never_safe_and_borrowed_memory_is_not_destroyed() -> None:  # D13
+def test_device_memory_is_never_safe_and_borrowed_memory_not_destroyed() -> None:  # D13
     allocator = PyGPU.DeviceAllocator_int64()
     assert allocator.allocate(3) == 0
     pointer = allocator.ptr()
@@ -310,7 +310,7 @@ def test_read_only_buffer_is_never_written() -> None:  # D17
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="classes give out buffers from Python 3.12 on")
-def test_buffer_protocol_exports_host_side() -> None:
+def test_buffer_protocol_exports_host_side_of_array() -> None:
     source = numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3))
     view = memoryview(PyGPU.DeviceArray_float64(source))  # type: ignore[arg-type,unused-ignore]
     assert (view.shape, view.strides, view.format) == ((2, 3), (8, 16), "d")

@@ -27,7 +27,7 @@ from PyGPU.compiler import SourceModule
 LABELS = ("int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64")
 SUCCESS = "<cudaError: code=0>"
 
-# PybindGPU: control the device context
+# The next tests follow PybindGPU's page about the control of the device context.
 
 
 def test_runtime_call_without_result_returns_status() -> None:
@@ -69,30 +69,30 @@ def test_runtime_calls_and_arrays_share_primary_context() -> None:
 
 @pytest.fixture(scope="module")
 def fn() -> Callable[[Any], None]:
-    """Return existing device code that accepts a pointer."""
+    """Return existing device code, as a C function that accepts a pointer."""
     kernel = PyGPU.Kernel("__global__ void increase(long long *values) { values[threadIdx.x] += 1; }")
     return lambda pointer: kernel[1, 6](pointer)
 
 
-def test_low_level_array_roundtrip_applies_device_code(fn: Callable[[Any], None]) -> None:
+def test_low_level_array_roundtrip_applies_c_function_on_device(fn: Callable[[Any], None]) -> None:
     A = numpy.array([1, 2, 3, 4, 5, 6])
 
-    da = PyGPU.DeviceArray_int64(A)  # Point host_data() to the data pointer in A
+    da = PyGPU.DeviceArray_int64(A)  # Point host_data() to the data pointer of A.
     assert int(da.host_data()) == A.ctypes.data
     assert not da.allocated(), "device_data() is unallocated at first"
     assert int(da.device_data()) == 0
-    da.allocate()  # Allocate memory on the device
+    da.allocate()  # Allocate memory on the device.
     assert repr(da.last_status()) == SUCCESS
     assert int(da.device_data()) != 0
     da.to_device()  # Copy data to device
-    fn(da.device_data())  # Apply function to data on device
-    da.to_host()  # Copy data back into the data pointer in A
+    fn(da.device_data())  # Apply the function to the data on the device.
+    da.to_host()  # Copy the data back into the data pointer of A.
     assert repr(da.last_status()) == SUCCESS
     assert A.tolist() == [2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_every_label_has_array_and_pointer_class(label: str) -> None:
+def test_every_dtype_label_has_array_and_pointer_class(label: str) -> None:
     host = numpy.array([1, 2, 3], label)
     da = getattr(PyGPU, f"DeviceArray_{label}")(host)
     da.to_device()
@@ -110,12 +110,12 @@ def test_device_array_rejects_buffer_of_other_dtype() -> None:
 def test_high_level_array_roundtrip_keeps_values() -> None:
     gpuarray = gpuarray_of_page
     complex_dtype = numpy.complex64
-    # Send a numpy array to the device
+    # Send a NumPy array to the device.
     k = numpy.array([1, 2, 3, 4, 5, 6])
     k_gpu = gpuarray.to_gpu(k)
-    # Allocate memory (e.g. a 3x3x3 array) on device
+    # Allocate memory on the device, here for a 3x3x3 array.
     fk_gpu = gpuarray.GPUArray((3, 3, 3), dtype=complex_dtype)
-    # Send device memory to host
+    # Send device memory to the host.
     fk = fk_gpu.get()
 
     assert k_gpu.get().tolist() == k.tolist()
@@ -146,7 +146,7 @@ def test_array_pointer_is_integer_for_ctypes(fn: Callable[[Any], None]) -> None:
     assert int(array.device_data) == array.ptr
 
 
-# PybindGPU: abstract pointers
+# The next tests follow PybindGPU's page about abstract pointers.
 
 
 def test_safe_pointer_get_returns_host_address() -> None:
@@ -251,7 +251,7 @@ def test_arrays_print_compute_and_slice_like_numpy(context: None) -> None:
     assert (2 * x_gpu).dtype == numpy.float32
     assert len(x_gpu) == 5
     assert numpy.array_equal(x_gpu[0:3].get(), x[0:3])
-    assert float(x_gpu[1]) == x[1]  # PyCUDA did not support this at the time of the text.
+    assert float(x_gpu[1]) == x[1]  # PyCUDA did not support this when the text was written.
 
 
 def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
@@ -265,7 +265,7 @@ def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
     func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
     assert numpy.array_equal(y_gpu.get(), 2 * x)
     assert numpy.array_equal(y_gpu.get(), (2 * x_gpu).get())
-    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # the arrays themselves are accepted too
+    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # The arrays themselves are accepted too, not only their `gpudata`.
     assert numpy.array_equal(y_gpu.get(), 2 * x)
 
 
@@ -298,7 +298,7 @@ def test_array_can_be_bound_to_texture(context: None) -> None:
 
 
 def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any]) -> None:
-    """Run the mpi4py program in one process. There may be fewer devices than processes."""
+    """Run the mpi4py program of the text in one process. There may be fewer devices than processes."""
     root, rank = 0, comm.rank
     sendbuf: Any = []
     if rank == 0:
@@ -312,7 +312,7 @@ def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any])
     ctx = current_dev.make_context()  # make a working context
     ctx.push()  # let context make the lead
 
-    # recieve data and port it to gpu:
+    # Receive the data and upload it to the GPU.
     x_gpu_part = gpuarray.to_gpu(comm.scatter(sendbuf, root))
     # do something...
     for _ in range(K):
@@ -372,7 +372,7 @@ def test_same_source_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     dest = gpuarray.zeros(4, numpy.float32)
     ones = gpuarray.to_gpu(numpy.ones(4, numpy.float32))
     first(dest, ones, ones, block=(4, 1, 1))
-    # Without a compiler on the path, a second compilation would fail.
+    # Without a compiler on the path, a second compilation would fail, so the cache must be used.
     monkeypatch.setenv("PATH", "")
     again = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     again(dest, dest, dest, block=(4, 1, 1))
@@ -401,7 +401,7 @@ NUM_THREADS = 512  # Threads per block
 
 
 def blocks() -> int:
-    """Return the number of blocks per grid: the program's number on a GPU, a smaller number elsewhere."""
+    """Return the number of blocks of the grid: that of the program on a GPU, and a smaller one elsewhere."""
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 
@@ -476,10 +476,10 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
     kernel = checked(driver.cuModuleGetFunction(module, b"saxpy"))
 
     a = numpy.array([2.0], dtype=numpy.float32)
-    n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # a size_t; the program's uint32 is too short for it
+    n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # The parameter is a size_t; uint32 is too short.
     size = int(n)
     hX, hY = numpy.random.rand(size).astype(numpy.float32), numpy.random.rand(size).astype(numpy.float32)
-    # The arrays are PyGPU's, where the program calls cuMemAlloc; the stream is created by NVIDIA's package.
+    # The arrays are PyGPU's; the program called cuMemAlloc instead. NVIDIA's package creates the stream.
     stream = checked(driver.cuStreamCreate(0))
     given = PyGPU.Stream.from_handle(int(stream))
     with given:
@@ -489,7 +489,7 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
     checked(driver.cuLaunchKernel(kernel, blocks(), 1, 1, NUM_THREADS, 1, 1, 0, stream, args.ctypes.data, 0))
     checked(driver.cuStreamSynchronize(stream))
     assert numpy.array_equal(arrays[2].get(), a * hX + hY)
-    # A launch of the same source by PyGPU gives bitwise equal results.
+    # PyGPU's launch of the same source must give bitwise equal results.
     again = PyGPU.empty(size, numpy.float32)
     PyGPU.Kernel(SAXPY, options=["--fmad=false"])[blocks(), NUM_THREADS](2.0, arrays[0], arrays[1], again, size)
     assert numpy.array_equal(again.get(), arrays[2].get())

@@ -1,4 +1,4 @@
-"""Test the `cuda*` calls: the effects of valid calls, and the statuses of invalid calls."""
+"""Test the `cuda*` calls of the runtime: the effects of valid calls, and the statuses of invalid calls."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def test_device_synchronize_succeeds() -> None:
     assert runtime.cudaDeviceSynchronize() == 0
 
 
-def test_device_reset_calls_backend(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A real reset would destroy the memory of all other tests.
+def test_device_reset_calls_reset_of_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The backend's function is replaced, because a real reset would destroy the memory of all other tests.
     called: list[bool] = []
     monkeypatch.setattr(_core, "reset_device", lambda: called.append(True))
     assert runtime.cudaDeviceReset() == 0
@@ -134,7 +134,7 @@ def test_stream_synchronize_and_query_succeed(flags: int) -> None:
 
 
 class Foreign:
-    """Represent a stream of another library."""
+    """Imitate a stream of another library."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle

@@ -1,4 +1,4 @@
-"""Test status objects, names and messages of errors, and the last error of a thread."""
+"""Test status objects, the names and messages of errors, and the last error of a thread."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_status_hashes_like_integer() -> None:
     assert len({cudaError_t(3), cudaError_t(3), 3}) == 1
 
 
-def test_status_is_true_if_error() -> None:
+def test_status_is_true_only_for_error() -> None:
     assert not cudaError_t(0)
     assert cudaError_t(1)
     assert not nvmlReturn_t(0)
@@ -125,7 +125,7 @@ def test_error_table_matches_cuda_bindings() -> None:
         pytest.skip("cuda-bindings is not installed")
     runtime = importlib.import_module("cuda.bindings.runtime")
     for name, member in runtime.cudaError_t.__members__.items():
-        # A newer release may have more codes; common codes must agree.
+        # A newer CUDA release may have further codes, but common codes must agree.
         if int(member) in _error_table.CUDA_ERRORS:
             assert _error_table.CUDA_ERRORS[int(member)][0] == name
 

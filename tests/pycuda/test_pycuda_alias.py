@@ -1,4 +1,4 @@
-"""Test `as_pycuda`, which replaces PyCUDA for code that imports `pycuda`."""
+"""Test `as_pycuda`, after which `import pycuda` gives PyGPU's modules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 
 def run(code: str, *arguments: str, folder: Path | None = None) -> str:
-    """Return the output of a new process."""
+    """Run Python in a new process, and return its output."""
     command = [sys.executable, *(["-c", code] if code else []), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -29,7 +29,7 @@ def test_library_importing_pycuda_gets_pygpu(tmp_path):
     assert run(code, folder=tmp_path) == "((2, 3), True)\n"
 
 
-def test_alias_and_package_share_module_objects():
+def test_pycuda_alias_and_package_share_module_objects():
     code = """
 import sys, PyGPU
 assert PyGPU.as_pycuda() is PyGPU
@@ -41,7 +41,7 @@ print(PyGPU.driver.__name__, PyGPU.driver.__spec__.name, PyGPU.as_pycuda() is Py
     assert run(code) == "[] True True True\nPyGPU.driver PyGPU.driver True\n"
 
 
-def test_missing_module_raises_import_error():
+def test_import_of_missing_pycuda_module_raises_import_error():
     code = """
 import PyGPU
 PyGPU.as_pycuda()

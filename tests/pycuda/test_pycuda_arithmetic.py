@@ -1,4 +1,4 @@
-"""Test PyCUDA's elementwise functions: names, arguments, and dtypes that differ from NumPy's."""
+"""Test PyCUDA's elementwise functions: names, arguments, and result dtypes that differ from NumPy's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UNARY)
-def test_cumath_matches_numpy_in_dtype_of_array(name):
+def test_cumath_matches_numpy_computed_in_dtype_of_array(name):
     x = np.linspace(0.1, 0.9, 30).astype(np.float32)
     result = getattr(cumath, name)(gpu(x))
     assert result.dtype == np.float32
@@ -256,7 +256,7 @@ def test_transpose_and_reshape_accept_axes_and_lengths():
     assert gpuarray.reshape(device, 4, -1).shape == (4, 6)
 
 
-def test_splay_covers_elements_without_empty_blocks():
+def test_splay_returns_grid_that_covers_elements_without_empty_blocks():
     for n in (0, 1, 32, 33, 5000, 10**9):
         (blocks, one), (threads, *rest) = gpuarray.splay(n)
         assert (one, *rest) == (1, 1, 1)
@@ -298,7 +298,7 @@ def test_vector_types_are_kernel_arguments():
     assert PyGPU.tools.dtype_to_ctype(vec.longlong2) == "long2"
 
 
-def test_invalid_values_do_not_warn_on_gpu():
+def test_invalid_values_cause_no_warning_on_gpu():
     with warnings.catch_warnings():
         warnings.simplefilter("error" if PyGPU.backend_name() != "cpu" else "ignore")
         cumath.log(gpu([-1.0]))

@@ -227,7 +227,7 @@ CUBE = numpy.arange(5 * 6 * 200, dtype="u1").reshape(5, 6, 200)
 
 
 def sides(copy, source, target):
-    """Set source and target of a copy to ndarrays or allocations."""
+    """Set the source and the target of a copy object to ndarrays or allocations."""
     (copy.set_src_host if isinstance(source, numpy.ndarray) else copy.set_src_device)(source)
     (copy.set_dst_host if isinstance(target, numpy.ndarray) else copy.set_dst_device)(target)
 

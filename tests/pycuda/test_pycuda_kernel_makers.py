@@ -1,6 +1,6 @@
-"""Test PyCUDA's elementwise kernel generators.
+"""Test PyCUDA's functions that generate elementwise kernels.
 
-A generator returns a prepared function. Its arguments are addresses, numbers, and last the number of elements.
+Each of them returns a prepared function. Its arguments are addresses, numbers, and last the number of elements.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Z = np.array([1 + 2j, -3j, 4, 0.5 - 1j], COMPLEX)
 
 
 def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
-    """Launch a kernel whose last array argument is its result; return this result."""
+    """Launch a kernel whose last array argument is its result, and return this result."""
     out = PyGPU.zeros(4, dtype)
     run(function, out, *(gpu(one) if isinstance(one, np.ndarray) else one for one in arguments), out)
     return out.get()
 
 
-@pytest.mark.enough_on("cpu")  # On other backends only the tests below this one run, with fewer kernels.
+@pytest.mark.enough_on("cpu")  # On other backends only the tests below this test run, because they need fewer kernels.
 @pytest.mark.parametrize(
     ("maker", "types", "arguments", "wanted"),
     [
@@ -84,7 +84,7 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
 def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
     function = getattr(elementwise, maker)(*types)
     function = function[0] if isinstance(function, tuple) else function
-    # The last dtype argument of a maker is the dtype of the result; the default is float32.
+    # The last dtype argument of a generator is the dtype of the result; the default is float32.
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     dtype = dtypes[-1] if dtypes else SINGLE
     np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)

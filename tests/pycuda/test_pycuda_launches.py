@@ -1,4 +1,4 @@
-"""Test launches with PyCUDA's syntax."""
+"""Test kernel launches with PyCUDA's syntax."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def doubled() -> np.ndarray:
     return np.arange(8, dtype=np.float32) * 2
 
 
-def test_pycuda_hello_world_runs(module):
+def test_hello_world_program_of_pycuda_runs(module):
     a, b = np.random.default_rng(1).random((2, 400), dtype=np.float32)
     dest = np.zeros_like(a)
     module.get_function("multiply")(drv.Out(dest), drv.In(a), drv.In(b), block=(400, 1, 1), grid=(1, 1))
@@ -123,7 +123,7 @@ def test_launch_rejects_missing_block_and_unknown_keyword(module, x):
     assert (x.get() == np.arange(8)).all()
 
 
-def test_launch_of_impossible_shape_raises_logic_error_and_value_error(module, x):
+def test_launch_of_impossible_shape_raises_logic_and_value_error(module, x):
     scale = module.get_function("scale")
     for keywords in ({"block": (1 << 20, 1, 1)}, {"block": (8, 1, 1), "grid": (0, 1)}):
         with pytest.raises(drv.LogicError) as raised:

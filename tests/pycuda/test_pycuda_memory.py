@@ -203,7 +203,7 @@ def test_ipc_handle_of_allocation_is_opened():
     try:
         opened = driver.IPCMemoryHandle(handle)
     except PyGPU.CudaError:
-        return  # A real driver opens the handle in another process only, which tests/gpu tests.
+        return  # A real driver opens the handle only in another process, as a test in tests/gpu does.
     assert numpy.array_equal(driver.from_device_like(opened, VALUES), VALUES)
     opened.close()
     with pytest.raises(PyGPU.CudaError, match="freed already"):
@@ -379,13 +379,13 @@ def test_events_are_shared_by_ipc_handle():
     try:
         opened = PyGPU.Event.from_ipc_handle(handle)
     except PyGPU.CudaError:
-        return  # A real driver opens the handle in another process only.
+        return  # A real driver opens the handle only in another process.
     opened.synchronize()
     assert opened.query()
 
 
 @pytest.mark.skipif(not CPU, reason="drivers share")
-def test_cpu_rejects_ipc_and_names_multiprocessing():
+def test_ipc_error_on_cpu_names_multiprocessing():
     for share in (
         lambda: driver.mem_get_ipc_handle(driver.mem_alloc(8)),
         lambda: PyGPU.Event.from_ipc_handle(bytes(64)),

@@ -1,4 +1,4 @@
-"""Test the table of names in docs/porting_from_pycuda.md."""
+"""Test the table of PyCUDA's names in docs/porting_from_pycuda.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "porting_from_pycuda.md"
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Yield module, name and status (same, different or absent) of each row of the table."""
+    """Yield the module, the name and the status (same, different or absent) in each row of the table."""
     module = ""
     for line in PAGE.read_text().split("## Every name")[1].splitlines():
         if heading := re.fullmatch(r"### `([\w.]+)`", line):
@@ -26,7 +26,7 @@ def rows() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("module", "name", "how"), list(rows()))
-def test_name_exists_unless_compatibility_table_says_no(module, name, how):
+def test_pycuda_name_exists_unless_porting_table_lists_it_as_absent(module, name, how):
     try:
         found = hasattr(importlib.import_module(module), name)
     except ModuleNotFoundError:

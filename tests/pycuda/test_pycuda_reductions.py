@@ -24,7 +24,7 @@ def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
-def test_reductions_match_numpy_in_dtype_of_array(dtype: str) -> None:
+def test_reductions_match_numpy_computed_in_dtype_of_array(dtype: str) -> None:
     host = HOST.astype(dtype)
     for host_view, a in ((host, gpu(host)), (host.T[::-1, ::2], gpu(host).T[::-1, ::2])):
         for name in ("sum", "min", "max"):
@@ -89,7 +89,7 @@ def test_concatenate_and_stack_match_numpy() -> None:
 
 
 class Counting:
-    """Allocate memory and count the calls."""
+    """Allocate memory from a pool, and count the calls."""
 
     def __init__(self) -> None:
         self.count = 0

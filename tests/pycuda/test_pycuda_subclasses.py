@@ -1,4 +1,4 @@
-"""Test subclasses of PyCUDA's classes, and arrays whose memory is assigned later."""
+"""Test subclasses of PyCUDA's classes, and arrays whose memory is assigned after their creation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TWICE = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
 
 
 def array_without_memory(how):
-    """Return an array of shape (3, 4) without memory."""
+    """Return an array of shape (3, 4) that has no memory yet."""
     if how == "allocator":
         return gpuarray.GPUArray((3, 4), np.float32, allocator=lambda nbytes: 0)
     return gpuarray.GPUArray((3, 4), np.float32, gpudata=0)
@@ -124,7 +124,7 @@ def test_in_out_and_inout_derive_from_argument_handler():
 
 
 class Told(drv.InOut):
-    """Define an argument handler whose first argument is a name and that records its calls."""
+    """Define an argument handler that has a name as its first argument and records its calls."""
 
     def __init__(self, name, array):
         super().__init__(array)
@@ -233,7 +233,7 @@ THINGS = {
 
 
 def derived(base, given):
-    """Return a subclass whose `__init__` has other arguments than its base."""
+    """Return a subclass whose `__init__` has other arguments than that of its base."""
 
     class Derived(base):
         def __init__(self, owner, *, calls_super=True):

@@ -1,4 +1,4 @@
-"""Test texture and surface references, which CUDA 12 lacks: PyGPU implements them by texture and surface objects."""
+"""Test texture and surface references, which CUDA 12 lacks. PyGPU implements them by texture and surface objects."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_1d_array_copies_use_byte_offsets() -> None:
         one.get_descriptor()
 
 
-def test_texture_reads_double_and_complex_through_hacks(numbers: SourceModule) -> None:
+def test_texture_reads_double_and_complex_by_pycuda_helper_functions(numbers: SourceModule) -> None:
     rng = np.random.default_rng(8)
     real = rng.normal(size=(4, 4))
     both = (rng.normal(size=16) + 1j * rng.normal(size=16)).astype("complex64")
@@ -219,7 +219,7 @@ def test_texture_reads_double_and_complex_through_hacks(numbers: SourceModule) -
     numbers.get_texref("real").set_array(drv.matrix_to_array(real, "C", allow_double_hack=True))
     PyGPU.to_gpu(both).bind_to_texref_ext(numbers.get_texref("both"), allow_complex_hack=True)
     numbers.get_texref("layers").set_array(drv.np_to_array(layers, "C", allowSurfaceBind=True))
-    gc.collect()  # The texture reference keeps the array that was bound.
+    gc.collect()  # The texture reference keeps the bound array alive.
     r, b, one = PyGPU.empty((4, 4)), PyGPU.empty(16, "complex64"), PyGPU.empty((4, 4), "complex128")
     numbers.get_function("read")(r, b, one, block=(4, 4, 1))
     np.testing.assert_array_equal(r.get(), real)
@@ -241,7 +241,7 @@ def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) ->
     b = a[0] + 1j * a[1]
     y = PyGPU.to_gpu(b.astype("complex64"))
     spread = numbers.get_function("spread")
-    for is_read in (0, 1):  # The surface has one layer; an access to layer 1 is clamped to this layer.
+    for is_read in (0, 1):  # The surface has only one layer, so the access to layer 1 is clamped to it.
         spread(y, np.int32(is_read), block=(4, 4, 1))
     np.testing.assert_array_equal(y.get(), b.T.astype("complex64"))
     with pytest.raises(ValueError, match="SURFACE_LDST"):

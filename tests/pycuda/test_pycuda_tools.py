@@ -1,4 +1,4 @@
-"""Test PyCUDA's tools and platform queries."""
+"""Test PyCUDA's module `tools` and its queries of the platform."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def context():
     yield from tools.init_cuda_context_fixture()
 
 
-def test_fixture_opens_and_closes_context(context):
+def test_pytest_fixture_opens_and_closes_context(context):
     drv.Context.synchronize()
 
 
@@ -130,7 +130,7 @@ def test_device_data_rejects_unknown_properties():
 
 
 class Known(tools.DeviceData):
-    """Define device data with all properties."""
+    """Define device data in which all properties are known."""
 
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp = 1024, 32, 32, 64
     registers, shared_memory = 65536, 100 << 10

@@ -1,4 +1,4 @@
-"""Test first steps of PyCUDA users, and the errors for missing features."""
+"""Test the first steps of PyCUDA's users, and the errors for features that PyGPU lacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __global__ void wide(long long *out, size_t n, long long a, short b, unsigned c)
 
 
 class Text:
-    """Represent a source that converts to text, like a template."""
+    """Define a source object that converts to text, like a template."""
 
     def __str__(self) -> str:
         return SOURCE

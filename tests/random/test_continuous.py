@@ -1,6 +1,6 @@
-"""Test that real numbers have their exact distribution.
+"""Test that real random numbers have their exact distribution.
 
-`test_same_numbers.py` compares the backends, so the CPU backend alone draws the many numbers that this needs.
+Many numbers are needed, so only the CPU backend draws them; `test_same_numbers.py` compares the backends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def draw(name: str, *parameters: Any, **keywords: Any) -> np.ndarray:
 
 
 def log_cdf(density: Any, low: float, high: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the distribution function of a positive number with the density of its logarithm."""
+    """Return the distribution function of a positive number, given the density of its logarithm."""
     cumulative = integrated(density, low, high)
     return lambda values: cumulative(np.log(values))
 
@@ -54,7 +54,7 @@ def test_beta_numbers_have_beta_distribution(a: float, b: float) -> None:
 
 
 def test_f_and_t_numbers_are_transformed_beta_numbers() -> None:
-    # y = m x / n of an F-distributed x has the odds of a beta-distributed number with parameters m/2 and n/2.
+    # For an F-distributed x, m x / n equals b / (1 - b), where b has a beta distribution with parameters m/2 and n/2.
     cumulative = integrated(logit_beta_density(1.5, 4.0), -40.0, 40.0)
     assert_distributed(draw("f", 3, 8), lambda x: cumulative(np.log(x * 3 / 8)))
     constant = math.lgamma(3.0) - math.lgamma(2.5) - 0.5 * math.log(5 * math.pi)
@@ -64,7 +64,7 @@ def test_f_and_t_numbers_are_transformed_beta_numbers() -> None:
 
 
 @pytest.mark.parametrize(("df", "nonc"), [(0.7, 3.0), (3.0, 5.0)])
-def test_noncentral_chi_square_is_poisson_mixture(df: float, nonc: float) -> None:
+def test_noncentral_chi_square_numbers_are_poisson_mixture(df: float, nonc: float) -> None:
     parts = [
         (math.exp(k * math.log(nonc / 2) - nonc / 2 - math.lgamma(k + 1)), log_gamma_density(df / 2 + k))
         for k in range(60)
@@ -94,7 +94,7 @@ SIMPLE: list[tuple[str, tuple[float, ...], Callable[[np.ndarray], np.ndarray]]] 
 
 
 @pytest.mark.parametrize(("name", "parameters", "cumulative"), SIMPLE, ids=[row[0] for row in SIMPLE])
-def test_numbers_have_closed_distribution_function(name: str, parameters: Any, cumulative: Any) -> None:
+def test_numbers_have_distribution_function_of_closed_form(name: str, parameters: Any, cumulative: Any) -> None:
     values = draw(name, *parameters)
     assert values.dtype == np.float64
     assert_distributed(values, cumulative)
@@ -154,7 +154,7 @@ def test_exponential_and_normal_numbers_are_functions_of_raw_numbers() -> None:
     np.testing.assert_array_max_ulp(PyGPU.random.default_rng(3).standard_normal(COUNT - 1).get(), pairs.T.ravel(), 6)
 
 
-def test_float32_numbers_are_quantiles_of_halves_of_raw_numbers() -> None:
+def test_float32_numbers_are_quantiles_of_32_bit_halves_of_raw_numbers() -> None:
     halves = PyGPU.random.default_rng(3).random_raw(COUNT // 2).get().view(np.int32)
     sizes = np.abs(halves.astype(np.float64)) * 2.0**-32
     drawn = PyGPU.random.default_rng(3).standard_exponential(halves.size, "float32").get()

@@ -1,4 +1,4 @@
-"""Test PyCUDA's ``curandom``: functions that programs call, and the distributions of the numbers."""
+"""Test PyCUDA's module `curandom`: its functions, and the distributions of the numbers."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_seed_and_skip_ahead_determine_values() -> None:
 
 
 @pytest.mark.enough_on("cuda")
-def test_sobol_points_follow_direction_vectors() -> None:
+def test_sobol_points_are_computed_from_direction_vectors() -> None:
     count = PSEUDO[0]()._count
     rng = np.random.default_rng(1)
     vectors = (1 << np.arange(31, -1, -1, dtype=np.uint64)) | rng.integers(0, 1 << 20, (count, 32), np.uint64)
@@ -119,16 +119,16 @@ def test_sobol_points_follow_direction_vectors() -> None:
 @pytest.mark.parametrize(
     "maker", [curandom.Sobol32RandomNumberGenerator, curandom.ScrambledSobol64RandomNumberGenerator]
 )
-def test_points_of_library_tables_fill_cube_evenly(maker: type) -> None:
+def test_points_of_library_sobol_tables_fill_cube_evenly(maker: type) -> None:
     if curandom.get_curand_version() is None:
         pytest.skip("the vendor's library is not there")
     generator = maker()
     points = generator.gen_uniform((64, generator._count), np.float64).get()[:, :10]
     if not maker.__name__.startswith("Scrambled"):
-        # The first dimension is the van der Corput sequence.
+        # The first dimension of the points is the van der Corput sequence.
         assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
-    # Of 64 successive points, each of 64 equal intervals of an axis contains one point. Each cell of a 4x4 grid over
-    # the first two axes contains four points.
+    # For 64 successive points, each of 64 equal intervals of an axis contains one point.
+    # Each cell of a 4x4 grid over the first two axes contains four points.
     for axis in points.T:
         np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
     quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)
@@ -168,7 +168,7 @@ def output(program: str, library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-def test_sobol_tables_are_those_of_vendor_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sobol_tables_equal_those_of_vendor_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "stand_in.c", tmp_path / "libcurand.so.10"
     prefix = {"cuda": "curand", "hip": "hiprand"}[PyGPU.backend_name()]
     source.write_text(STAND_IN.replace("NAME", prefix))

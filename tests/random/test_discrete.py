@@ -1,4 +1,4 @@
-"""Test that integers have their exact distribution; `test_same_numbers.py` compares the backends."""
+"""Test that random integers have their exact distribution. The backends are compared by `test_same_numbers.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Test distributions of random numbers by their moments and the Kolmogorov distance.
+"""Test distributions of random numbers by their moments and by the Kolmogorov distance.
 
-One seed in ten million exceeds a bound although the distribution is right.
+For a right distribution, one seed in ten million exceeds a bound.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def test_normal_numbers_are_normal_and_independent(dtype: str) -> None:
     values = drawn.get().astype(np.float64)
     for lag in (1, 2, 8):
         assert abs((values[lag:] * values[:-lag]).mean()) < 5.5 / math.sqrt(COUNT)
-    # The squares of adjacent values are independent too.
+    # The squares of adjacent values must be uncorrelated too.
     squares = values[: COUNT // 2 * 2].reshape(-1, 2) ** 2 - 1
     assert abs((squares[:, 0] * squares[:, 1]).mean()) < 5.5 * 2 / math.sqrt(COUNT / 2)
     assert abs(values).max() > 3
 
 
-def test_uniform_numbers_are_below_1() -> None:
+def test_uniform_numbers_are_always_below_1() -> None:
     drawn = generator().random(COUNT, "float32").get()
     assert (drawn >= 0).all()
     assert (drawn < 1).all()

@@ -1,4 +1,4 @@
-"""Test NumPy's older functions and `RandomState`."""
+"""Test NumPy's older random functions, such as `rand`, and the class `RandomState`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import PyGPU
 PyGPU.device_count()
 
 
-def test_functions_draw_the_numbers_of_default_rng_after_seed() -> None:
+def test_legacy_functions_draw_numbers_of_default_rng_after_seed() -> None:
     PyGPU.random.seed(12)
     rng = PyGPU.random.default_rng(12)
     np.testing.assert_array_equal(PyGPU.random.rand(2, 3).get(), rng.random((2, 3)).get())
@@ -31,7 +31,7 @@ def test_functions_draw_the_numbers_of_default_rng_after_seed() -> None:
     assert (PyGPU.random.random(3).get() != PyGPU.random.random_sample(3).get()).all()
 
 
-def test_random_state_is_copied_and_pickled_with_its_position() -> None:
+def test_copied_and_pickled_random_state_keeps_position_in_stream() -> None:
     rng = PyGPU.random.RandomState(5)
     rng.rand(3)
     copies = (copy.deepcopy(rng), pickle.loads(pickle.dumps(rng)))
@@ -45,7 +45,7 @@ def test_random_state_is_copied_and_pickled_with_its_position() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_signatures_are_those_of_numpy() -> None:
+def test_legacy_function_signatures_match_numpy() -> None:
     for ours, numpys in (
         (PyGPU.random, np.random),
         (PyGPU.random.RandomState, np.random.RandomState),
@@ -67,7 +67,7 @@ def test_signatures_are_those_of_numpy() -> None:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("seed", [-1, 1 << 32, "a", 1.5, [1, -1], []])
-def test_bad_seeds_raise_the_errors_of_numpy(seed: Any) -> None:
+def test_invalid_seeds_raise_same_errors_as_numpy(seed: Any) -> None:
     with pytest.raises(Exception) as wanted:  # noqa: PT011
         np.random.seed(seed)
     with pytest.raises(wanted.type):
@@ -77,7 +77,7 @@ def test_bad_seeds_raise_the_errors_of_numpy(seed: Any) -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_older_functions_check_their_arguments() -> None:
+def test_legacy_functions_reject_invalid_arguments() -> None:
     with pytest.warns(DeprecationWarning, match="randint"):
         drawn = PyGPU.random.random_integers(3, size=50)
     assert set(drawn.tolist()) == {1, 2, 3}
@@ -89,7 +89,7 @@ def test_older_functions_check_their_arguments() -> None:
         PyGPU.random.normal(0, -1)
 
 
-def test_threads_sharing_a_state_draw_each_element_once() -> None:
+def test_threads_sharing_random_state_draw_each_number_once() -> None:
     rng = PyGPU.random.RandomState(9)
     parts: list[np.ndarray] = []
 
@@ -106,7 +106,7 @@ def test_threads_sharing_a_state_draw_each_element_once() -> None:
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.sort(wanted))
 
 
-def test_threads_that_skip_and_draw_never_repeat_a_number() -> None:
+def test_threads_that_skip_and_draw_never_repeat_number() -> None:
     rng = PyGPU.random.default_rng(9)
     parts: list[np.ndarray] = []
 

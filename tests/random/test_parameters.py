@@ -26,7 +26,7 @@ VALUES = (-1, 0, -0.0, 0.5, 2, math.nan, math.inf, 1e300, [1, -1], [math.nan, 2]
 
 
 def outcome(rng: Any, name: str, *arguments: Any, **keywords: Any) -> Any:
-    """Return the shape of the result, or the type of the error."""
+    """Return the shape of the result of a call, or the type of its error."""
     try:
         return np.shape(getattr(rng, name)(*arguments, **keywords))
     except Exception as error:
@@ -40,7 +40,7 @@ def number_of_parameters(name: str) -> int:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", OF_PARAMETERS)
-def test_parameters_are_accepted_and_refused_as_in_numpy(name: str) -> None:
+def test_distribution_parameters_are_accepted_or_rejected_like_numpy(name: str) -> None:
     numpys, rng = np.random.default_rng(1), PyGPU.random.default_rng(1)
     count = number_of_parameters(name)
     values = VALUES if count < 3 else VALUES[:-2]
@@ -91,12 +91,12 @@ def test_parameters_are_accepted_and_refused_as_in_numpy(name: str) -> None:
         ("permuted", ([1, 2],), {"axis": 1}),
     ],
 )
-def test_bad_arguments_raise_the_errors_of_numpy(name: str, arguments: Any, keywords: Any) -> None:
+def test_invalid_distribution_parameters_raise_same_errors_as_numpy(name: str, arguments: Any, keywords: Any) -> None:
     wanted = outcome(np.random.default_rng(1), name, *arguments, **keywords)
     assert outcome(PyGPU.random.default_rng(1), name, *arguments, **keywords) == wanted
 
 
-def test_device_arrays_are_parameters_that_broadcast() -> None:
+def test_device_arrays_as_distribution_parameters_broadcast() -> None:
     shapes = np.array([[0.5], [3.0]])
     scales = np.array([1.0, 2.0, 4.0], "float32")
     wanted = PyGPU.random.default_rng(3).gamma(shapes, scales, (4, 2, 3)).get()
@@ -116,7 +116,7 @@ def test_device_arrays_are_parameters_that_broadcast() -> None:
     assert rng.multinomial(PyGPU.to_gpu(np.array([3, 8])), [0.5, 0.5]).sum(-1).tolist() == [3, 8]
 
 
-def test_out_receives_numbers_of_standard_gamma() -> None:
+def test_out_array_receives_numbers_of_standard_gamma() -> None:
     wanted = PyGPU.random.default_rng(3).standard_gamma([1.0, 2.0, 3.0], (2, 3), "float32").get()
     out = PyGPU.zeros((2, 6), "float32")
     assert PyGPU.random.default_rng(3).standard_gamma([1.0, 2.0, 3.0], dtype="float32", out=out[:, ::2]).shape == (2, 3)
@@ -127,7 +127,7 @@ def test_out_receives_numbers_of_standard_gamma() -> None:
         PyGPU.random.default_rng(3).standard_gamma(1.0, 5, "float32", out=out)
 
 
-def test_each_element_of_a_sampler_advances_the_stream_by_one_number() -> None:
+def test_each_element_of_sampler_advances_stream_by_one_number() -> None:
     together = PyGPU.random.default_rng(8)
     together.random(3, "float32")
     parts = PyGPU.random.default_rng(8)
@@ -143,7 +143,7 @@ def test_each_element_of_a_sampler_advances_the_stream_by_one_number() -> None:
     assert together.random() == parts.random()
 
 
-def test_vectors_have_their_sums_and_moments() -> None:
+def test_vector_distributions_have_correct_sums_and_moments() -> None:
     rng = PyGPU.random.default_rng(4)
     shares = rng.dirichlet([1.0, 2.0, 5.0], 4000).get()
     np.testing.assert_allclose(shares.sum(-1), 1, rtol=1e-14)
@@ -164,7 +164,7 @@ def test_vectors_have_their_sums_and_moments() -> None:
     assert rng.dirichlet([1.0, 1.0], (0, 2)).shape == (0, 2, 2)
 
 
-def test_permuted_moves_elements_of_each_row_on_its_own() -> None:
+def test_permuted_moves_elements_of_each_row_independently() -> None:
     rng = PyGPU.random.default_rng(4)
     host = np.tile(np.arange(50), (20, 1))
     rows = rng.permuted(PyGPU.to_gpu(host), axis=1).get()
@@ -193,7 +193,7 @@ def test_captured_samplers_draw_next_numbers_at_each_launch() -> None:
     assert rng.random() == other.random()
 
 
-def test_captured_calls_accept_device_arrays_without_waiting() -> None:
+def test_captured_samplers_accept_device_arrays_without_wait() -> None:
     rng, other = (PyGPU.random.default_rng(6) for _ in range(2))
     low, high = PyGPU.to_gpu(np.array([1, 5])), PyGPU.to_gpu(np.array([4, 50]))
     stream = PyGPU.Stream()

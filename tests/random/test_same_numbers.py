@@ -1,6 +1,6 @@
-"""Test that one seed gives the same numbers on every backend: the stored ones.
+"""Test that one seed gives the same numbers on every backend: those that are stored in the repository.
 
-``python tests/random/test_same_numbers.py`` stores the numbers of the current backend after a deliberate change.
+``python tests/random/test_same_numbers.py`` stores the numbers of the current backend after an intended change.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _sampled() -> Iterator[tuple[str, Draw]]:
 
 DRAWS: dict[str, Draw] = {
     **dict(_sampled()),
-    # Sums over so many numbers that thread blocks of a GPU compute some of them apart.
+    # Sums over so many numbers that several thread blocks of a GPU compute them.
     "binomial in sums": lambda rng: rng.binomial(100, 0.3, (9, 250)).sum(axis=1),
     "chisquare in sums": lambda rng: rng.chisquare(3.0, (9, 250)).sum(axis=1),
     "gamma in sums": lambda rng: rng.gamma([0.5, 2.0], 3.0, (300, 2)).sum(axis=0),
@@ -86,14 +86,14 @@ DRAWS: dict[str, Draw] = {
 
 
 def drawn(name: str) -> np.ndarray:
-    """Draw after a number of 32 bits, so that half a number is kept and the first element is amid a block."""
+    """Draw three 32-bit numbers first, so that half of a 64-bit number is kept and the draw begins within a block."""
     rng = PyGPU.random.default_rng(36)
     rng.random(3, "float32")
     return DRAWS[name](rng).get()
 
 
 @pytest.mark.parametrize("name", DRAWS)
-def test_numbers_are_the_stored_ones_on_every_backend(name: str) -> None:
+def test_numbers_of_seed_equal_stored_ones_on_every_backend(name: str) -> None:
     stored = json.loads(STORED.read_text())[name]
     values = drawn(name)
     assert values.dtype == stored["dtype"]
@@ -104,7 +104,7 @@ def test_numbers_are_the_stored_ones_on_every_backend(name: str) -> None:
         np.testing.assert_array_equal(values.ravel(), wanted)
 
 
-def test_shuffle_gives_the_order_of_permutation() -> None:
+def test_shuffle_moves_elements_in_order_of_permutation() -> None:
     array = PyGPU.arange(40)
     PyGPU.random.default_rng(5).shuffle(array)
     np.testing.assert_array_equal(array.get(), PyGPU.random.default_rng(5).permutation(40).get())
@@ -119,7 +119,7 @@ SPLIT: dict[str, Callable[..., PyGPU.GPUArray]] = {
 
 
 @pytest.mark.parametrize("name", SPLIT)
-def test_split_and_captured_calls_give_numbers_of_one_call(name: str) -> None:
+def test_split_and_captured_draws_give_same_numbers_as_one_draw(name: str) -> None:
     sizes = (1, 900, 2, 6) if name in ("chisquare", "poisson") else (2, 900, 2, 6)
     whole = SPLIT[name](PyGPU.random.default_rng(36), sum(sizes)).get()
     rng = PyGPU.random.default_rng(36)
@@ -134,7 +134,7 @@ def test_split_and_captured_calls_give_numbers_of_one_call(name: str) -> None:
 
 
 def store() -> None:
-    """Store the numbers of the current backend."""
+    """Store the numbers of the current backend as the expected ones."""
     rows = {name: drawn(name) for name in sorted(DRAWS)}
     texts = [
         f'"{name}": {{"dtype": "{values.dtype}", "values": {json.dumps(values.ravel().tolist())}}}'

@@ -78,8 +78,8 @@ def test_integers_match_numpy_without_rejection() -> None:
 
 @pytest.mark.enough_on("cuda")
 def test_integers_are_uniform_if_many_draws_are_rejected() -> None:
-    # With this width a third of the random 32-bit values must be rejected. Otherwise some integers would occur twice as
-    # often as others.
+    # With this width a third of the random 32-bit values must be rejected.
+    # Otherwise some integers would occur twice as often as others.
     width = 3 << 30
     print("seed", SEED)
     drawn = PyGPU.random.default_rng(SEED).integers(width, size=30_000, dtype="int64").get()
@@ -103,7 +103,7 @@ def test_random_writes_to_out_of_any_layout_and_offset() -> None:
     np.testing.assert_array_equal(turned.get(), numpys.random((4, 5), "float32"))
 
 
-def test_random_accepts_no_shape_and_empty_shape() -> None:
+def test_random_accepts_missing_shape_and_empty_shape() -> None:
     rng, numpys = both()
     assert rng.random().shape == ()
     numpys.random()

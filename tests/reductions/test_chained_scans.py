@@ -1,6 +1,6 @@
 """Test scans of rows that several thread blocks share, on every backend.
 
-Each block waits for the prefix of the previous block.
+Each block waits for the sum that the previous block has computed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import PyGPU
 
 
 @pytest.mark.parametrize("dtype", ["int32", "complex128"])
-def test_scan_passes_prefixes_from_block_to_block(dtype: str) -> None:
+def test_scan_passes_sums_from_block_to_block(dtype: str) -> None:
     # A tile has 1024 elements, and 256 tiles form a group.
     count = 600_001 if dtype == "int32" else 20_000
     host = np.random.default_rng(6).integers(-4, 5, (2, count)).astype(dtype)
     np.testing.assert_array_equal(PyGPU.to_gpu(host).cumsum(axis=1).get(), host.cumsum(axis=1))
 
 
-def test_scan_of_one_byte_elements_passes_state_between_blocks() -> None:
+def test_scan_of_one_byte_elements_passes_sums_between_blocks() -> None:
     host = np.random.default_rng(7).permutation(30_000).astype("float32")
     ours = PyGPU.logical_and.accumulate(PyGPU.to_gpu(host))
     np.testing.assert_array_equal(ours.get(), np.logical_and.accumulate(host))

@@ -1,4 +1,4 @@
-"""Test reductions that compare complex numbers: lexicographic order and the first NaN, as in NumPy."""
+"""Test reductions that compare complex numbers: the order is lexicographic and the first NaN wins, as in NumPy."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def test_complex_reduction_accepts_initial_and_where():
     assert array.min(where=PyGPU.to_gpu(mask), initial=9j).item() == host.min(where=mask, initial=9j)
 
 
-def test_empty_complex_reduction_raises_numpys_error():
+def test_empty_complex_reduction_raises_same_error_as_numpy():
     with pytest.raises(ValueError, match="zero-size array"):
         PyGPU.zeros(0, "complex64").max()

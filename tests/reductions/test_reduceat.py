@@ -36,7 +36,7 @@ def values(shape: tuple[int, ...], kind: str) -> np.ndarray:
     whole = rng.integers(0, 2 if kind == "bool" else 4, shape)
     if np.dtype(kind).kind == "c":
         return (whole + 1j * whole[::-1]).astype(kind)
-    return whole.astype(kind)  # Sums are exact, and so are most products.
+    return whole.astype(kind)  # With these values sums are exact, and so are most products.
 
 
 def assert_close(ours: Any, numpys: np.ndarray) -> None:
@@ -50,7 +50,7 @@ def assert_close(ours: Any, numpys: np.ndarray) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", UFUNCS)
-def test_segments_of_any_axis_match_numpy(name: str, kind: str) -> None:
+def test_reduceat_along_any_axis_matches_numpy(name: str, kind: str) -> None:
     function, counterpart = getattr(PyGPU, name), getattr(np, name)
     if name.startswith("bitwise") and np.dtype(kind).kind in "fc":
         with pytest.raises(TypeError):
@@ -76,7 +76,7 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_segments_of_any_layout_match_numpy(name: str) -> None:
+def test_reduceat_of_any_layout_matches_numpy(name: str) -> None:
     host = values((20, 16), "int32")
     view = LAYOUTS[name]
     for indices in (np.array([0, 3, 7, 5]), [1], PyGPU.to_gpu(np.array([9, 0, 5, 0]))[::2]):
@@ -84,7 +84,7 @@ def test_segments_of_any_layout_match_numpy(name: str) -> None:
         assert_same(PyGPU.add.reduceat(view(PyGPU.to_gpu(host)), indices), np.add.reduceat(view(host), on_host))
 
 
-def test_long_segments_keep_sums_exact_and_repeat_bit_for_bit() -> None:
+def test_reduceat_of_long_segments_is_exact_and_reproducible() -> None:
     whole = np.arange(200_000)
     assert_same(PyGPU.add.reduceat(PyGPU.to_gpu(whole), [0, 5, 150_000]), np.add.reduceat(whole, [0, 5, 150_000]))
     # Differences of cumulative sums would lose the small elements.
@@ -95,7 +95,7 @@ def test_long_segments_keep_sums_exact_and_repeat_bit_for_bit() -> None:
     assert found.get().tobytes() == PyGPU.add.reduceat(array, [0, 1000]).get().tobytes()
 
 
-def test_segment_of_one_element_is_copy_of_it() -> None:
+def test_reduceat_copies_segment_of_one_element() -> None:
     host = np.array([-0.0, np.nan, -0.0, np.inf], "float32")
     for function in (PyGPU.add, PyGPU.minimum):
         assert_same(function.reduceat(PyGPU.to_gpu(host), [0, 0, 1, 2, 3]), host[[0, 0, 1, 2, 3]])
@@ -114,13 +114,13 @@ def test_reduceat_computes_in_dtype_of_output(kind: str, out_kind: str) -> None:
     assert_same(PyGPU.add.reduceat(PyGPU.to_gpu(host), [0, 2], 1, "int8"), np.add.reduceat(host, [0, 2], 1, "int8"))
 
 
-def test_output_may_overlap_operand() -> None:
+def test_reduceat_output_may_overlap_operand() -> None:
     array = PyGPU.arange(8)
     PyGPU.add.reduceat(array, [0, 4], out=array[:2])
     assert array.tolist() == [6, 22, 2, 3, 4, 5, 6, 7]
 
 
-def test_numpy_dispatches_reduceat() -> None:
+def test_reduceat_of_numpy_ufunc_dispatches_to_pygpu() -> None:
     found = np.maximum.reduceat(PyGPU.to_gpu(np.array([1, 7, 3, 2])), np.array([0, 2]), dtype="float32")
     assert_same(found, np.array([7, 3], "float32"))
     assert PyGPU.add.reduceat(array=PyGPU.arange(4), indices=[0, 1]).tolist() == [0, 6]
@@ -149,13 +149,13 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_reduceat_rejects_what_numpy_rejects(name: str) -> None:
+def test_reduceat_rejects_same_arguments_as_numpy(name: str) -> None:
     call = REFUSED[name]
     host = np.ones((3, 4))
     assert_same_refusal(outcome(lambda: call(PyGPU, PyGPU.to_gpu(host))), outcome(lambda: call(np, host)))
 
 
-def test_rejected_device_indices_and_outputs_leave_output_unchanged() -> None:
+def test_rejected_reduceat_leaves_output_unchanged() -> None:
     array, out = PyGPU.ones(3), PyGPU.zeros(2)
     with pytest.raises(IndexError, match=r"index 5 out-of-bounds in add.reduceat \[0, 3\)"):
         PyGPU.add.reduceat(array, PyGPU.to_gpu(np.array([0, 5])), out=out)

@@ -14,7 +14,7 @@ import simulated
 
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
-# A simulated GPU compiles each kernel as a host program, so few dtypes of each kind are tested there.
+# Few dtypes of each kind are tested on a simulated GPU, because it compiles each kernel as a host program.
 IS_SIMULATED = simulated.driver() is not None
 KINDS = [
     "bool",
@@ -34,7 +34,7 @@ RNG = np.random.default_rng(7)
 
 
 def values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Return small numbers: sums of integers are exact, and most products are finite."""
+    """Return small numbers, with which sums of integers are exact and most products are finite."""
     if dtype == "bool":
         return RNG.integers(0, 2, shape).astype(bool)
     whole = RNG.integers(0 if dtype[0] == "u" else -4, 5, shape)
@@ -279,7 +279,8 @@ def test_nonpositive_variance_divisor_matches_numpy() -> None:
 def test_variance_in_complex_dtype_is_complex(name: str) -> None:
     host = np.arange(6.0).reshape(2, 3)
     for values in (host, host + 1j * host[::-1]):
-        with warnings.catch_warnings(action="ignore"):  # NumPy's functions that ignore NaN discard imaginary parts
+        # NumPy's functions that ignore NaN warn, because they discard imaginary parts.
+        with warnings.catch_warnings(action="ignore"):
             expected = getattr(np, name)(values, axis=1, dtype="c16")
             ours = getattr(PyGPU, name)(PyGPU.to_gpu(values), axis=1, dtype="c16")
         assert ours.dtype == expected.dtype
@@ -301,7 +302,7 @@ def test_reductions_accept_numbers_as_mask() -> None:
         array.max(where=False)
 
 
-def test_reduction_of_array_without_axes_accepts_axis_0_like_numpy() -> None:
+def test_reduction_of_0d_array_accepts_axis_0_like_numpy() -> None:
     host = np.array(3.0)
     array = PyGPU.to_gpu(host)
     for name in ("sum", "max", "any", "argmin", "nanmean", "ptp", "count_nonzero"):

@@ -41,7 +41,7 @@ UFUNCS = [
 
 
 def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Return small numbers: sums of integers are exact, and most products are finite."""
+    """Return small numbers, with which sums of integers are exact and most products are finite."""
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(bool)
     whole = rng.integers(0 if dtype[0] == "u" else -4, 5, shape)

@@ -1,4 +1,4 @@
-"""Test that tests cover the claims of the README, and that figures in the README equal measured results."""
+"""Test that the claims of the README are covered by tests, and that its figures equal measured results."""
 
 import functools
 import importlib.util
@@ -32,7 +32,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def claims(text: str) -> list[tuple[str, str]]:
-    """Return the text of each claim and the tests that cover it."""
+    """Return the text of each claim, with the tests that are named as its evidence."""
     return [(row[0], row[1]) for row in rows(text)]
 
 
@@ -68,7 +68,7 @@ def test_evidence_of_claims_exists() -> None:
     assert [words for words, held_by in found if not REFERENCE.search(held_by)] == []
 
 
-def test_claims_are_quotations_of_pages() -> None:
+def test_claims_of_table_are_quotations_of_pages() -> None:
     said = " ".join(plain(page.read_text(encoding="utf-8")) for page in PAGES)
     assert [words for words, _ in claims(CLAIMS.read_text(encoding="utf-8")) if plain(words) not in said] == []
 

@@ -26,14 +26,14 @@ def module(name: str) -> ModuleType:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
-    """Run the program in a separate process."""
+    """Run compare.py in a separate process."""
     command = [sys.executable, str(FOLDER / "compare.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run a small comparison of PyGPU and NumPy; return the path of its result."""
+    """Run a small comparison of PyGPU and NumPy, and return the path of the result file."""
     path = tmp_path_factory.mktemp("compare") / "result.json"
     libraries = ["--libraries", "PyGPU", "NumPy", "cuda.core"]
     done = run("--quick", "--only", "device", "--sizes", "65536", "--json", str(path), *libraries)

@@ -33,8 +33,8 @@ def count_words() -> ModuleType:
     return module
 
 
-def test_count_skips_code_names_figures_and_generated_parts(count_words: ModuleType) -> None:
-    # Two, words, One, link, and, GB, s
+def test_word_count_skips_code_names_figures_and_generated_parts(count_words: ModuleType) -> None:
+    # The words are: Two, words, One, link, and, GB, s.
     assert count_words.count(PAGE) == 7
     # #, Two, words, One, [link](page.md), and, `a, name`, 12, GB/s.
     assert count_words.count(PAGE, everything=True) == 10

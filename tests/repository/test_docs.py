@@ -1,6 +1,6 @@
 """Test the documentation: the reference, the form of docstrings, and the examples in docstrings.
 
-pytest itself runs the code blocks of README.md and docs/, by the conftest.py of the repository.
+The repository's conftest.py makes pytest run the code blocks of README.md and docs/.
 """
 
 import doctest
@@ -26,7 +26,7 @@ from PyGPU._names import index
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
-# All modules except those whose import has side effects.
+# The tests cover all modules except those whose import has side effects.
 MODULES = (
     PyGPU,
     PyGPU.gpuarray,
@@ -79,7 +79,7 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # As `python docs/SCRIPT` does, because scripts import modules of their folder.
+    # The script's folder is on the path, as for `python docs/SCRIPT`, because scripts import modules of their folder.
     sys.path.insert(0, str(ROOT / "docs"))
     try:
         spec.loader.exec_module(module)
@@ -89,7 +89,7 @@ def script(name: str) -> ModuleType:
 
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
-    """Return methods and properties of a class and of its bases within the package."""
+    """Return the methods and properties of a class, and of its bases within the package."""
     # Attributes that the docstring of a class describes, such as slots and constants, need no docstring.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
@@ -120,7 +120,7 @@ def documented() -> dict[str, Any]:
         for name in names:
             value = getattr(module, name)
             if not callable(value) or (isinstance(value, type) and issubclass(value, np.generic)):
-                continue  # a constant, or a type of NumPy's
+                continue  # This object is a constant, or a type that NumPy defines.
             if name in index.GROUPS["NumPy's own"]:
                 continue  # documented by NumPy
             add(name, value)
@@ -158,7 +158,7 @@ def listed_parameters(section: str) -> set[str]:
 
 
 def faults(thing: Any) -> list[str]:
-    """Return the missing parts of a docstring."""
+    """Return a description of each missing part of a docstring."""
     text = inspect.getdoc(thing) or ""
     if not text:
         return ["has no docstring"]
@@ -182,7 +182,7 @@ def faults(thing: Any) -> list[str]:
 DOCUMENTED = documented()
 
 
-# Calls in examples that need a compiler for kernels.
+# Calls that appear in examples and need a compiler for kernels.
 COMPILING = re.compile(r"\b(Kernel|Module|SourceModule|sizeof|compile|load_source|compile_source)\(")
 
 
@@ -216,7 +216,7 @@ def test_docstring_example_gives_shown_output(test: doctest.DocTest) -> None:
 
 def test_docstrings_of_functions_differ() -> None:
     by_text: dict[str, list[str]] = {}
-    for name, thing in DOCUMENTED.items():  # an object with two names counts once
+    for name, thing in DOCUMENTED.items():  # An object that has two names counts once.
         if not isinstance(thing, type) and "." not in name:
             by_text.setdefault(inspect.getdoc(thing) or "", []).append(name)
     assert [names for names in by_text.values() if len(names) > 1] == []

@@ -38,7 +38,7 @@ def test_example_matches_numpy(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded")
-def test_pycuda_program_needs_only_other_imports() -> None:
+def test_pycuda_example_needs_only_changed_imports() -> None:
     load("pycuda_multiply").main()
 
 
@@ -70,7 +70,7 @@ def test_mandelbrot_example_matches_numpy() -> None:
         z = np.where(inside, z * z + c, z)
         inside &= np.abs(z) <= 2
     black = (image == 0).all(axis=2)
-    # For points at the edge the result may depend on the last bit of a coordinate.
+    # At the edge of the set, the result may depend on the last bit of a point's coordinate.
     assert (black != inside).sum() <= 2
     assert 0.1 < black.mean() < 0.5
 
@@ -109,7 +109,7 @@ def test_zones_example_assigns_nearest_city() -> None:
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
     products = points @ places.T
     chosen = example.zones(places, width, height).get().ravel()
-    # Either city is right if both are equally near.
+    # If two cities are equally near, either one is right.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 
@@ -119,7 +119,7 @@ def test_walks_example_counts_every_walk_at_each_step() -> None:
     seen = example.visits(places, 19.0, 50)
     assert seen.shape == (50, 40)
     assert (seen.sum(axis=0) == 300).all()
-    middle = np.abs(places.get()) < 0.76  # the two intervals around 0
+    middle = np.abs(places.get()) < 0.76  # These are the two intervals around 0.
     assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
 
 

@@ -24,7 +24,7 @@ def module(name: str) -> ModuleType:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a separate process."""
+    """Run fusion.py in a separate process."""
     command = [sys.executable, str(FOLDER / "fusion.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -18,13 +18,13 @@ Module = tuple[str, ...]
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import cycle; `sources` maps file paths to texts."""
+    """Return a sentence for each import cycle; `sources` maps the paths of files to their texts."""
     graph = imports(sources)
     return [f"these import each other: {', '.join(names)}" for names in sorted(_strongly_connected(graph))]
 
 
 def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
-    """Return the modules imported by each module, if they are separate files."""
+    """Return, for each module, the modules that it imports, if these are separate files."""
     files = [RustSource(name, text) for name, text in sources.items()]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     files = [
@@ -35,7 +35,7 @@ def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
     for file in files:
         for reference in file.references():
             target = _file_of(reference.path, known)
-            # A map may name the modules in its folder.
+            # A `mod.rs` may name the modules in its folder.
             if target is not None and target[: len(file.module)] != file.module:
                 graph[file.module].add(target)
     return graph

@@ -1,4 +1,4 @@
-"""Test the comparison of instruction counts of small calls: regressions, and incomparable counts."""
+"""Test the comparison of instruction counts of small calls: regressions, and counts that cannot be compared."""
 
 import importlib.util
 import json
@@ -25,7 +25,7 @@ def instructions() -> ModuleType:
 
 
 def counts(view: int, numpy: int = 1000, ptr: int = 400) -> dict[str, dict[str, int]]:
-    """Return the instruction counts of one run by call and library."""
+    """Return the instruction counts of one run, by call and library."""
     return BEFORE | {"a[1]": {"PyGPU": view, "NumPy": numpy}, "ptr": {"PyGPU": ptr}}
 
 

@@ -1,4 +1,4 @@
-"""Test the checks of language: the list of words, and the subjects of commits."""
+"""Test the language checks: the list of words, and the subjects of commits."""
 
 import importlib.util
 import subprocess
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def lint() -> ModuleType:
-    """Return tools/lint_language.py as a module."""
+    """Load tools/lint_language.py as a module."""
     spec = importlib.util.spec_from_file_location("lint_language", ROOT / "tools/lint_language.py")
     assert spec is not None
     assert spec.loader is not None

@@ -36,7 +36,7 @@ PYTHON_RANK = _ranks(PYTHON_LINE)
 
 
 def violations(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import that violates the order; `sources` maps file paths to texts."""
+    """Return a sentence for each import that violates the order; `sources` maps the paths of files to their texts."""
     files = [RustSource(name, text) for name, text in sorted(sources.items())]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     found = []
@@ -45,7 +45,8 @@ def violations(sources: Mapping[str, str]) -> list[str]:
             continue
         if file.module[:1] == ("backend",):
             found += _between_vendors(file)
-        if file.module[:1] == ("python",) and len(file.module) > 1:  # its lib.rs declares every folder
+        # The crate's lib.rs may import every folder, because it declares them.
+        if file.module[:1] == ("python",) and len(file.module) > 1:
             found += _against_the_folders(file)
     return found
 
@@ -84,8 +85,8 @@ def test_imports_run_one_way() -> None:
 
 
 def test_only_capture_module_permits_host_memory_in_copies() -> None:
-    # Code that allows a copy to use host memory must first query whether its stream is captured. A captured copy would
-    # read pageable memory at each launch of the graph, when the memory may have another content.
+    # Code that allows a copy to use host memory must first query whether its stream is captured.
+    # A captured copy would read pageable memory at each launch of the graph, when the memory may have another content.
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
@@ -95,8 +96,8 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
 
 
 def test_unsafe_calls_of_c_are_in_ffi_folder() -> None:
-    # Only `src/python/ffi` may call the C APIs of Python, NumPy and DLPack. Unsafe code of the other folders concerns
-    # device memory and the classes of this crate.
+    # Only `src/python/ffi` may call the C APIs of Python, NumPy and DLPack.
+    # Unsafe code of the other folders concerns device memory and the classes of this crate.
     folder = ROOT / "src" / "python"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in folder.rglob("*.rs")]
     counts = {file.file: len(list(file.lines_naming(r"\bunsafe\b", outside=file.test_only))) for file in files}
@@ -113,8 +114,8 @@ def test_only_two_crates_depend_on_python() -> None:
     for manifest in (ROOT / "src").glob("*/Cargo.toml"):
         dependencies = tomllib.loads(manifest.read_text())["dependencies"]
         naming |= {(manifest.parent.name, name) for name in ("pyo3", "numpy") if name in dependencies}
-    # `base` depends on pyo3 by an optional feature, because Rust's orphan rule requires that `base` defines the
-    # conversion of its error type into exceptions.
+    # The crate `base` depends on pyo3 by an optional feature.
+    # Rust's orphan rule requires that `base` itself converts its error type into exceptions.
     assert naming == {("base", "pyo3"), ("python", "pyo3"), ("python", "numpy")}
     base = tomllib.loads((ROOT / "src/base/Cargo.toml").read_text())
     assert base["dependencies"]["pyo3"]["optional"] is True
@@ -142,7 +143,7 @@ def test_only_two_crates_depend_on_python() -> None:
         ("src/python/compat/raw.rs", "use crate::cellar;"),
     ],
 )
-def test_layer_check_finds_planted_violation(file: str, text: str) -> None:
+def test_layer_check_finds_inserted_violation(file: str, text: str) -> None:
     assert len(violations({file: text})) == 1
 
 
@@ -166,7 +167,7 @@ def test_layer_check_accepts_allowed_imports(sources: dict[str, str]) -> None:
     assert violations(sources) == []
 
 
-def test_layer_violation_names_its_line() -> None:
+def test_message_of_layer_violation_has_line_number() -> None:
     assert violations({"src/backend/hip/a.rs": "\n\nuse crate::cuda::Cuda;\n"}) == [
         "src/backend/hip/a.rs:3: the backend hip must not use backend::cuda::Cuda"
     ]

@@ -1,4 +1,4 @@
-"""Test MPI programs in four processes, each with its own device: the CPU under four device numbers."""
+"""Test MPI programs in four processes with one device each: the CPU, under four device numbers."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def run(processes: int, *program: str, devices: int = 4) -> subprocess.Completed
     return mpi.run(processes, *program, PYGPU_CPU_DEVICES=str(devices), PYGPU_BACKEND="cpu")
 
 
-def test_four_processes_scatter_compute_and_gather() -> None:
+def test_four_mpi_processes_scatter_compute_and_gather() -> None:
     done = run(4, str(EXAMPLES / "mpi_scatter.py"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "4 processes scaled 262144 elements each\n"
 
 
 @pytest.mark.parametrize("way", [[], ["--device-pointers"]], ids=["buffers", "pointers"])
-def test_four_processes_pass_and_sum_arrays(way: list[str]) -> None:
-    # The elements fill more than two chunks, and the last chunk is shorter.
+def test_four_mpi_processes_pass_and_sum_arrays(way: list[str]) -> None:
+    # The elements fill more than two chunks of a message, and the last chunk is shorter.
     done = run(4, str(EXAMPLES / "mpi_device.py"), "--elements", "9000001", *way)
     assert done.returncode == 0, done.stderr
     assert "4 processes on cpu:0, cpu:1, cpu:2, cpu:3: passed and summed 9000001" in done.stdout
 
 
-def test_process_without_device_reports_it_and_ends_others() -> None:
+def test_mpi_process_without_device_reports_it_and_ends_others() -> None:
     done = run(3, "-m", "mpi4py", str(EXAMPLES / "mpi_device.py"), devices=2)
     assert done.returncode != 0
     assert "process 2 is number 2 on" in done.stderr
@@ -80,7 +80,7 @@ def test_seed_program_runs_with_gpuarrays_of_four_processes() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_page_program_sums_over_three_processes() -> None:
+def test_program_of_mpi_page_sums_over_three_processes() -> None:
     page = (ROOT / "docs" / "howto" / "collectives.md").read_text()
     (program,) = re.findall(r"```python\n(import PyGPU\n(?:(?!```).)*?Iallreduce.*?)```", page, re.DOTALL)
     done = run(3, "-m", "mpi4py", "-c", program + "if MPI.COMM_WORLD.rank == 0: print(int(a[0]))")
@@ -88,7 +88,7 @@ def test_page_program_sums_over_three_processes() -> None:
     assert done.stdout == "6\n"
 
 
-def test_failing_process_ends_waiting_processes() -> None:
+def test_failing_mpi_process_ends_waiting_processes() -> None:
     program = """if True:
         from mpi4py import MPI
         import PyGPU
@@ -102,7 +102,7 @@ def test_failing_process_ends_waiting_processes() -> None:
     assert "this one has no more to say" in done.stderr
 
 
-def test_launcher_belongs_to_mpi_of_mpi4py(tmp_path: Path) -> None:
+def test_mpi_launcher_belongs_to_library_of_mpi4py(tmp_path: Path) -> None:
     own = mpi.launcher()
     for name, says in {"mpiexec": "mpirun (Open MPI) 4.1.6", "mpirun": "HYDRA build details:"}.items():
         if mpi.kind_of(says) == mpi.library():
@@ -115,7 +115,7 @@ def test_launcher_belongs_to_mpi_of_mpi4py(tmp_path: Path) -> None:
         mpi.launcher(str(tmp_path))
 
 
-def test_killed_process_ends_all_processes() -> None:
+def test_killed_mpi_process_ends_all_processes() -> None:
     program = """if True:
         import os, signal
         from mpi4py import MPI

@@ -1,4 +1,4 @@
-"""Test the declarations of public names: generated files are current, and an error names file and line."""
+"""Test the declarations of public names: generated files are current, and errors name the file and the line."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_declaration_check_finds_unreadable_mark(tools: Tools, text: str, messag
 
 
 def returned(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the functions and methods of a module, including overloads, with their result types."""
+    """Yield the functions and methods of a module, including overloads, with the types of their results."""
     for node in ast.walk(ast.parse(text)):
         for one in getattr(node, "body", ()) if isinstance(node, ast.Module | ast.ClassDef) else ():
             if isinstance(one, ast.FunctionDef):
@@ -203,7 +203,7 @@ def returned(text: str) -> Iterator[tuple[str, str]]:
                 yield owner + one.name, "nothing" if one.returns is None else ast.unparse(one.returns)
 
 
-def test_operators_and_functions_do_not_return_any(tools: Tools) -> None:
+def test_operators_and_functions_are_not_typed_as_returning_any(tools: Tools) -> None:
     names, stub, _ = tools
     declared = names.declared()
     files = {one.path for one in declared if one.path.suffix == ".py"} | {stub.STUB}

@@ -1,6 +1,6 @@
 """Test that each Rust function that attaches to the Python interpreter first requires a `PythonAccess`.
 
-`PythonAccess` is not available on a thread that is launching deferred operations. Python code must not run there.
+A thread that is launching deferred operations cannot get a `PythonAccess`, because no Python code may run there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BEHIND_A_CHECK = {("interpreter.rs", "new"), ("callback.rs", "release_with_gil")
 
 
 def unchecked(name: str, text: str) -> list[str]:
-    """Return the functions of a file that attach to the interpreter without a check by `PythonAccess`."""
+    """Return the functions of a file that attach to the interpreter without requiring a `PythonAccess`."""
     starts = [(found.start(), found[1]) for found in FUNCTION.finditer(text)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
     found = []

@@ -25,7 +25,7 @@ MAX_FILES = 20
 ROOMS = ("src", "python", "tests")
 OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
 CONFLICT = re.compile(r"^(<{7}|>{7}) ")
-# Folders that exist on one machine only. A path inside a URL or after a name is allowed.
+# Folders that exist only on one machine. A path with such a name inside a URL, or after another name, is allowed.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
 
@@ -36,13 +36,13 @@ def too_long(texts: Mapping[str, str]) -> list[str]:
 
 
 def too_full(names: Iterable[str]) -> dict[str, int]:
-    """Return the number of source files of each folder that has more than `MAX_FILES` of them."""
+    """Return the number of source files in each folder that has more than `MAX_FILES` of them."""
     counts = Counter(str(Path(name).parent) for name in names if Path(name).suffix in OF_SOURCE)
     return {folder: count for folder, count in counts.items() if count > MAX_FILES}
 
 
 def lines_with(pattern: re.Pattern[str], texts: Mapping[str, str]) -> list[str]:
-    """Return the lines in which a pattern matches."""
+    """Return the lines of the texts in which a pattern matches."""
     return [
         f"{name}:{number}: {line.strip()}"
         for name, text in texts.items()
@@ -52,17 +52,17 @@ def lines_with(pattern: re.Pattern[str], texts: Mapping[str, str]) -> list[str]:
 
 
 def texts_of(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the contents of text files by their path from the root."""
+    """Return the contents of text files, by their path from the root."""
     return dict(_read(paths))
 
 
 def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
     for path in paths:
-        # git also lists files whose deletion is not committed, and submodules.
+        # git also lists submodules, and deleted files whose deletion is not committed.
         if not path.is_file():
             continue
         content = path.read_bytes()
-        # Inputs of the fuzzers are arbitrary bytes.
+        # The inputs of the fuzzers are arbitrary bytes and no text.
         if b"\0" not in content and "corpus" not in path.parts:
             yield str(path.relative_to(ROOT)), content.decode("utf-8")
 

@@ -1,4 +1,4 @@
-"""Test the expansion of macros of the native module: the stub gets the types of macro-generated functions from it."""
+"""Test the expansion of Rust macros, from which the stub gets the types of functions that macros generate."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def api_pages() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def pages(api_pages: ModuleType) -> dict[str, str]:
-    """Return each page by its name."""
+    """Return the text of each API page, by the name of the page."""
     return dict(api_pages.pages())
 
 

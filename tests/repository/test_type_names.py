@@ -12,17 +12,17 @@ DECLARATION = re.compile(
     r"^ *(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|union|trait|type) (?P<name>[A-Z]\w*)", re.MULTILINE
 )
 MOST = 2
-# This file declares a trait; the driver of each vendor implements the trait and declares its associated types.
+# This file declares a trait. The driver of each vendor implements it and declares its associated types.
 TRAIT = "src/backend/vendor/symbols.rs"
 VENDORS = (TRAIT, "src/backend/cuda/", "src/backend/hip/")
 # Type names that each vendor's driver declares, or that are associated types of other traits.
 SHARED = {"Api", "Slot", "Error", "PreviousDevice"}
-# Folders whose types have not been renamed yet, and are therefore not checked.
+# Folders whose types have not been renamed yet, so they are not checked.
 NOT_YET = ("src/python/",)
 
 
 def modules_of_types() -> dict[str, list[str]]:
-    """Return for each type name the files that declare a type of this name."""
+    """Return, for each type name, the files that declare a type of this name."""
     found = defaultdict(set)
     associated = set(re.findall(r"^    type (\w+)", (ROOT / TRAIT).read_text(), re.MULTILINE))
     assert "GraphNode" in associated

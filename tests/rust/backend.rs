@@ -1,5 +1,5 @@
-//! Tests backends through the public interface. Each case runs in a separate process, because the available driver,
-//! the environment variable and a previous fork are properties of a process.
+//! Tests backends through the public interface. Each case runs in a separate process, because a process finds one
+//! driver, reads the environment variable once and may have been forked.
 //!
 //! The module `fakes` builds the drivers. The tests in `child` run in the separate process; if a test runner starts
 //! them directly, they do nothing.
@@ -292,7 +292,7 @@ mod child {
         let (cuda, cpu) = (default_backend().unwrap(), by_name("cpu").unwrap());
         assert_eq!(cuda.kind(), BackendKind::Cuda);
         cuda.synchronize_device(0).unwrap();
-        // Each failed check in the forked process sets a bit of its exit code, because a panic would run the parent's
+        // In the forked process, each failed check sets a bit of the exit code, because a panic would run the parent's
         // test harness in that process.
         let child = unsafe { libc::fork() };
         if child == 0 {

@@ -1,7 +1,7 @@
 //! Provides the recording backend for one test at a time.
 //!
-//! Pools, pooled events and deferred errors belong to the process, so two tests must not use the backend at once. The
-//! tests take a lock for this purpose.
+//! Pools, pooled events and deferred errors belong to the process. Two tests therefore must not use the backend at
+//! once, and each takes a lock.
 
 #![allow(dead_code, reason = "not every test binary uses all of it")]
 

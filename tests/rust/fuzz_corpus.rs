@@ -1,4 +1,4 @@
-//! Runs the fuzz targets on their corpus and on random bytes with any Rust compiler. `make fuzz` searches for further
+//! Runs the fuzz targets, with any Rust compiler, on their corpus and on random bytes. `make fuzz` searches for further
 //! inputs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
@@ -38,8 +38,8 @@ fn description_target_passes_its_corpus() {
     run_over_the_corpus("description", targets::description::run);
 }
 
-/// Returns the configuration of proptest. A failure prints its seed and stores the seed in a folder that git ignores;
-/// the next run tests stored seeds first.
+/// Returns the configuration of proptest. After a failure, proptest prints the seed and stores it in a folder that git
+/// ignores. The next run tests stored seeds first.
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/fuzz_corpus.txt");
     ProptestConfig { cases: 3000, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }

@@ -94,7 +94,7 @@ fn bytes(model: &Model, itemsize: i64) -> Vec<i64> {
     model.offsets.iter().flat_map(|offset| *offset..offset + itemsize).collect()
 }
 
-/// Returns the pairs (written byte, read byte) of an elementwise copy, sorted.
+/// Returns the sorted pairs (written byte, read byte) of an elementwise copy.
 fn copied(dst: &Model, src: &Model, itemsize: i64) -> Vec<(i64, i64)> {
     let mut pairs: Vec<(i64, i64)> = bytes(dst, itemsize).into_iter().zip(bytes(src, itemsize)).collect();
     pairs.sort_unstable();
@@ -125,8 +125,8 @@ fn partner(layout: &Layout, kind: u8) -> Layout {
     }
 }
 
-/// Returns the configuration of proptest. A failure prints its seed and stores the seed in a folder that git ignores;
-/// the next run tests stored seeds first.
+/// Returns the configuration of proptest. After a failure, proptest prints the seed and stores it in a folder that git
+/// ignores. The next run tests stored seeds first.
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/layout.txt");
     ProptestConfig { cases: 2000, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }

@@ -13,7 +13,7 @@ use pygpu::layout::{Index, MemoryOrder};
 use pygpu::ops::{Argument, ArgumentRole, Elementwise, Reduce, ReductionSpec, Scan, Scanning, Texts};
 use pygpu::stream::Stream;
 
-/// Returns the CPU's stream; `None` if device code cannot be compiled for the CPU.
+/// Returns the CPU's stream, or `None` if device code cannot be compiled for the CPU.
 fn stream() -> Option<Stream> {
     let device = Device::cpu().unwrap();
     let source =
@@ -94,7 +94,7 @@ fn expression_runs_over_arrays_of_any_layout() {
     let expected: Vec<i64> = (0..48).map(|i| first[i] + 10 * second[i % 12]).collect();
     assert_eq!(values(&sides[2]), expected);
     assert!(kernel.is_compiled(stream.device(), &plan(&arrays), false));
-    // Arrays of another shape with equal access patterns use the kernel that is already compiled.
+    // Arrays of another shape with the same access patterns use the kernel that is already compiled.
     let shorter: Vec<Array> = sides[..2]
         .iter()
         .chain([&sides[2]])
@@ -105,7 +105,7 @@ fn expression_runs_over_arrays_of_any_layout() {
         })
         .collect();
     assert!(kernel.is_compiled(stream.device(), &plan(&shorter.iter().collect::<Vec<_>>()), false));
-    // Contiguous arrays have other access patterns, for which no kernel is compiled yet.
+    // Contiguous arrays have other access patterns, so a kernel must be compiled for them.
     let flat: Vec<Array> = (0..3).map(|_| counted(&[12], &stream)).collect();
     assert!(!kernel.is_compiled(stream.device(), &plan(&flat.iter().collect::<Vec<_>>()), false));
 }
@@ -231,7 +231,7 @@ fn scan_accepts_input_as_output_but_rejects_partial_overlap() {
     assert!(refused(all, &counted(&[99], &stream)).contains("the input has 100 elements, and output_ary 99"));
     assert!(refused(&counted(&[10, 10], &stream), all).contains("input has 2 axes"));
     assert_eq!(values(&array), before, "nothing was written");
-    // Interleaved elements do not overlap.
+    // The two views are interleaved, so their elements do not overlap.
     let (even, odd) =
         (view(all, &[every(2)]), view(&array, &[Index::Slice { start: Some(1), stop: None, step: Some(2) }]));
     scan.run(&even, &odd, &parts(50), &stream).unwrap();

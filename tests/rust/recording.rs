@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pygpu::backend::*;
 use pygpu::error::{Error, OutOfMemory, Result};
 
-/// Direction of an upload. The safety condition of `promised` holds, because no stream of these tests captures.
+/// Copy direction of an upload. The safety condition of `promised` holds, because no stream of these tests captures.
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
 pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
-/// Call that the backend received.
+/// Describes a call that the backend received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
     Allocate(usize),
@@ -36,7 +36,7 @@ pub enum Call {
     Unload,
 }
 
-/// Pending work on a stream of a busy device (`Recording::lazy`).
+/// Work that is pending on a stream of a busy device (see `Recording::lazy`).
 enum Work {
     Copy { target: usize, source: usize, bytes: usize },
     Event(usize),
@@ -46,7 +46,7 @@ fn is_event(work: &Work, event: usize) -> bool {
     matches!(work, Work::Event(other) if *other == event)
 }
 
-/// Backend that records its calls. `refuse_allocations` is the number of allocations that fail before one succeeds.
+/// Backend that records its calls. `refuse_allocations` allocations fail before one succeeds.
 #[derive(Default)]
 pub struct Recording {
     pub calls: Mutex<Vec<Call>>,
@@ -55,11 +55,11 @@ pub struct Recording {
     pub device_events: bool,
     /// Whether the device is busy: copies from and to pinned memory run only when a caller waits for them.
     pub lazy: AtomicBool,
-    /// Number of the copy that fails, counted from the time of setting; 0 if no copy fails.
+    /// Determines which copy fails: 1 is the next copy, 2 the copy after it; with 0 no copy fails.
     pub failing_copy: AtomicUsize,
     /// Whether allocations of pinned memory fail.
     pub refuse_host: AtomicBool,
-    /// Bytes of pinned memory that are allocated; `pinned_peak` is the maximum so far.
+    /// Bytes of pinned memory that are allocated now; `pinned_peak` is the maximum so far.
     pub pinned: AtomicUsize,
     pub pinned_peak: AtomicUsize,
     queue: Mutex<VecDeque<(usize, Work)>>,

@@ -18,7 +18,7 @@ use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
 use recording::{Call, DOWN, Recording, UP};
 
-/// Bytes of a slot in these tests; `LIMIT` is the limit of pinned memory in bytes.
+/// Size of a slot in bytes, in these tests; `LIMIT` is the limit of pinned memory in bytes.
 const SLOT: usize = 64;
 const LIMIT: usize = 32 * SLOT;
 
@@ -158,7 +158,7 @@ fn item_larger_than_slot_is_copied_by_driver() {
     for (itemsize, is_staged) in [(SLOT as u32, true), (SLOT as u32 + 1, false)] {
         let array = Array::empty(&[9], DType::opaque(itemsize, 0), MemoryOrder::C, stream.clone()).unwrap();
         let bytes: Vec<u8> = (0..9 * itemsize).map(|byte| byte as u8).collect();
-        // The items are in reverse order, so that the host copies them one by one with any strategy.
+        // The items are in reverse order, so the host copies them one by one, whatever strategy it uses.
         let layout = Layout::strided(&[9], &[-i64::from(itemsize)], 8 * i64::from(itemsize), itemsize.into()).unwrap();
         let side = |memory: &[u8]| HostBuffer { address: memory.as_ptr() as usize, layout: layout.clone() };
         unsafe { copy::to_device(&array, &side(&bytes), &stream).unwrap() };
@@ -226,7 +226,7 @@ fn driver_copies_after_failed_pinning_until_limit_is_set() {
     assert_eq!(bench.driver.take(), [Call::Copy(UP)]);
     assert_eq!(download(&array, &stream).unwrap(), values);
     assert_eq!(ring::refusal().as_deref(), Some("no memory may be pinned"));
-    // After a failure, pinned memory is requested again only when a limit is set.
+    // After a failure, PyGPU requests pinned memory again only when a limit is set.
     bench.driver.refuse_host.store(false, Relaxed);
     upload(&array, &values, &stream).unwrap();
     assert_eq!(ring::figures(bench.device).bytes, 0);
@@ -310,7 +310,7 @@ fn concurrent_copies_of_six_threads_keep_values() {
     assert!(bench.driver.pinned_peak.load(Relaxed) <= LIMIT);
 }
 
-/// Generates a view with gaps, permuted axes and negative steps.
+/// Generates a random view with gaps, permuted axes and negative steps.
 fn views() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, Vec<usize>)> {
     prop::collection::vec((1i64..9, prop::sample::select(vec![1, 1, 2, 3, -1, -2])), 1..4).prop_flat_map(|axes| {
         let (lengths, steps): (Vec<i64>, Vec<i64>) = axes.into_iter().unzip();

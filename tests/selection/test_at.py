@@ -35,26 +35,26 @@ def check(name: str, host: np.ndarray, *given: Any) -> None:
 
 
 @pytest.mark.parametrize("name", of_few(["add", "subtract", "multiply", "maximum", "bitwise_or"], ["add", "maximum"]))
-def test_at_applies_function_once_per_repeated_index(name: str) -> None:
+def test_at_applies_function_once_for_each_repeated_index(name: str) -> None:
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     host = rng.integers(1, 5, 20)
     index = rng.integers(-20, 20, 500)
     check(name, host, index, rng.integers(1, 3, 500))
     check(name, host, index, np.array(2))
-    # The test repeats the values for NumPy, whose `at` reads beyond the end of values that it must repeat.
+    # The test repeats the values for NumPy, whose `at` would read beyond the end of shorter values.
     values = rng.integers(1, 3, 10)
     target, wanted = PyGPU.to_gpu(host), host.copy()
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))
     getattr(np, name).at(wanted, index, np.tile(values, 50))
     assert_same(target, wanted)
-    # An ndarray of the host as the second operand.
+    # The second operand is an ndarray in host memory.
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), values)
     getattr(np, name).at(wanted, index, np.tile(values, 50))
     assert_same(target, wanted)
 
 
-def test_add_at_in_index_order_equals_numpy_bitwise() -> None:
+def test_add_at_of_repeated_indices_equals_numpy_bitwise() -> None:
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     index, values = rng.integers(0, 7, 1000), rng.standard_normal(1000).astype("float32")

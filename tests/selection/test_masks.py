@@ -18,7 +18,7 @@ from support import assert_same, assert_same_refusal, of_few, outcome, told
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
-# Sizes near the sizes of tiles, and sizes that several thread blocks process.
+# Array sizes near the sizes of tiles, and sizes that several thread blocks process.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
 DENSITIES = [0.0, 0.01, 0.5, 1.0]
 
@@ -59,7 +59,7 @@ def test_mask_of_2_to_the_27_elements_matches_numpy() -> None:
 
 
 @pytest.mark.parametrize("offset", [1, 3, 8, 15])
-def test_mask_may_begin_at_any_offset(offset: int) -> None:
+def test_mask_may_begin_at_any_byte_offset(offset: int) -> None:
     rng = generator()
     for size in (100, 9000):
         mask = mask_of(rng, size + offset)
@@ -70,7 +70,7 @@ def test_mask_may_begin_at_any_offset(offset: int) -> None:
 @pytest.mark.parametrize(
     "dtype", of_few(["int8", "float16", "int32", "complex64", "complex128"], ["int8", "complex128"])
 )
-def test_mask_selects_elements_of_any_size(dtype: str) -> None:
+def test_mask_selects_elements_of_any_item_size(dtype: str) -> None:
     rng = generator()
     host = rng.integers(0, 100, (30, 40)).astype(dtype)
     mask = mask_of(rng, host.shape)
@@ -96,7 +96,7 @@ def test_mask_of_any_layout_selects_in_c_order() -> None:
     assert_same(array[wide], host[np.broadcast_to(mask[0], host.shape)])
 
 
-def test_mask_combines_with_other_items_of_key() -> None:
+def test_mask_can_be_combined_with_other_items_of_key() -> None:
     rng = generator()
     host = rng.integers(0, 1000, (6, 7, 5)).astype("int64")
     first, second, plane = mask_of(rng, 6), mask_of(rng, 7), mask_of(rng, (7, 5))

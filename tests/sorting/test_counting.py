@@ -101,7 +101,7 @@ def test_histogram_with_estimated_number_of_bins_matches_numpy(rule: str) -> Non
                 assert_same(one, other)
 
 
-def test_histogram_rejects_unknown_rule_and_rule_with_weights() -> None:
+def test_histogram_rejects_unknown_bin_rule_and_rule_with_weights() -> None:
     a = PyGPU.to_gpu([1.0, 2.0])
     with pytest.raises(ValueError, match="not a valid estimator"):
         PyGPU.histogram(a, "bad")

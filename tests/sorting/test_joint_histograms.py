@@ -24,7 +24,7 @@ def assert_same_histogram(got: Any, wanted: Any) -> None:
 
 
 def of_device(argument: Any) -> Any:
-    """Return an argument with its host arrays copied to the device."""
+    """Return an argument in which each host array is copied to the device."""
     if isinstance(argument, list):
         return [of_device(one) for one in argument]
     return PyGPU.to_gpu(argument) if isinstance(argument, np.ndarray) else argument
@@ -38,7 +38,7 @@ def test_histogramdd_matches_numpy(dtype: str, bins: Any) -> None:
     assert_same_histogram(np.histogramdd(of_device(host), bins=bins), np.histogramdd(host, bins))
 
 
-def test_histogramdd_of_every_form_of_sample_matches_numpy() -> None:
+def test_histogramdd_accepts_every_form_of_sample_like_numpy() -> None:
     x, y = SAMPLE[:, 0], SAMPLE[:, 1] / 4
     for sample in ([x, y], [x, x], x, SAMPLE[:, ::-2], SAMPLE[:0], SAMPLE.T[:2].T, np.array(3.0), SAMPLE[:1, :1]):
         assert_same_histogram(PyGPU.histogramdd(of_device(sample)), np.histogramdd(sample))

@@ -138,7 +138,7 @@ def test_median_of_no_element_is_nan_and_of_one_element_is_element() -> None:
 
 
 @pytest.mark.parametrize("name", ["quantile", "nanquantile"])
-def test_whole_numbers_as_quantiles_keep_dtype(name: str) -> None:
+def test_quantiles_of_integers_0_and_1_keep_dtype(name: str) -> None:
     for dtype in ("int8", "float32"):
         host = np.array([[3, 1, 2], [6, 5, 4]], dtype)
         for q in (0, 1, [[0, 1]], [True, False], np.array([1])):

@@ -39,7 +39,7 @@ def generator() -> np.random.Generator:
 
 
 def values(rng: np.random.Generator, shape: Any, dtype: str, most: int = 50) -> np.ndarray:
-    """Return an array with few distinct numbers; floating-point arrays contain NaN and -0."""
+    """Return an array of few distinct numbers; floating-point arrays also contain NaN and -0."""
     kind = np.dtype(dtype)
     whole = rng.integers(0, most, shape)
     if kind.kind in "biu":
@@ -104,7 +104,7 @@ def test_array_api_unique_functions_distinguish_nans(dtype: str) -> None:
     array = PyGPU.to_gpu(host)
     got, wanted = PyGPU.unique_all(array), np.unique_all(host)
     assert got._fields == wanted._fields
-    if host.dtype.kind == "c":  # NumPy does not specify the order of complex NaNs
+    if host.dtype.kind == "c":  # NumPy does not specify the order of complex NaNs, so only counts are compared.
         assert got.counts.sum().item() == host.size
         assert got.values.size == wanted.values.size
         return

@@ -14,7 +14,7 @@ from PyGPU._native import host_sorting
 from support import assert_same, assert_same_refusal, outcome
 
 PyGPU.device_count()
-# A simulated GPU compiles each kernel for the host, so few cases of each kind run there.
+# Few cases of each kind run on a simulated GPU, because it compiles each kernel for the host.
 IS_SIMULATED = simulated.driver() is not None
 WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
@@ -135,7 +135,7 @@ def test_sort_rejects_0d_array_without_axis_none() -> None:
 
 @pytest.mark.parametrize("axis", [-1, 0, None, 1, -2])
 @pytest.mark.parametrize("name", ["sort", "argsort", "partition", "argpartition"])
-def test_sort_functions_take_0d_array_like_numpy(name: str, axis: int | None) -> None:
+def test_sort_functions_accept_0d_array_like_numpy(name: str, axis: int | None) -> None:
     host = np.array(7, "float32")
     arguments = (0, axis) if "partition" in name else (axis,)
     array = PyGPU.to_gpu(host)

@@ -2,8 +2,9 @@
 
     python tests/special/make_reference.py
 
-It requires mpmath and SciPy. A row has the operands and the value of one point. Rows of `exact` are values of mpmath at
-50 digits; those of `limits` are values of SciPy at infinities, NaN, zeros, poles and beyond the domains.
+It requires mpmath and SciPy. A row contains the operands and the value of a function at one point. The rows of `exact`
+have values that mpmath computes with 50 digits. The rows of `limits` have SciPy's values at infinities, NaN, zeros,
+poles and points outside of the domain.
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ WIDE: Range = ("both", 1e-8, 1e2)
 
 
 def ndtr(x: Any) -> Any:
-    """Return the area under the normal density; the error function alone would cancel."""
+    """Return the area under the normal density.
+
+    It is not computed from erf alone, which would lose digits by cancellation.
+    """
     return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
 
 
 def inverse(function: Callable[[Any], Any], low: float, high: float) -> Callable[[Any], Any]:
-    """Return the inverse of a monotonic function by bisection and Newton's method."""
+    """Return the inverse of a monotonic function, computed by bisection and Newton's method."""
 
     def value(y: Any) -> Any:
         a, b = mpf(low), mpf(high)
@@ -93,7 +97,7 @@ def kolmogorov(y: Any) -> Any:
 
 
 def smirnov(n: Any, d: Any) -> Any:
-    """Return the survival function of the statistic of Kolmogorov and Smirnov."""
+    """Return the survival function of the one-sided Kolmogorov-Smirnov statistic."""
     terms = (
         mpmath.binomial(n, j) * (d + j / n) ** (j - 1) * (1 - d - j / n) ** (n - j)
         for j in map(mpf, range(int(n) + 1))
@@ -304,7 +308,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
 
 
 def draw(source: random.Random, of: Range, place: int) -> float:
-    """Return a number of a range that float32 can represent; the first two are the ends."""
+    """Draw a number of a range that float32 can represent; the first two draws are the ends of the range."""
     kind, low, high = of
     share = place if place < 2 else source.random()
     number = low + (high - low) * share if kind in ("line", "whole") else low * (high / low) ** share
@@ -316,7 +320,7 @@ def draw(source: random.Random, of: Range, place: int) -> float:
 
 
 def exact(name: str) -> list[list[Any]]:
-    """Return points of a function with exact values."""
+    """Return points in the domain of a function, with the function's exact values."""
     function, ranges = FUNCTIONS[name]
     source, rows = random.Random(name), []
     for place in range(COUNT):
@@ -331,7 +335,7 @@ def exact(name: str) -> list[list[Any]]:
 
 
 def limits(name: str) -> list[list[Any]]:
-    """Return SciPy's values at limits of the domain."""
+    """Return SciPy's values of a function at the limits of its domain."""
     from scipy import special
 
     function = getattr(special, name, None) or getattr(special._ufuncs, name, None)

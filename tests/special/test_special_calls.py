@@ -19,7 +19,7 @@ X = np.linspace(0.05, 0.95, 12)
 
 
 @pytest.mark.enough_on("cpu")
-def test_special_exports_every_function_of_the_table() -> None:
+def test_special_exports_every_function_of_table() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in SPECIAL.glob("*.rs"))
     declared = {name for name in re.findall(r'special!\(\s*"(\w+)"', text) if not name.startswith("_")}
     composed = {"ellipj", "lambertw", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax", "sph_harm_y"}
@@ -29,7 +29,7 @@ def test_special_exports_every_function_of_the_table() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "int32", "int64", "float32", "float64"])
-def test_special_result_is_first_of_float32_and_float64_that_holds_operands(kind: str) -> None:
+def test_special_result_is_first_of_float32_and_float64_for_operands(kind: str) -> None:
     result = PyGPU.special.ndtri(PyGPU.zeros(3, kind))
     assert result.dtype == ("float32" if np.can_cast(kind, "float32") else "float64")
     assert result.tolist() == [-math.inf] * 3
@@ -42,7 +42,7 @@ def test_special_promotes_operands_of_different_types() -> None:
     assert PyGPU.special.beta(single, PyGPU.ones(2)).dtype == np.float64
 
 
-def test_special_writes_where_mask_is_true_into_out() -> None:
+def test_special_function_writes_masked_elements_into_out() -> None:
     out = PyGPU.zeros(12, "float32")
     mask = PyGPU.to_gpu(np.arange(12) % 2 == 0)
     assert PyGPU.special.ndtr(PyGPU.to_gpu(X), out=out, where=mask) is out
@@ -50,23 +50,23 @@ def test_special_writes_where_mask_is_true_into_out() -> None:
     np.testing.assert_allclose(out.get(), np.where(np.arange(12) % 2 == 0, expected, 0), rtol=1e-6)
 
 
-def test_special_computes_in_requested_dtype() -> None:
+def test_special_function_computes_in_requested_dtype() -> None:
     assert PyGPU.special.expit(PyGPU.ones(2, "float32"), dtype="float64").dtype == np.float64
 
 
-def test_special_broadcasts_operands_of_strided_arrays() -> None:
+def test_special_function_broadcasts_strided_operands() -> None:
     rows, columns = PyGPU.to_gpu(X)[::2], PyGPU.to_gpu(X)[::-3]
     actual = PyGPU.special.beta(rows[:, None], columns[None, :]).get()
     expected = [[math.gamma(a) * math.gamma(b) / math.gamma(a + b) for b in X[::-3]] for a in X[::2]]
     np.testing.assert_allclose(actual, expected, rtol=1e-14)
 
 
-def test_special_with_two_results_returns_tuple() -> None:
+def test_special_function_with_two_results_returns_tuple() -> None:
     sine, cosine = PyGPU.special.sici(PyGPU.to_gpu([1.0]))
     assert (sine.item(), cosine.item()) == pytest.approx((0.946083070367183, 0.3374039229009681), rel=1e-15)
 
 
-def test_special_functions_fuse_with_other_operations() -> None:
+def test_special_functions_are_fused_with_other_operations() -> None:
     x = PyGPU.to_gpu(X)
     together = (PyGPU.special.ndtri(x) * 2 + PyGPU.special.log_ndtr(-x)).get()
     apart = PyGPU.special.ndtri(x).get() * 2 + PyGPU.special.log_ndtr(PyGPU.to_gpu(-X)).get()
@@ -75,7 +75,7 @@ def test_special_functions_fuse_with_other_operations() -> None:
     assert total == pytest.approx(float((-X * np.log(X)).sum()), rel=1e-13)
 
 
-def test_special_rejects_complex_and_wrong_number_of_operands() -> None:
+def test_special_rejects_complex_operands_and_wrong_operand_count() -> None:
     with pytest.raises(TypeError, match="ndtri"):
         PyGPU.special.ndtri(PyGPU.ones(2, "complex128"))
     with pytest.raises(TypeError, match="beta"):
@@ -83,7 +83,7 @@ def test_special_rejects_complex_and_wrong_number_of_operands() -> None:
 
 
 @pytest.mark.parametrize("name", ["expm1", "log1p"])
-def test_special_computes_complex_numbers(name: str) -> None:
+def test_special_function_accepts_complex_numbers(name: str) -> None:
     z = X + 0.25j
     actual = getattr(PyGPU.special, name)(PyGPU.to_gpu(z)).get()
     np.testing.assert_allclose(actual, {"expm1": np.exp(z) - 1, "log1p": np.log(1 + z)}[name], rtol=1e-13)
@@ -124,7 +124,7 @@ def test_lambertw_inverts_product_with_exponential(k: int) -> None:
     assert w.dtype == np.complex128
 
 
-def test_polygamma_and_zeta_combine_ufuncs() -> None:
+def test_polygamma_and_zeta_of_two_arguments_match_reference() -> None:
     x = PyGPU.to_gpu([1.0, 2.5])
     assert PyGPU.special.zeta(x + 1, 1.0).tolist() == ufuncs._zeta(x + 1, 1.0).tolist()
     np.testing.assert_allclose(
@@ -167,7 +167,7 @@ def test_logsumexp_of_complex_numbers_has_principal_angle_and_real_magnitude() -
     np.testing.assert_allclose(sign.get(), sums / np.abs(sums), rtol=1e-13)
 
 
-def test_logsumexp_of_extreme_and_no_elements() -> None:
+def test_logsumexp_of_extreme_numbers_and_empty_array() -> None:
     a = PyGPU.to_gpu([[-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]])
     np.testing.assert_array_equal(PyGPU.special.logsumexp(a, axis=1).get(), [-np.inf, np.inf, np.nan])
     assert PyGPU.special.logsumexp(PyGPU.zeros((0, 2)), axis=0).tolist() == [-np.inf, -np.inf]
@@ -175,18 +175,18 @@ def test_logsumexp_of_extreme_and_no_elements() -> None:
     assert PyGPU.special.logsumexp(PyGPU.ones(2, "float32")).dtype == np.float32
 
 
-def test_array_namespace_contains_special() -> None:
+def test_array_namespace_contains_module_special() -> None:
     assert PyGPU.ones(1).__array_namespace__().special is PyGPU.special
 
 
 @pytest.mark.enough_on("cpu")
-def test_import_of_special_imports_no_scipy() -> None:
+def test_import_of_special_module_does_not_import_scipy() -> None:
     code = "import sys, PyGPU.special; print(any(name.startswith('scipy') for name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 
-def test_ufunc_of_scipy_dispatches_to_device() -> None:
+def test_ufunc_of_scipy_with_device_array_runs_on_device() -> None:
     special = pytest.importorskip("scipy.special")
     x = PyGPU.to_gpu(X)
     assert isinstance(special.ndtri(x), PyGPU.GPUArray)

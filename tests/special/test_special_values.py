@@ -1,4 +1,4 @@
-"""Test values of `PyGPU.special` against mpmath's, and limits against SciPy's; reference.json contains both.
+"""Test values of `PyGPU.special` against mpmath's, and limits against SciPy's. The file reference.json contains both.
 
 ``tests/special/make_reference.py`` writes the file.
 """
@@ -18,8 +18,8 @@ from PyGPU._special import ufuncs
 REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
     (Path(__file__).parent / "reference.json").read_text(encoding="utf-8")
 )
-# Permitted relative errors that exceed the default; for Bessel functions near their first zeros. Iterations and
-# differences of logarithms lose digits.
+# Permitted relative errors of functions for which the default is too strict.
+# Iterations and differences of logarithms lose digits, as do Bessel functions near their first zeros.
 TOLERANCE = 1e-13
 TOLERANCES = {
     "ndtr": 2e-13,
@@ -31,10 +31,9 @@ TOLERANCES = {
     "iv": 1e-12,
     "kv": 1e-12,
 }
-# Functions whose limits differ at infinities from those of SciPy, or of its libraries AMOS and Boost.
+# Functions whose limits at infinities differ from those of SciPy or of SciPy's libraries AMOS and Boost.
 OTHER_AT_INFINITY = ("i0", "i1", "jv", "lpmv", "yn", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri", "nbdtri")
-# The CPU engine's normal quantile of subnormal numbers has a relative error of 2e-9.
-# SciPy 1.17 returns infinity for the logarithm of gamma of subnormal numbers, and the wrong infinity for two others.
+# For subnormal numbers, the normal quantile of the CPU engine has a relative error of 2e-9.
 OTHER_LIMITS = {
     "erfcinv": lambda y: 0 < y < 2.3e-308,
     "ndtri": lambda y: 0 < y < 2.3e-308,
@@ -43,7 +42,7 @@ OTHER_LIMITS = {
     "cotdg": lambda x: x == 0,
     "stdtrit": lambda df, p: p == 0,
 }
-# Names of which float32 is tested; the others compute in double and round.
+# Functions of which float32 is tested too. The others compute in double precision and round the result.
 FLOATS = (
     *(
         "erf",
@@ -65,13 +64,13 @@ FLOATS = (
 
 
 def columns(rows: list[list[float]], function: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the operands and the results of rows as arrays."""
+    """Return the operands and the results of reference rows as arrays."""
     table = [np.array(column) for column in zip(*rows, strict=True)]
     return table[: function.nin], table[function.nin :]
 
 
 def call(function: Any, operands: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Return the results of a function on the device."""
+    """Return the results of a function that is computed on the device."""
     results = function(*map(PyGPU.to_gpu, operands))
     return tuple(one.get() for one in (results if isinstance(results, tuple) else (results,)))
 
@@ -99,7 +98,7 @@ def test_special_function_matches_exact_values_in_float32(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, rows in REFERENCE.items() if rows["limits"]])
-def test_special_function_has_limits_of_scipy(name: str) -> None:
+def test_special_function_at_limits_matches_scipy(name: str) -> None:
     function = getattr(ufuncs, name)
     rows = REFERENCE[name]["limits"]
     if name in OTHER_AT_INFINITY:
@@ -108,7 +107,7 @@ def test_special_function_has_limits_of_scipy(name: str) -> None:
         rows = [row for row in rows if not OTHER_LIMITS[name](*row[: function.nin])]
     operands, expected = columns(rows, function)
     for actual, limit in zip(call(function, operands), expected, strict=True):
-        # At 1e300 the phase of an oscillation is not significant.
+        # At 1e300 the phase of an oscillating function is not significant.
         np.testing.assert_allclose(
             actual, limit, rtol=1e-12, atol=1e-149 if name in ("j0", "j1", "y0", "y1") else 1e-300
         )

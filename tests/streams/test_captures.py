@@ -29,7 +29,7 @@ COUNT = 1000
 
 
 class Bench:
-    """Hold a capturing stream, and objects created before the capture."""
+    """Hold a capturing stream, and objects that were created before the capture."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)
@@ -51,7 +51,7 @@ def raw(kind: str, bench: Bench, *, up: bool, wait: bool = False, pinned: bool =
 
 
 def status(answer: Any) -> None:
-    """Raise the error that a status represents."""
+    """Raise the error that a status object represents."""
     code = int(answer[-1] if isinstance(answer, tuple) else answer)
     if code:
         raise PyGPU.NotSupportedError(f"status {code}: cannot be captured")
@@ -108,7 +108,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 @pytest.mark.parametrize("name", DOORS)
 def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
-    # Earlier defect: a captured copy read pageable memory at each launch, when the memory had another content.
+    # This pins a defect: a captured copy read pageable memory at each launch, when the memory had another content.
     bench = Bench()
     PyGPU.synchronize()
     bench.stream.begin_capture()
@@ -136,8 +136,9 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
 def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
-    # A capture cannot contain these arguments, because the host must wait for the kernel before it copies their arrays
-    # back. The error is raised before pinned memory becomes part of the graph.
+    # A capture cannot contain these arguments.
+    # The host would have to wait for the kernel before it copies their arrays back.
+    # The error is raised before pinned memory becomes part of the graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
     given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
@@ -220,7 +221,7 @@ np.testing.assert_array_equal(a.get(), expected)
 
 @pytest.mark.starts_processes
 def test_capture_without_compiler_accepts_fill_but_no_scattered_copy() -> None:
-    # Earlier defect: the capture contained the copies of the fallback, which moves elements through the host.
+    # This pins a defect: the capture contained the copies of the fallback, which moves elements through the host.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

@@ -14,7 +14,7 @@ from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from support_kernels import needs_kernels
 
-VIEWS = {  # Each function returns a view of six rows of five elements of an array of 60 elements.
+VIEWS = {  # Each function returns a view of six rows of five elements, from an array of 60 elements.
     "dense": lambda x: x[:30].reshape(6, 5),
     "parts_of_rows": lambda x: x.reshape(6, 10)[:, :5],
     "every_second_row": lambda x: x.reshape(12, 5)[::2],
@@ -145,7 +145,7 @@ def test_two_streams_of_capture_keep_order_of_arrays() -> None:
     other.wait_stream(one)
     with other:
         b[...] = a
-    a.fill(2, stream=one)  # The fill runs after the read on the other stream.
+    a.fill(2, stream=one)  # The fill must run after the read on the other stream.
     one.wait_stream(other)
     graph = one.end_capture()
     for _ in range(3):
@@ -180,7 +180,7 @@ def _is_captured(call: Callable[[], object]) -> bool:
 
 @needs_kernels
 @pytest.mark.parametrize("host_side", sorted(VIEWS))
-def test_pinned_memory_of_any_layout_is_captured_or_rejected_cleanly(host_side: str) -> None:
+def test_capture_of_pinned_memory_in_any_layout_succeeds_or_raises(host_side: str) -> None:
     read, written = PyGPU.zeros_pinned(60, "float32"), PyGPU.zeros_pinned(60, "float32")
     read[...] = np.arange(60)
     source, target = VIEWS[host_side](read), VIEWS[host_side](written)
@@ -234,7 +234,7 @@ def test_objects_kept_alive_by_graph_are_released_with_graph() -> None:
     graph.launch()
     del graph
     PyGPU.synchronize()
-    PyGPU.trim_memory()  # This releases memory that was retained for the launch.
+    PyGPU.trim_memory()  # The synchronization releases memory that was retained for the launch.
     assert PyGPU.memory_statistics()["bytes"] == before
 
 

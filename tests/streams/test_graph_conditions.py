@@ -1,4 +1,4 @@
-"""Test conditional graph nodes: if, else, while, switch; backends without such nodes reject them."""
+"""Test conditional graph nodes (if, else, while, switch). Backends without such nodes reject them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_if_body_runs_once_for_nonzero_value(default: int) -> None:
         with graph.if_then(graph.create_condition(default)):
             assert PyGPU.current_stream().is_capturing
             a.fill(1)
-        b[...] = a  # This copy runs after the body.
+        b[...] = a  # This copy must run after the body of the condition.
     assert [node.kind for node in graph.nodes] == ["conditional", "memcpy"]
     assert not a.get().any()
     for _ in range(2):

@@ -18,7 +18,7 @@ SOURCE = """__global__ void add(int *x, int value, int n) {
 
 
 def captured(*calls: Any) -> PyGPU.Graph:
-    """Return a graph that captured the calls."""
+    """Return a graph into which the given calls were captured."""
     graph = PyGPU.Graph()
     with graph:
         for call in calls:
@@ -87,7 +87,7 @@ def test_kernel_node_accepts_other_arguments_and_shape() -> None:
     graph.launch()
     assert not x.get().any()
     np.testing.assert_array_equal(y.get(), 10)
-    graph.update(node, grid=1, block=(100, 1))  # The update keeps the present arguments of the node.
+    graph.update(node, grid=1, block=(100, 1))  # The update keeps those arguments of the node that are not given.
     graph.launch()
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 100, 20, 10))
     graph.update(node, lambda: kernel[2, 100](x, 5, 150))
@@ -202,7 +202,7 @@ def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # This releases memory that was retained for the launch.
+        PyGPU.trim_memory()  # The synchronization releases memory that was retained for the launch.
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node

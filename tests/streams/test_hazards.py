@@ -29,7 +29,7 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 @pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Delay work at random if the driver is simulated; then missing waits give wrong values."""
+    """Make the simulated driver delay work at random, so that a missing wait gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(request.param):
         yield
@@ -173,7 +173,7 @@ def test_exported_memory_is_freed_after_work_of_consumer() -> None:
 
 
 class Lender:
-    """Represent another library's array on the default stream, exported by CUDA array interface or DLPack."""
+    """Imitate an array of another library on the default stream, exported by the CUDA array interface or by DLPack."""
 
     def __init__(self, array: PyGPU.GPUArray, way: str) -> None:
         self.capsule = hostile_peer.library().wrap(array.__dlpack__(stream=0 if HIP else 1, max_version=(1, 0)), 0)
@@ -203,7 +203,7 @@ def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again:
     pointer = imported.ptr
     lent = imported.__dlpack__(stream=foreign) if again == "tensor" else imported.__cuda_array_interface__
     if again == "interface":
-        PyGPU.synchronize()  # The consumer of an interface waits for the stream of the interface.
+        PyGPU.synchronize()  # The consumer of an interface dictionary waits for the stream in it.
     driver.foreign_fill(pointer, 1, 100, foreign)
     del block, lender, imported, lent
     assert (PyGPU.full(100, 2, "uint8").get() == 2).all()

@@ -1,4 +1,4 @@
-"""Test host functions on streams: time and thread of their calls, errors, and the release of their objects."""
+"""Test host functions on streams: the time and thread of their calls, errors, and the release of their objects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ gpu_only = pytest.mark.skipif(ON_CPU, reason="on the CPU the function runs at on
 
 
 class Callback:
-    """Define a function that records its calls."""
+    """Define a callable object that records its calls."""
 
     def __init__(self, work: Callable[[], object] = lambda: None) -> None:
         self.work = work
@@ -107,8 +107,7 @@ def test_foreign_stream_calls_host_functions() -> None:
 
 
 def test_launch_of_3000_host_functions_returns() -> None:
-    # A driver's queue cannot hold this number of functions. The caller then waits for the driver, and must not hold the
-    # GIL during this wait.
+    # A driver's queue cannot hold this many functions. The caller then waits for the driver, and must not hold the GIL.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
         stream.launch_host_function(seen.append, step)
@@ -229,7 +228,7 @@ def test_failed_launch_releases_host_function() -> None:
     assert alive() is None
 
 
-# Lifetime of functions and their arguments
+# The following tests concern the lifetime of functions and their arguments.
 
 
 def test_host_function_and_arguments_are_released_once() -> None:
@@ -240,7 +239,7 @@ def test_host_function_and_arguments_are_released_once() -> None:
         stream.launch_host_function(function, argument)
     stream.synchronize()
     PyGPU.synchronize()
-    for _ in range(100):  # The main thread drops the objects that a driver thread queued.
+    for _ in range(100):  # The main thread drops the objects that a thread of the driver has queued.
         if (sys.getrefcount(function), sys.getrefcount(argument)) == counts:
             break
         time.sleep(0.01)
@@ -308,7 +307,7 @@ def test_host_function_lives_as_long_as_graph() -> None:
 
 @gpu_only
 def test_host_function_is_rejected_in_capture_of_another_library() -> None:
-    # The driver's own function begins the capture, so PyGPU does not observe the begin.
+    # The driver's own function begins the capture, so PyGPU does not observe this.
     driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
     begin, end = (
         (driver.hipStreamBeginCapture, driver.hipStreamEndCapture)
@@ -353,8 +352,8 @@ print("ended")
 
 @pytest.mark.starts_processes
 def test_process_exit_waits_for_running_host_function() -> None:
-    # At exit PyGPU waits longer for a host function than for a callback of a library. If the function still ran, the
-    # interpreter would end the function's thread, and thereby terminate the process.
+    # At exit, PyGPU waits longer for a host function of the user than for a callback of a library.
+    # If the function still ran, the interpreter would end the function's thread, and thereby terminate the process.
     program = """
 import time, threading, PyGPU
 begun = threading.Event()
@@ -384,7 +383,7 @@ sys.unraisablehook = lambda told: print(told.exc_type.__name__)
     assert run(program) == "ZeroDivisionError\n"
 
 
-# Calls of PyGPU.runtime (PybindGPU's interface)
+# The following tests concern the calls of PyGPU.runtime, which is PybindGPU's interface.
 
 
 def test_cuda_launch_host_func_returns_status() -> None:

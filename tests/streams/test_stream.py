@@ -17,7 +17,7 @@ gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a dr
 
 
 class Foreign:
-    """Represent a stream of another library."""
+    """Imitate a stream of another library."""
 
     def __init__(self, pair: object) -> None:
         self.pair = pair
@@ -27,13 +27,13 @@ class Foreign:
 
 
 class Deprecated:
-    """Implement the stream protocol of older library versions."""
+    """Imitate a stream with the protocol of older library versions."""
 
     def __init__(self, pair: object) -> None:
         self.__cuda_stream__ = pair
 
 
-def test_new_stream_is_idle_and_no_default_stream() -> None:
+def test_new_stream_is_idle_and_differs_from_default_stream() -> None:
     stream = PyGPU.Stream()
     assert stream.query() is True
     assert stream.synchronize() is None

@@ -1,4 +1,4 @@
-"""Use kernels, streams, events, graphs, devices and memory: a program for type checkers."""
+"""Use kernels, streams, events, graphs, devices and memory in a program that type checkers read."""
 
 from typing import assert_type
 
@@ -54,6 +54,6 @@ def described(device: DeviceLike = None) -> dict[str, int]:
 
 
 def main() -> None:
-    """Run the functions above that need no compiler for kernels."""
+    """Run those functions above that need no compiler for kernels."""
     ordered(PyGPU.zeros(32, "float32"))
     described()

@@ -1,4 +1,4 @@
-"""Use functions of each kind (ufuncs, reductions, native, Python): a program for type checkers."""
+"""Use functions of each kind (ufuncs, reductions, native and Python functions) in a program that type checkers read."""
 
 from collections.abc import Callable
 from typing import assert_type

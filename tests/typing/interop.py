@@ -1,4 +1,4 @@
-"""Use arrays of other libraries and of the host (NumPy, DLPack, CAI, addresses): a program for type checkers."""
+"""Use arrays of other libraries and of the host (NumPy, DLPack, CUDA array interface, addresses) for type checkers."""
 
 from typing import Any, assert_type
 
@@ -11,7 +11,7 @@ from PyGPU.typing import SupportsCudaArrayInterface, SupportsDLPack
 
 
 def there_and_back(host: NDArray[np.float64]) -> NDArray[Any]:
-    """Copy to a device and to the host."""
+    """Copy an array to a device and back to the host."""
     array = PyGPU.to_gpu(host)
     assert_type(array, GPUArray)
     array.set(host)
@@ -24,7 +24,7 @@ def there_and_back(host: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def shared(array: GPUArray, foreign: SupportsDLPack, on_device: SupportsCudaArrayInterface) -> GPUArray:
-    """Import memory of another library by a protocol; use the library's arrays as operands."""
+    """Import memory of another library by a protocol, and use the library's arrays as operands."""
     lent: SupportsDLPack = array
     described: SupportsCudaArrayInterface = array
     assert_type(PyGPU.from_dlpack(lent), GPUArray)

@@ -1,4 +1,4 @@
-"""Use every operator and attribute of an array: a program for type checkers, which a test also runs."""
+"""Use every operator and attribute of an array in a program that type checkers read and a test runs."""
 
 from typing import Any, assert_type
 
@@ -9,7 +9,7 @@ from PyGPU import GPUArray
 
 
 def normalized(x: GPUArray) -> GPUArray:
-    """Return an expression of several operators, whose type is an array."""
+    """Return the value of an expression with several operators, whose type is an array."""
     return (x - x.mean()) / (x.std() + 1e-6)
 
 
@@ -41,7 +41,7 @@ def arithmetic(a: GPUArray, b: GPUArray) -> GPUArray:
 
 
 def matrices(a: GPUArray) -> GPUArray:
-    """Use the product of matrices."""
+    """Use the operator for matrix products."""
     assert_type(a @ a.T, GPUArray)
     assert_type(a.T @ a, GPUArray)
     return a @ a.mT

@@ -37,7 +37,7 @@ def marked(path: Path) -> dict[int, str]:
 
 
 def errors_of_mypy(text: str) -> Errors:
-    """Return the codes of the errors by file and line."""
+    """Return the codes of mypy's errors, by file and line."""
     found: Errors = {}
     for error in ERROR.finditer(text):
         found.setdefault((Path(error["file"]).name, int(error["line"])), set()).add(error["code"])

@@ -1,4 +1,4 @@
-"""Contain invalid lines: a type checker must report each marked line, with mypy's code, and no other line."""
+"""Contain invalid lines. A type checker must report each marked line, with mypy's code, and no other line."""
 
 import numpy as np
 
@@ -47,5 +47,5 @@ PyGPU.set_device(None, 3)  # error: call-arg
 
 
 def mean(x: GPUArray) -> float:
-    """Return the result of a reduction, which is an array, not the declared float."""
+    """Return the result of a reduction. It is an array, and not the float that the function declares."""
     return x.mean()  # error: return-value

@@ -58,7 +58,7 @@ def test_real_part_of_real_array_is_array_itself():
     assert PyGPU.imag(array).tolist() == [0, 0, 0]
 
 
-def test_parts_of_numbers_and_out_are_computed():
+def test_real_and_imag_of_numbers_and_with_out_are_computed():
     assert PyGPU.real(3 + 4j).item() == 3
     assert PyGPU.imag(3.5).item() == 0
     out = PyGPU.zeros((2, 3))
@@ -66,7 +66,7 @@ def test_parts_of_numbers_and_out_are_computed():
     np.testing.assert_array_equal(out.get(), NUMBERS.imag)
 
 
-def test_part_of_pending_result_is_view_of_it():
+def test_real_part_of_pending_result_is_view_of_it():
     array = PyGPU.to_gpu(NUMBERS)
     total = array + array
     total.real[...] = 1

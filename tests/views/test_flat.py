@@ -30,7 +30,7 @@ KEYS = [
 
 
 def pair(layout: str) -> tuple[np.ndarray, PyGPU.GPUArray, np.ndarray, PyGPU.GPUArray]:
-    """Return a host array and its device copy, and one view of each."""
+    """Return a host array and its device copy, each with a view of it."""
     host = np.arange(12).reshape(3, 4)
     array = PyGPU.to_gpu(host)
     return host, array, LAYOUTS[layout](host), LAYOUTS[layout](array)
@@ -79,7 +79,7 @@ def test_flat_of_0d_array_has_one_element():
 
 
 @pytest.mark.parametrize("key", [12, -13, (1, 2), None, "x", [True] * 12, True])
-def test_flat_rejects_keys_with_numpys_error(key):
+def test_flat_rejects_invalid_keys_with_same_errors_as_numpy(key):
     host, array, *_ = pair("C")
     with pytest.raises(IndexError):
         host.flat[key] if key is not True else host.flat[[True]]

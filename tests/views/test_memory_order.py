@@ -22,7 +22,7 @@ HOST = np.arange(24).reshape(2, 3, 4)
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K", None])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_ravel_and_flatten_read_in_order_of_numpy(layout, order):
+def test_ravel_and_flatten_read_elements_in_same_order_as_numpy(layout, order):
     host, array = np.asarray(LAYOUTS[layout](HOST)), LAYOUTS[layout](PyGPU.to_gpu(HOST))
     expected = host.ravel("C" if order is None else order)
     for found in (array.ravel(order), array.flatten(order), PyGPU.ravel(array, "C" if order is None else order)):
@@ -39,7 +39,7 @@ def test_ravel_in_memory_order_of_fortran_array_is_view():
     assert array[0, 0, 0].item() == 99
 
 
-def test_reshape_copies_as_requested():
+def test_reshape_copies_only_as_argument_copy_requests():
     array = PyGPU.arange(6)
     copied = array.reshape(2, 3, copy=True)
     copied.fill(0)

@@ -47,19 +47,19 @@ def assert_same_assignment(ours: Any, numpys: Any, shape: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shape_setter_accepts_what_numpy_accepts(shape: Any) -> None:
+def test_shape_setter_accepts_same_shapes_as_numpy(shape: Any) -> None:
     if not IS_DEPRECATED:
         assert_same_assignment(PyGPU.arange(6), np.arange(6), shape)
 
 
 @pytest.mark.skipif(IS_DEPRECATED, reason="warnings are errors in `outcome`")
 @pytest.mark.parametrize("name", VIEWS)
-def test_shape_setter_needs_view_of_same_elements(name: str) -> None:
+def test_shape_setter_rejects_shape_that_needs_copy_or_other_size(name: str) -> None:
     view, shape = VIEWS[name]
     assert_same_assignment(view(PyGPU.arange(12)), view(np.arange(12)), shape)
 
 
-def test_refused_shape_names_both_shapes() -> None:
+def test_error_of_rejected_shape_contains_both_shapes() -> None:
     a = PyGPU.arange(12).reshape(3, 4).T
     with pytest.raises(
         AttributeError, match=r"array of shape \(4, 3\) and strides \(8, 32\) has no view of shape \(12,\)"
@@ -69,7 +69,7 @@ def test_refused_shape_names_both_shapes() -> None:
         del a.shape
 
 
-def test_shape_setter_warns_where_numpy_does() -> None:
+def test_shape_setter_warns_in_same_cases_as_numpy() -> None:
     a = PyGPU.arange(6)
     if IS_DEPRECATED:
         with pytest.warns(DeprecationWarning, match="deprecated in NumPy 2.5"):
@@ -79,7 +79,7 @@ def test_shape_setter_warns_where_numpy_does() -> None:
     assert a.shape == (2, 3)
 
 
-def test_array_of_new_shape_keeps_its_memory_and_other_views() -> None:
+def test_array_with_new_shape_keeps_its_memory_and_other_views() -> None:
     a = PyGPU.arange(6)
     view, memory = a[1:], a.gpudata
     address = a.ptr
@@ -94,7 +94,7 @@ def test_array_of_new_shape_keeps_its_memory_and_other_views() -> None:
     assert copy.deepcopy(a).shape == pickle.loads(pickle.dumps(a)).shape == (2, 3)
 
 
-def test_pending_results_and_operands_may_change_shape() -> None:
+def test_shape_of_pending_results_and_operands_can_be_set() -> None:
     a = PyGPU.arange(6, dtype="float32")
     doubled = a * 2
     a.shape = (3, 2)
@@ -105,7 +105,7 @@ def test_pending_results_and_operands_may_change_shape() -> None:
     assert (a.T @ a).shape == (2, 2)
 
 
-def test_host_mirror_follows_new_shape() -> None:
+def test_host_mirror_has_new_shape_of_array() -> None:
     host = np.arange(6.0)
     a = PyGPU.GPUArray(host)
     a.shape = (2, 3)
@@ -117,7 +117,7 @@ def test_host_mirror_follows_new_shape() -> None:
     assert a.get().shape == (6,)
 
 
-def test_subclass_and_borrowed_tensors_have_new_shape() -> None:
+def test_shape_of_subclass_and_borrowed_tensor_can_be_set() -> None:
     class Named(PyGPU.GPUArray):
         pass
 

@@ -1,4 +1,4 @@
-"""Test views with chosen strides: they equal NumPy's and never leave the array's block of memory."""
+"""Test views with arbitrary strides: they equal NumPy's, and never reach beyond the array's block of memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_as_strided_view_matches_numpy(shape: Any, strides: Any) -> None:
         if wanted[0] == "error":
             assert_same_refusal(got, wanted)
         elif host is HOST and strides == [-4]:
-            assert_same_refusal(got, ("error", ValueError()))  # NumPy reads before the block
+            assert_same_refusal(got, ("error", ValueError()))  # NumPy reads memory before the block in this case.
         else:
             assert_same(got[1], wanted[1])
             assert_same_layout(got[1], wanted[1], (device, host))
@@ -49,7 +49,7 @@ def test_as_strided_rejects_view_beyond_memory_block() -> None:
     assert a.tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_as_strided_writes_reach_array_unless_read_only() -> None:
+def test_write_to_as_strided_view_changes_array_unless_read_only() -> None:
     a = PyGPU.zeros((3, 3)) + 1
     diagonal = ours.as_strided(a, (3,), (32,))
     diagonal[...] = 5

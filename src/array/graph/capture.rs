@@ -46,8 +46,7 @@ pub fn end(stream: &Stream) -> Result<Graph> {
     Graph::new(cut(stream)?)
 }
 
-/// Ends the capture of a stream, but does not instantiate the captured work, because this work will replace a part of
-/// another graph.
+/// Ends the capture of a stream without instantiating the captured work, which will replace a part of another graph.
 ///
 /// # Errors
 /// `ValueError` if the stream is not capturing; driver errors, e.g. for an invalidated capture.

@@ -1,5 +1,5 @@
-//! Conditional nodes of graphs. Kernels set a number while the graph runs; this number decides whether the body of the
-//! node runs, or runs again.
+//! Defines conditional nodes of graphs. Kernels set a number while the graph runs; this number decides whether the body
+//! of the node runs, or runs again.
 //!
 //! A body is a graph that a separate stream captures directly after its conditional node was added. The node therefore
 //! depends on everything captured before it in the enclosing capture, and the body may use any block without further
@@ -31,7 +31,7 @@ pub struct ConditionalBody {
     /// The stream whose capture contains the conditional node.
     stream: Stream,
     graph: GraphHandle,
-    /// Number of block uses that the enclosing capture had recorded just after the node was added.
+    /// Number of block uses that the enclosing capture had recorded when the node was added.
     recorded: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Graphs: work of a stream that is captured once and launched as a whole repeatedly.
+//! Defines graphs: work of a stream that is captured once and launched repeatedly as a whole.
 //!
 //! A graph owns everything it uses: blocks, kernels, and the host memory of its copies. For hazard tracking, a launch
 //! is one use of each block. If only one stream uses the blocks, a launch costs one driver call.
@@ -132,8 +132,8 @@ impl Graph {
         self.check_ends(&held)
     }
 
-    /// Checks the red zone after each block that the graph writes. Runs on the CPU only, where launches of single
-    /// kernels are checked in the same way.
+    /// Checks the red zone after each block that the graph writes. This happens on the CPU only, where launches of
+    /// single kernels are checked in the same way.
     fn check_ends(&self, held: &GraphResources) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {

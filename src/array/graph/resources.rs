@@ -1,4 +1,4 @@
-//! Resources of a graph: the blocks that a launch uses, and other objects that the launch needs.
+//! Records the resources of a graph: the blocks that a launch uses, and other objects that the launch needs.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use pygpu_base::error::Result;
 use pygpu_memory::Access;
 use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
-/// Resources other than blocks that are only kept alive. After an update, several graphs share them.
+/// Resources that are only kept alive, other than blocks. After an update, several graphs share them.
 type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 
 /// An operation of a graph, with the resources that it uses.
@@ -89,7 +89,7 @@ impl GraphResources {
     fn sum_up(&mut self) {
         let mut uses: Vec<UsedBlock> =
             self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
-        // Keeps one use per block: a write if there is one, otherwise a read.
+        // Only one use per block is kept: a write if there is one, otherwise a read.
         uses.sort_by_key(|(block, access)| (Arc::as_ptr(block).addr(), *access != Access::Write));
         uses.dedup_by(|later, first| Arc::ptr_eq(&later.0, &first.0));
         self.uses = uses;

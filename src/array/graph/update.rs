@@ -1,4 +1,4 @@
-//! Updates of the parameters of an instantiated graph, for one operation or for all operations.
+//! Updates the parameters of an instantiated graph, for one operation or for all operations.
 //!
 //! The replacement of an operation is captured on a separate stream by the same calls that normally enqueue the
 //! operation. The capture validates the replacement, records its resources and yields the driver's description of the
@@ -172,7 +172,7 @@ impl Graph {
     }
 }
 
-/// Returns the only operation of a capture; an error if the capture does not contain exactly one operation.
+/// Returns the only operation of a capture, or an error if the capture does not contain exactly one operation.
 fn sole(fragment: &Fragment) -> Result<NodeHandle> {
     match fragment.template.nodes()?[..] {
         [node] => Ok(node),

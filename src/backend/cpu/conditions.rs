@@ -1,4 +1,4 @@
-//! Conditions in graphs of the CPU backend.
+//! Implements conditions in graphs for the CPU backend.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::driver::Cpu;
 use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// The CUDA driver's node kind of conditional operations.
+/// Number by which the CUDA driver denotes conditional operations in a graph.
 const CONDITIONAL: NodeKind = NodeKind::Other(13);
 
 impl Cpu {

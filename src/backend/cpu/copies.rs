@@ -1,4 +1,5 @@
-//! Copies and fills of the CPU backend. They are complete when the call returns, unless the stream is capturing.
+//! Implements copies and fills for the CPU backend. They are complete when the call returns, unless the stream is
+//! capturing.
 
 use super::driver::{Cpu, check_device};
 use super::heap::pointer;

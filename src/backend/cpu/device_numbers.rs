@@ -1,4 +1,4 @@
-//! Number of devices of the CPU backend, and the current device of each thread.
+//! Stores the number of devices of the CPU backend, and the current device of each thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI32, Ordering};

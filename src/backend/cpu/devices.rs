@@ -1,5 +1,5 @@
-//! Devices of the CPU backend. The host appears as `PYGPU_CPU_DEVICES` devices, so that programs for several GPUs run
-//! without a GPU.
+//! Implements devices for the CPU backend. The host appears as `PYGPU_CPU_DEVICES` devices, so that programs for
+//! several GPUs run without a GPU.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, INVALID_DEVICE, refuse};

@@ -1,4 +1,4 @@
-//! State of the CPU backend: streams, events, captures and graphs. Memory is owned by the layers above.
+//! Defines the state of the CPU backend: streams, events, captures and graphs. The layers above own the memory.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -41,7 +41,7 @@ impl Cpu {
         }
     }
 
-    /// Does the same as `run`, with the node kind that the caller passes.
+    /// Does the same as `run`, but records the operation with the given node kind.
     pub fn run_as(&self, kind: NodeKind, stream: StreamHandle, work: HostWork) -> Result<()> {
         let operation = "put_work";
         match self.captures.next(operation, stream)? {

@@ -1,4 +1,4 @@
-//! Pitched, managed and shared memory, all of which are ordinary memory on the host.
+//! Implements pitched, managed and shared memory, all of which are ordinary memory on the host.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{INVALID_VALUE, refuse};
@@ -9,7 +9,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// Alignment of rows in bytes: a cache line.
+/// Alignment of rows in bytes, which is the size of a cache line.
 const ROW: usize = 64;
 
 fn no_sharing() -> Error {

@@ -1,4 +1,4 @@
-//! Error codes of the CPU backend, with the names of the CUDA runtime.
+//! Defines the error codes of the CPU backend, with the names of the CUDA runtime.
 
 pub use crate::error_codes::{
     ASSERT, CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED,

@@ -1,4 +1,4 @@
-//! Events of the CPU backend. An event is the time at which it was recorded.
+//! Stores the events of the CPU backend. An event is the time at which it was recorded.
 //!
 //! Events are entries of a table instead of pointers, so that using a destroyed handle is detected.
 
@@ -18,14 +18,14 @@ struct EventRecord {
     capture: Option<u64>,
 }
 
-/// Where an event was recorded.
+/// Place in which an event was recorded.
 pub enum EventMark {
-    /// Nowhere: the event was never recorded.
+    /// The event was never recorded.
     None,
-    /// Outside of captures. All work before the event is complete, because every operation of the CPU backend is
-    /// complete when its call returns.
+    /// The event was recorded outside of captures. All work before the event is complete, because every operation of
+    /// the CPU backend is complete when its call returns.
     Outside,
-    /// In the capture with this id.
+    /// The event was recorded in the capture with this id.
     Captured(u64),
 }
 
@@ -73,7 +73,7 @@ impl EventTable {
         }
     }
 
-    /// Returns what an event marks.
+    /// Returns the place in which an event was recorded.
     #[inline]
     pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<EventMark> {
         let table = self.lock();

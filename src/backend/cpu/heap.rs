@@ -12,12 +12,12 @@ use crate::Address;
 /// registers. Small blocks get the alignment that every allocator has by default. In glibc, a block of a few bytes with
 /// a stricter alignment takes longer to allocate than all other steps of creating a small array.
 const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
-    // A size that saturates makes the allocation fail below, because no memory of that size exists.
+    // A size that saturates makes the allocation below fail, because no memory of that size exists.
     Layout::from_size_align(bytes.saturating_add(red_zone::BYTES), if bytes < 1024 { 16 } else { 64 })
 }
 
-/// Allocates `bytes` bytes. `None` if memory is exhausted, also for sizes that exceed any address space. `bytes` must
-/// not be 0.
+/// Allocates `bytes` bytes. Returns `None` if memory is exhausted, also for sizes that exceed any address space.
+/// `bytes` must not be 0.
 pub fn allocate(bytes: usize) -> Option<Address> {
     let layout = layout(bytes).ok()?;
     // SAFETY: the size is not 0, because it includes the red zone.

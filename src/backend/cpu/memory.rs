@@ -1,4 +1,5 @@
-//! Memory of the CPU backend: heap blocks. Blocks whose address escaped are quarantined when freed.
+//! Implements memory for the CPU backend as heap blocks. Blocks whose address escaped are quarantined when they are
+//! freed.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
@@ -6,7 +7,7 @@ use super::{heap, host_memory_registry, machine, quarantine};
 use crate::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
 
-/// Allocates `bytes` bytes; `None` if memory is exhausted. `bytes` must not be 0.
+/// Allocates `bytes` bytes, or returns `None` if memory is exhausted. `bytes` must not be 0.
 pub fn block(bytes: usize) -> Option<Address> {
     heap::allocate(bytes).or_else(|| {
         quarantine::trim();

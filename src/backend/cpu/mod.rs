@@ -1,4 +1,4 @@
-//! Host memory as a device: always available, without a driver.
+//! Represents host memory as a device that is always available and needs no driver.
 //!
 //! Every operation is complete when the call returns. Therefore a stream is only an identity, and an event only a time.
 //! While a stream captures, operations are recorded in its graph instead ([`captures`]). [`driver`] has the backend

@@ -1,6 +1,6 @@
-//! Quarantine for freed host memory whose address escaped as a number.
+//! Quarantines freed host memory whose address escaped as a number.
 //!
-//! Reason: a GPU driver detects the use of a freed address. On the host, the C library may reuse the address
+//! The reason is that a GPU driver detects the use of a freed address. On the host, the C library may reuse the address
 //! immediately for a NumPy array. A copy to the freed block would then silently change the new ndarray. While a block
 //! is in quarantine its addresses have no other owner, so a stale address is detected.
 //!
@@ -26,7 +26,7 @@ struct QuarantineQueue {
 }
 
 struct Quarantine {
-    /// Live blocks whose address escaped, by their address.
+    /// Live blocks whose address escaped, keyed by their address.
     noted: BTreeSet<Address>,
     /// Freed blocks in quarantine: size in bytes, by address.
     ended: BTreeMap<Address, usize>,
@@ -92,7 +92,7 @@ pub(super) unsafe fn withhold(address: Address, bytes: usize) -> bool {
 /// Puts a freed block into quarantine if its address is recorded as escaped.
 ///
 /// # Safety
-/// As for [`withhold`].
+/// The conditions of [`withhold`] apply.
 #[cold]
 unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
     let surplus = {

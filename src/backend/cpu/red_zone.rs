@@ -1,5 +1,5 @@
-//! Red zone after each heap block: bytes of a known pattern, which a kernel that writes past the end of an array
-//! changes.
+//! Manages the red zone after each heap block: bytes of a known pattern, which a kernel changes if it writes past the
+//! end of an array.
 //!
 //! A write of the red zone costs a few instructions per allocation, and a check costs a few nanoseconds per array of a
 //! launch. Therefore the red zone is always enabled. With AddressSanitizer the zone is poisoned as well, so that the
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Size of the red zone in bytes. Overruns nearly always begin directly after the end of a block.
 pub(super) const BYTES: usize = 32;
-/// A value that programs are unlikely to write: not small, without repeated bytes, and not a plausible floating-point
-/// value.
+/// The pattern is a value that programs are unlikely to write: not small, without repeated bytes, and not a plausible
+/// floating-point value.
 const PATTERN: u64 = 0xf3a5_9c6e_d1b7_e82d;
 
 /// Address of AddressSanitizer's poison function; `NOBODY` without the sanitizer, 0 before it has been looked up.
@@ -47,8 +47,8 @@ fn report_overrun(end: *const u8) {
     }
 }
 
-/// Returns the minimum number of bytes that were written after a block; 0 for none. Restores the pattern, so that
-/// each overrun is reported once.
+/// Returns the minimum number of bytes that were written after a block, or 0 if none were. Restores the pattern, so
+/// that each overrun is reported once.
 ///
 /// # Safety
 /// `end` is the end of a live block after which [`write`] wrote the pattern.
@@ -67,7 +67,7 @@ pub(super) unsafe fn overrun(end: *mut u8) -> usize {
 /// Counts the changed bytes and restores the pattern.
 ///
 /// # Safety
-/// As for [`overrun`].
+/// The conditions of [`overrun`] apply.
 #[cold]
 unsafe fn changed(end: *mut u8, words: [u64; BYTES / 8]) -> usize {
     // SAFETY: the caller guarantees that the red zone belongs to a live block.

@@ -1,5 +1,5 @@
-//! Arrays, textures and surfaces of the CPU backend. An array is plain memory. A kernel receives the address of an
-//! image description, which contains the address, shape and sampling.
+//! Implements arrays, textures and surfaces for the CPU backend. An array is plain memory. A kernel receives the
+//! address of an image description, which contains the address, shape and sampling.
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, refuse};
@@ -8,7 +8,7 @@ use crate::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sam
 use pygpu_base::error::Result;
 use pygpu_cpu_engine::TextureImage;
 
-/// The memory of a CUDA array.
+/// Holds the memory of a CUDA array.
 struct HostArray {
     address: Address,
     bytes: usize,
@@ -29,7 +29,7 @@ unsafe fn memory_of(array: ArrayHandle) -> Address {
 /// Returns the image description for an array.
 ///
 /// # Safety
-/// As for `memory_of`.
+/// The conditions of `memory_of` apply.
 unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> TextureImage {
     // SAFETY: the caller guarantees the conditions of `memory_of`.
     let data = unsafe { memory_of(array) } as u64;
@@ -53,7 +53,7 @@ unsafe fn taken_back(number: u64) {
 /// Copies rows between an array and contiguous memory.
 ///
 /// # Safety
-/// As for [`Textures::copy_array`].
+/// The conditions of [`Textures::copy_array`] apply.
 unsafe fn copy(array: Address, shape: &ArrayShape, part: &ArrayBox, memory: Address, way: ArrayCopy) {
     let row_pitch = shape.width * shape.texel.bytes();
     let plane_pitch = row_pitch * shape.height.max(1);

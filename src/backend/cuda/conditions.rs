@@ -1,4 +1,4 @@
-//! Conditional nodes in CUDA graphs: loops and selections that are decided while the graph runs.
+//! Implements conditional nodes in CUDA graphs: loops and selections that are decided while the graph runs.
 
 use std::ptr;
 
@@ -13,9 +13,9 @@ use crate::vendor::{CurrentDeviceGuard, Driver, Raw};
 use crate::{Branching, CaptureMode, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Flag of the driver: each launch resets the condition to its default value.
+/// Flag of the driver by which each launch resets the condition to its default value.
 const ASSIGN_DEFAULT: u32 = 1;
-/// Flag of the driver: the stream's next operation depends only on the nodes that the call passes.
+/// Flag of the driver by which the stream's next operation depends only on the nodes that the call passes.
 const SET_DEPENDENCIES: u32 = 1;
 
 #[cold]

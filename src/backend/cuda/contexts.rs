@@ -1,4 +1,4 @@
-//! Settings of a device's primary context.
+//! Implements the settings of a device's primary context.
 
 use super::driver::Cuda;
 use super::sys::{CUfunc_cache as Cache, CUlimit as Limit};

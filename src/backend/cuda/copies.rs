@@ -1,4 +1,4 @@
-//! Copies and fills of the CUDA driver: one function per direction and pattern width.
+//! Implements copies and fills by the CUDA driver, which has one function per direction and pattern width.
 
 use std::ffi::c_void;
 
@@ -172,10 +172,10 @@ fn planes(sides: &PitchedBox, direction: Direction) -> CUDA_MEMCPY3D {
     cuboid(&side(target_kind, &sides.target), &side(source_kind, &sides.source), sides.extent)
 }
 
-/// Source or target of a 3-D copy: memory, or a CUDA array.
+/// Describes the source or target of a 3-D copy: memory, or a CUDA array.
 pub(super) struct Side {
     pub(super) kind: CUmemorytype,
-    /// Position at which the copied region begins: along a row in bytes, then rows, then planes.
+    /// Position at which the copied region begins: the number of bytes along a row, of rows, and of planes.
     pub(super) at: [usize; 3],
     pub(super) address: Address,
     pub(super) array: CUarray,

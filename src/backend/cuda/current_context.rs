@@ -39,7 +39,7 @@ impl VendorContexts for Cuda {
     }
 }
 
-/// Returns the retained context of a device; `None` before the first use and after a reset.
+/// Returns the retained context of a device, or `None` before the first use and after a reset.
 fn cached_context(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
     std::ptr::NonNull::new(slot.load(Ordering::Acquire)).map(|context| context.as_ptr().cast())
 }
@@ -76,8 +76,8 @@ impl Driver<Cuda> {
     #[cold]
     fn retain(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         let mut context: CUcontext = std::ptr::null_mut();
-        // Two concurrent threads both retain the context and get the same one. The second reference has no effect,
-        // because the context is never released. SAFETY: the out-parameter is writable and the device exists.
+        // If two threads retain the context at the same time, both get the same one. The second reference has no
+        // effect, because the context is never released. SAFETY: the out-parameter is writable and the device exists.
         let code = unsafe { (self.api.cuDevicePrimaryCtxRetain)(&mut context, slot.handle) };
         if code != SUCCESS {
             let detail = "creating the context that all libraries of a process share".to_owned();
@@ -122,7 +122,7 @@ impl Driver<Cuda> {
         self.number(handle, "cuCtxGetDevice")
     }
 
-    /// Returns the device of any context, which need not be current.
+    /// Returns the device of any context, whether it is current or not.
     pub fn device_of_other(&self, context: CUcontext) -> Result<i32> {
         // SAFETY: the driver returned the context as that of a live stream.
         let push = |driver: &Self| unsafe { (driver.api.cuCtxPushCurrent_v2)(context) };

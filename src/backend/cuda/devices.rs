@@ -1,4 +1,4 @@
-//! Device properties, from the driver's attributes, and the current device of a thread, from its context.
+//! Queries device properties by the driver's attributes, and the current device of a thread by its context.
 
 use std::ffi::c_int;
 

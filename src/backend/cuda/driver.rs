@@ -1,4 +1,4 @@
-//! Implements the vendor-independent code for NVIDIA's driver.
+//! Supplies the vendor-independent code with the types of NVIDIA's driver.
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicPtr;

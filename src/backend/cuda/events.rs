@@ -1,4 +1,4 @@
-//! Events of the CUDA driver.
+//! Implements events for the CUDA driver.
 
 use super::driver::Cuda;
 use crate::EventHandle;

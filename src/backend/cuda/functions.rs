@@ -1,4 +1,4 @@
-//! Attributes and parameters of kernels.
+//! Queries and sets attributes of kernels, and queries their parameters.
 
 use std::ffi::CStr;
 
@@ -51,7 +51,7 @@ impl VendorFunctions for Cuda {
         driver.call(device, "cuFuncSetAttribute", tell, || format!("{setting:?}"))
     }
 
-    /// Returns the names of a module's kernels; `None` with a driver before 12.4.
+    /// Returns the names of a module's kernels, or `None` with a driver before 12.4.
     unsafe fn names(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
         let api = &driver.api;
         let (Some(tell_count), Some(list), Some(tell_name)) =
@@ -84,7 +84,7 @@ impl VendorFunctions for Cuda {
         functions.into_iter().map(name_of).collect::<Result<Vec<_>>>().map(Some)
     }
 
-    /// Returns offset and size of each parameter, in order; `None` with a driver before 12.4.
+    /// Returns the offset and the size of each parameter, in order, or `None` with a driver before 12.4.
     unsafe fn parameters(
         driver: &Driver<Self>,
         device: i32,

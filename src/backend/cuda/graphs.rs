@@ -1,4 +1,4 @@
-//! Graphs of the CUDA driver: the functions that differ from HIP's.
+//! Implements graphs for the CUDA driver, as far as its functions differ from HIP's.
 
 use super::current_context::current as context;
 use super::driver::Cuda;
@@ -34,8 +34,8 @@ impl VendorGraphs for Cuda {
         // SAFETY: the caller guarantees that both handles are alive; the out-parameter is as large as the driver's
         // structure.
         let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), place) };
-        // SAFETY: reads the first field of the driver's structure. The field is read as an integer, because a newer
-        // driver has more values.
+        // SAFETY: this reads the first field of the driver's structure. The field is read as an integer, because a
+        // newer driver has more values.
         Some((code, unsafe { place.cast::<u32>().read() }))
     }
 }

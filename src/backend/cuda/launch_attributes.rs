@@ -1,4 +1,4 @@
-//! Launches with attributes, and clusters of blocks.
+//! Implements launches with attributes, and clusters of blocks.
 
 use std::ffi::c_int;
 

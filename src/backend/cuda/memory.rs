@@ -1,4 +1,5 @@
-//! Memory of the CUDA driver: structures that describe memory pools, and queries of the memory at an address.
+//! Implements memory for the CUDA driver: structures that describe memory pools, and queries of the memory at an
+//! address.
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -1,4 +1,5 @@
-//! NVIDIA's part of the backend. Common code is in `vendor`; `hip` implements the same traits.
+//! Contains NVIDIA's part of the backend. The code common to both vendors is in `vendor`; `hip` implements the same
+//! traits for AMD.
 //!
 //! - `sys` declares the functions that only NVIDIA's driver has, `driver` defines the vendor's types, `open` has the
 //!   messages about opening the driver;

@@ -1,4 +1,4 @@
-//! NVIDIA's part of opening the driver: functions, and messages about failures.
+//! Contains NVIDIA's part of opening the driver: the functions to load, and messages about failures.
 
 use std::ffi::c_int;
 

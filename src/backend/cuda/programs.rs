@@ -1,4 +1,4 @@
-//! Loading and launching of device code: the parts specific to NVIDIA's driver.
+//! Loads and launches device code, as far as this is specific to NVIDIA's driver.
 
 use std::ffi::c_int;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Streams of the CUDA driver.
+//! Implements streams for the CUDA driver.
 
 use super::driver::Cuda;
 use super::sys::CUcontext;

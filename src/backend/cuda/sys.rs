@@ -1,5 +1,5 @@
-//! Functions of the CUDA driver that AMD's runtime lacks in this form, and the driver's types. Functions of both
-//! vendors are in `vendor::symbols`.
+//! Declares the functions of the CUDA driver that AMD's runtime lacks in this form, and the driver's types. The
+//! functions that both vendors have are in `vendor::symbols`.
 //!
 //! cudarc provides the types, and the tests compare the functions listed here with cudarc's declarations. cudarc's
 //! loader is not used, for three reasons: it panics on a missing library or symbol; it prefers a toolkit's stub
@@ -35,7 +35,7 @@ type CUtensorMapFloatOOBfill = u32;
 /// toolkit or a developer package, and may be a toolkit's stub.
 #[cfg(not(windows))]
 pub const CANDIDATES: &[&str] = &["libcuda.so.1", "libcuda.so"];
-/// Names of the driver's library, in search order.
+/// Returns the names of the driver's library, in search order.
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["nvcuda.dll"];
 
@@ -285,7 +285,7 @@ mod tests {
     /// has a Rust function for each driver function. This check compares the parameters, which are those of the header.
     mod signatures {
         use super::*;
-        // The only intended difference from the header: codes and enumerations are passed as integers.
+        // There is only one intended difference from the header: codes and enumerations are passed as integers.
         use sys::{
             CUresult as Code, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
             CUtensorMapL2promotion, CUtensorMapSwizzle,

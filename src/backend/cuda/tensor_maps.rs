@@ -1,4 +1,4 @@
-//! Tensor maps: descriptors for the tensor memory accelerator, which only NVIDIA's driver supports.
+//! Creates tensor maps: descriptors for the tensor memory accelerator, which only NVIDIA's driver supports.
 
 use super::driver::Cuda;
 use crate::vendor::{CurrentDeviceGuard, Driver};

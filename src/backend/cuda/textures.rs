@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces of the driver.
+//! Implements arrays, textures and surfaces for the CUDA driver.
 
 use super::copies::{Side, cuboid};
 use super::driver::Cuda;

@@ -1,6 +1,6 @@
 //! Checks `sys` against AMD's headers at compile time, in the tests only: HIP 5.4 through hip-sys, the newest version
-//! through cubecl-hip-sys. Uses only types and constants of these crates. Therefore it needs neither ROCm nor a device,
-//! and links nothing.
+//! through cubecl-hip-sys. This module uses only types and constants of these crates. Therefore it needs neither ROCm
+//! nor a device, and links nothing.
 //!
 //! If one of the two headers lacks a required function, this module does not compile; the function must then be
 //! declared `old` or `new`.

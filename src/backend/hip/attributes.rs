@@ -1,5 +1,5 @@
-//! Device attributes whose numbers differ between HIP and CUDA. Attributes that the layers above query by name are not
-//! included.
+//! Maps the numbers of device attributes that differ between HIP and CUDA. Attributes that the layers above query by
+//! name are not included.
 
 use super::sys::{
     hipDeviceAttribute_t, hipDeviceAttributeCanMapHostMemory, hipDeviceAttributeCanUseHostPointerForRegisteredMem,

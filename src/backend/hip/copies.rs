@@ -1,5 +1,5 @@
-//! Copies and fills of AMD's runtime. The runtime has one copy function for all directions. Its function that fills
-//! several rows takes a pattern of one byte only.
+//! Copies and fills memory by calls of AMD's runtime. The runtime has one copy function for all directions. Its
+//! function that fills several rows takes a pattern of one byte only.
 
 use std::ffi::{c_int, c_void};
 
@@ -21,8 +21,9 @@ fn pointer(address: Address) -> *mut c_void {
 impl VendorCopies for Hip {
     const PLANE: &'static str = "hipMemcpy2DAsync";
     const BOX: &'static str = "hipMemcpy3DAsync";
-    /// Whether a copy of rows or planes may return before pageable memory has been copied. The documentation of every
-    /// runtime version guarantees synchronous copies of pageable memory only for a single contiguous range.
+    /// Whether a copy of rows or planes may return before the runtime has finished reading or writing pageable memory.
+    /// The documentation of every runtime version guarantees synchronous copies of pageable memory only for a single
+    /// contiguous range.
     const BOXES_RETURN_EARLY: bool = true;
 
     fn line_name(_: Direction) -> &'static str {
@@ -64,8 +65,8 @@ impl VendorCopies for Hip {
         }
     }
 
-    /// Copies a 3-D region. Uses the older of the runtime's two functions, because the structure of hipDrvMemcpy3DAsync
-    /// changed with HIP 6.
+    /// Copies a 3-D region of memory by the older of the runtime's two functions, because the structure of
+    /// hipDrvMemcpy3DAsync changed with HIP 6.
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
         // SAFETY: the caller guarantees that all planes are valid until the copy is complete.
         unsafe { (driver.api.hipMemcpy3DAsync)(&planes(sides, direction), Raw::of(stream.0)) }

@@ -1,5 +1,5 @@
-//! Device properties. The architecture comes from the runtime's structure of device properties, all other properties
-//! come from the runtime's device attributes.
+//! Queries device properties. The architecture comes from the runtime's structure of device properties, and all other
+//! properties come from the runtime's device attributes.
 
 use std::ffi::c_int;
 
@@ -74,7 +74,8 @@ impl VendorDevices for Hip {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Stores the device's UUID: sixteen characters of AMD's serial number; zeros for a device without a serial number.
+    /// Stores the device's UUID, which consists of sixteen characters of AMD's serial number. For a device without a
+    /// serial number, stores zeros.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut hipUUID) -> u32 {
         // SAFETY: the caller guarantees that the device exists and the target is writable.
         unsafe { (driver.symbols.device_uuid)(target, handle) }

@@ -1,4 +1,4 @@
-//! Events of AMD's runtime.
+//! Implements the part of events that is specific to AMD's runtime.
 
 use super::driver::Hip;
 use crate::EventHandle;

@@ -1,4 +1,4 @@
-//! Attributes of a kernel.
+//! Gets and sets attributes of a kernel.
 //!
 //! Setting an attribute calls no function of the runtime. `hipFuncSetAttribute` and `hipFuncSetCacheConfig` require the
 //! host address of a kernel compiled into the program, which a module's kernel does not have. Nothing is lost: a kernel
@@ -12,7 +12,7 @@ use crate::{FunctionHandle, FunctionSetting};
 use pygpu_base::error::{Error, Result};
 
 impl VendorFunctions for Hip {
-    /// Checks the value and applies nothing: the settings have no effect on these devices.
+    /// Checks the value of the setting, but does not apply it, because the settings have no effect on AMD's devices.
     unsafe fn set_function(
         driver: &Driver<Self>,
         device: i32,

@@ -1,4 +1,4 @@
-//! Graphs of AMD's runtime: the functions that differ from CUDA's.
+//! Implements those graph functions of AMD's runtime that differ from CUDA's.
 
 use super::driver::Hip;
 use super::sys::{Api, hipStreamCaptureMode};

@@ -1,4 +1,4 @@
-//! Memory of AMD's runtime: structures that describe memory pools, and queries of the memory at an address.
+//! Creates the structures by which AMD's runtime describes memory pools, and queries the kind of memory at an address.
 
 use std::ffi::c_int;
 

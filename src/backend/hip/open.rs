@@ -1,4 +1,4 @@
-//! AMD's part of opening the runtime: functions, and messages about failures.
+//! Contains AMD's part of opening the runtime: the lookup of functions, and messages about failures.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,4 @@
-//! Loading and launching of device code: the parts specific to AMD's runtime.
+//! Implements the parts of loading and launching device code that are specific to AMD's runtime.
 
 use std::ffi::c_int;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Streams of AMD's runtime.
+//! Implements the part of streams that is specific to AMD's runtime.
 
 use super::driver::Hip;
 use crate::vendor::VendorStreams;

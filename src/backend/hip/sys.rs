@@ -1,5 +1,5 @@
-//! Structures, constants and functions of AMD's runtime that NVIDIA's driver lacks in this form. Functions of both
-//! vendors are in `vendor::symbols`.
+//! Declares structures, constants and functions of AMD's runtime that NVIDIA's driver lacks in this form. Functions of
+//! both vendors are in `vendor::symbols`.
 //!
 //! The declarations are not taken from a crate of bindings. Bindings that link the runtime make a build search for
 //! ROCm. Bindings that return codes as an enum are undefined behaviour for codes newer than their header, and ROCm 6.4
@@ -185,7 +185,7 @@ pub type HIP_LAUNCH_CONFIG = RawConfig;
 pub type HIP_ARRAY3D_DESCRIPTOR = ArrayDescriptor;
 pub type HIP_RESOURCE_DESC = ResourceDescriptor;
 pub type HIP_TEXTURE_DESC = TextureDescriptor;
-/// Resource views, which PyGPU never passes.
+/// A resource view, which PyGPU never passes to the runtime.
 pub type HIP_RESOURCE_VIEW_DESC = c_void;
 /// Describes the memory of a texture: the kind of the resource and, for an array, its handle.
 pub type hipResourceDesc = c_void;
@@ -234,7 +234,7 @@ pub struct hipMemPoolProps {
     pub handleTypes: hipMemAllocationHandleType,
     pub location: hipMemLocation,
     pub win32SecurityAttributes: *mut c_void,
-    /// Unused. Newer headers name the first eight bytes `maxSize`, where 0 means unlimited.
+    /// PyGPU does not use this field. Newer headers name the first eight bytes `maxSize`, where 0 means unlimited.
     pub reserved: [c_uchar; 64],
 }
 

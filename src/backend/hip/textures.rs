@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces of AMD's runtime.
+//! Creates arrays, textures and surfaces of AMD's runtime.
 
 use super::driver::Hip;
 use super::sys::{Api, hipArray_t, hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipPitchedPtr, hipPos};

@@ -1,4 +1,4 @@
-//! cuBLAS and hipBLAS: matrix products of column-major matrices.
+//! Calls cuBLAS or hipBLAS for products of column-major matrices.
 
 mod gemm_call;
 mod lu;
@@ -45,20 +45,20 @@ functions! {
     many_wide_plain: BatchedGemmFn<i64> = "cublasGemmStridedBatchedEx_64", "hipblasGemmStridedBatchedEx_64";
 }
 
-/// Element types that the library supports.
+/// Element types that cuBLAS and hipBLAS support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GemmType {
-    /// Float16, with sums in float32.
+    /// Elements are float16, and sums are computed in float32.
     Float16,
-    /// BFloat16, with sums in float32.
+    /// Elements are bfloat16, and sums are computed in float32.
     BFloat16,
-    /// Float32, with sums in float32.
+    /// Elements are float32, and sums are computed in float32.
     Float32,
-    /// Float64, with sums in float64.
+    /// Elements are float64, and sums are computed in float64.
     Float64,
-    /// Complex numbers of two float32 parts.
+    /// Elements are complex numbers of two float32 parts.
     Complex64,
-    /// Complex numbers of two float64 parts.
+    /// Elements are complex numbers of two float64 parts.
     Complex128,
 }
 
@@ -160,14 +160,14 @@ pub struct Blas {
 /// The opened library per vendor, or the error of the search, which is not repeated.
 static OPENED: OpenLibraries<Result<Blas>> = OpenLibraries::new();
 
-/// Returns cuBLAS or hipBLAS if a search for it has finished; does not search.
+/// Returns cuBLAS or hipBLAS, or the error of the search, if a search has finished. Does not start a search.
 #[inline]
 pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
     OPENED.of(kind)?.get()
 }
 
-/// Returns cuBLAS or hipBLAS, or the error of the search; `None` on the CPU. The library is searched for once per
-/// process, because callers with a fallback would otherwise repeat the search at each call.
+/// Returns cuBLAS or hipBLAS, or the error of the search. Returns `None` on the CPU. The library is searched for once
+/// per process, because callers with a fallback would otherwise repeat the search at each call.
 #[cold]
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
     let place = OPENED.of(kind)?;
@@ -254,7 +254,7 @@ impl Blas {
         }
     }
 
-    /// Returns the library version in the library's own format; 0 if not reported.
+    /// Returns the library version in the library's own format, or 0 if the library does not report its version.
     pub fn version(&self, handle: BlasHandle) -> i32 {
         let mut version = 0;
         if let Some(ask) = self.functions.version {

@@ -1,4 +1,4 @@
-//! cuFFT and hipFFT: plans for batched transforms, with a workspace provided by PyGPU.
+//! Creates and executes plans of cuFFT or hipFFT for batched transforms. PyGPU provides the workspace of a plan.
 
 use std::ffi::{c_int, c_longlong, c_void};
 
@@ -52,27 +52,27 @@ functions! {
 /// Element types of a transform's input and output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FftType {
-    /// Transform from complex values to complex values.
+    /// A transform from complex values to complex values.
     Complex,
-    /// Transform from real values to half of a spectrum.
+    /// A transform from real values to half of a spectrum.
     FromReal,
-    /// Transform from half of a spectrum to real values.
+    /// A transform from half of a spectrum to real values.
     ToReal,
 }
 
 /// Direction of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Forward transform: the exponent contains minus i.
+    /// The forward transform, whose exponent contains minus i.
     Forward = -1,
-    /// Inverse transform: the exponent contains plus i.
+    /// The inverse transform, whose exponent contains plus i.
     Inverse = 1,
 }
 
 /// Maximum number of transformed axes of a plan.
 pub const RANK: usize = 3;
 
-/// Layout of the input or the output, in elements.
+/// Layout of a transform's input or output, counted in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FftLayout {
     /// Number of elements in memory along each axis; the entry of the first axis is ignored.
@@ -154,7 +154,7 @@ impl FftPlan {
     }
 }
 
-/// Returns cuFFT or hipFFT if it is already open; does not search.
+/// Returns cuFFT or hipFFT if it is already open. Does not search for the library.
 #[inline]
 pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
     OPENED.of(kind)?.get()
@@ -350,7 +350,7 @@ impl Fft {
     }
 }
 
-/// Returns name and explanation of an error code; both vendors share the codes.
+/// Returns the name and the explanation of an error code. Both vendors' libraries use the same codes.
 const fn meaning(code: u32) -> (&'static str, &'static str) {
     match code {
         1 => ("INVALID_PLAN", "the plan is none"),

@@ -1,4 +1,4 @@
-//! Mathematical libraries of the vendors, each opened on first use and never closed.
+//! Opens the vendors' mathematical libraries. Each library is opened on first use and never closed.
 //!
 //! Each library has an entry here with both vendors' names, and a file with the list of its functions under both
 //! vendors' names. A library is searched for among the libraries open in the process, in locations provided by the

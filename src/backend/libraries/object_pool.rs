@@ -1,4 +1,4 @@
-//! Pool of vendor-library objects (handles, plans) that only one call may use at a time.
+//! Contains a pool for the objects of vendor libraries that only one call may use at a time, such as handles and plans.
 //!
 //! A library handle stores its stream and workspace, so concurrent calls cannot share a handle. A pool avoids a
 //! process-wide lock during library calls: a caller checks out an object, or creates one if the pool has none, and
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pygpu_base::fork_safe::ForkSafeMutex;
 
-/// Bounded pool of idle objects, by key.
+/// A pool of idle objects, each stored with a key. The number of objects is limited.
 pub struct ObjectPool<K: 'static, T: 'static> {
     things: ForkSafeMutex<Vec<(K, T)>>,
     most: AtomicUsize,
@@ -21,7 +21,7 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
     }
 
     /// Checks out the object with this key that was returned last, because its state may still be in the device's
-    /// caches. `None` if the pool has no object with this key.
+    /// caches. Returns `None` if the pool has no object with this key.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();
         let place = things.iter().rposition(|(known, _)| known == key)?;

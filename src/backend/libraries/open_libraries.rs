@@ -1,4 +1,4 @@
-//! Process-wide storage of opened libraries, one per vendor.
+//! Stores opened libraries for the whole process, one for each vendor.
 
 use super::{LibrarySpec, SearchPaths};
 use crate::{BackendKind, Library};

@@ -1,5 +1,5 @@
-//! Named ranges in a profiler's timeline: NVTX for Nsight, roctx for AMD's profiler. Ranges are off unless
-//! `PYGPU_PROFILE` or a call enables them.
+//! Marks named ranges in a profiler's timeline. NVTX marks them for Nsight, and roctx for AMD's profiler. Ranges are
+//! off unless `PYGPU_PROFILE` or a call enables them.
 //!
 //! Both libraries have the same two functions under different names. While ranges are off, each range costs one load
 //! from memory.

@@ -1,5 +1,5 @@
-//! cuRAND and hipRAND: their version, and the tables for Sobol sequences, which are in host memory. PyGPU generates
-//! random numbers itself.
+//! Reads the version of cuRAND or hipRAND, and the library's tables for Sobol sequences, which are in host memory.
+//! PyGPU generates random numbers itself.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! Copies and fills in stream order, for CUDA and HIP.
+//! Copies and fills memory in stream order, through CUDA or HIP.
 
 use super::current_context::CurrentDeviceGuard;
 use super::driver::Driver;
@@ -19,7 +19,8 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     const BOXES_RETURN_EARLY: bool;
     /// Returns the name of the driver's function that copies a contiguous range.
     fn line_name(direction: Direction) -> &'static str;
-    /// Returns the direction of a copy for messages; empty if the function's name contains it.
+    /// Returns the direction of a copy for error messages. The text is empty if the name of the driver's function
+    /// contains the direction.
     fn direction_suffix(direction: Direction) -> String;
     /// Copies a contiguous range.
     ///
@@ -43,8 +44,8 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     /// # Safety
     /// See [`Copies::copy_pitched`].
     unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
-    /// Copies a range on the legacy default stream and waits for the copy, by one driver call; `None` if the driver has
-    /// no such call. Does not depend on the current device.
+    /// Copies a range on the legacy default stream and waits for the copy, by one driver call. Returns `None` if the
+    /// driver has no such call. The call does not depend on the current device.
     ///
     /// # Safety
     /// See [`Copies::copy_and_wait`].
@@ -83,8 +84,8 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     ) -> Option<u32>;
 }
 
-/// Evaluates the iterator, each element of which is the code of a driver call, until a call fails. Returns the code of
-/// the failed call, or success.
+/// Makes the driver calls of an iterator until a call fails. Each element of the iterator is the code that a driver
+/// call returned. Returns the code of the failed call, or success.
 pub fn until_refused(mut codes: impl Iterator<Item = u32>) -> u32 {
     codes.find(|code| *code != SUCCESS).unwrap_or(SUCCESS)
 }
@@ -100,8 +101,8 @@ pub const fn size(pattern: Pattern) -> usize {
 
 impl<V: VendorCopies> Driver<V> {
     /// Waits for a copy if the driver may still access pageable memory after the copy function has returned. On
-    /// machines whose device reads the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory,
-    /// so the copy may still be in progress then.
+    /// machines whose device reads the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory.
+    /// The copy may therefore still be in progress when the copy function has returned.
     #[inline]
     fn settle(
         &self,
@@ -128,7 +129,8 @@ impl<V: VendorCopies> Driver<V> {
         }
     }
 
-    /// Enqueues the copies of a plan until one fails. Returns the code of the failed call, or success.
+    /// Enqueues the driver's copies of a [`PitchedCopyKind`] until one fails. Returns the code of the failed call, or
+    /// success.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`]; the device is current.

@@ -11,11 +11,11 @@ use crate::CaptureMode;
 use crate::error_codes::{INVALID_DEVICE, SUCCESS};
 use pygpu_base::error::Result;
 
-/// How a vendor's library makes a device current.
+/// The functions by which a vendor's library makes a device current.
 pub trait VendorContexts: VendorErrors {
-    /// State that is needed to make the previous device current again.
+    /// The state that is needed to make the previous device current again.
     type PreviousDevice;
-    /// Makes a device current for the calling thread. Returns the state to restore; `None` if the device is already
+    /// Makes a device current for the calling thread. Returns the state to restore, or `None` if the device is already
     /// current.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<V: VendorContexts> Driver<V> {
         })
     }
 
-    /// Makes a device current until the guard is dropped. Costs one driver call if the device is already current.
+    /// Makes a device current until the guard is dropped. This costs one driver call if the device is already current.
     ///
     /// # Errors
     /// An unknown device, a forked process, or the driver's error for a device that it cannot use.
@@ -119,8 +119,8 @@ impl<V: VendorContexts> Driver<V> {
         let is_relaxed = exchange(&mut mode) == SUCCESS;
         let result = call();
         if is_relaxed {
-            // The code is ignored: a driver that fails here fails in every later call too, and that call reports the
-            // error.
+            // The error code is ignored. A driver that fails here also fails in every later call, and that call reports
+            // the error.
             let _ = exchange(&mut mode);
         }
         result

@@ -1,4 +1,4 @@
-//! Device properties, and the current device of a thread, for CUDA and HIP.
+//! Queries device properties, and gets and sets the current device of a thread, through CUDA or HIP.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -201,7 +201,8 @@ impl<V: VendorDevices> Devices for Driver<V> {
             warp_size: ask(attributes.warp_size)?,
             max_threads_per_block: ask(attributes.max_threads_per_block)?,
             l2_cache_size: ask(attributes.l2_cache_size)?,
-            // Deprecated since CUDA 13. A driver that no longer reports the clock rate is not an error.
+            // The attribute is deprecated since CUDA 13. It is not an error if the driver no longer reports the clock
+            // rate.
             clock_rate: ask(attributes.clock_rate).unwrap_or(0),
             memory_pools: ask(attributes.memory_pools)? != 0,
             integrated: ask(attributes.integrated)? != 0,

@@ -1,4 +1,4 @@
-//! A vendor's opened library, with its devices.
+//! Defines the type of a vendor's opened library with its devices.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,5 @@
-//! Pitched and managed memory, memory and events shared with other processes, and address queries, for CUDA and HIP.
+//! Allocates pitched and managed memory through CUDA or HIP, shares memory and events with other processes, and queries
+//! addresses.
 
 use std::ffi::{c_int, c_uint};
 
@@ -9,7 +10,7 @@ use crate::error_codes::SUCCESS;
 use crate::{Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, Residence, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Flag that enables peer access when it is needed; the driver accepts no other value.
+/// Flag of the driver that enables peer access when it is needed. The driver accepts no other value.
 const LAZY_PEER_ACCESS: c_uint = 1;
 
 /// Converts the bytes of a handle to the vendor's structure, which consists only of these bytes.

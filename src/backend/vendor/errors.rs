@@ -1,5 +1,5 @@
-//! Error messages of driver calls: the driver's own name and text, the arguments of the call, and the remedy if one
-//! is known.
+//! Creates the error messages of driver calls. A message contains the driver's own name and text of the error, the
+//! arguments of the call, and the remedy if one is known.
 
 use std::ffi::{CStr, c_char};
 use std::fmt::Write;
@@ -10,12 +10,12 @@ use pygpu_base::error::{DriverError, Error, OutOfMemory};
 
 const UNKNOWN: &str = "unrecognized error code";
 
-/// Error codes and messages of a vendor's library.
+/// The error codes and messages of a vendor's library.
 pub trait VendorErrors: Vendor {
     /// Codes after which every further call of the process on the device fails, because a kernel or a copy failed on
     /// the device itself.
     const STICKY: &'static [u32];
-    /// Text for messages that explains the effect of an error in `STICKY` on the process.
+    /// Text in error messages that explains the effect of an error in `STICKY` on the process.
     const STICKY_ADVICE: &'static str;
     /// Returns the driver's name of a code.
     fn name(api: &Self::Api, code: u32) -> String;

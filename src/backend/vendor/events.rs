@@ -1,4 +1,4 @@
-//! Events, for CUDA and HIP.
+//! Creates, records and queries events of CUDA or HIP.
 
 use std::ffi::c_uint;
 

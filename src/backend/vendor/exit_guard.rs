@@ -58,7 +58,7 @@ fn stay_outside() {
     }
 }
 
-/// Blocks driver calls of all other threads. Called by the thread that is about to end the process.
+/// Blocks driver calls of all other threads. The thread that is about to end the process calls this function.
 pub fn close() {
     ENDING.get_or_init(|| thread::current().id());
     if !CLOSED.swap(true, Ordering::SeqCst) {

@@ -15,8 +15,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// Both reasons for a rejection in one word, because every driver call checks them: the lowest bit marks a forked
-/// child, the other bits count active host functions.
+/// Both reasons for a rejection. They share one word, because every driver call checks them. The lowest bit marks a
+/// forked child, and the other bits count active host functions.
 static REASONS: AtomicUsize = AtomicUsize::new(0);
 const FORKED: usize = 1;
 const HOST_CALL: usize = 2;
@@ -26,7 +26,7 @@ thread_local! {
 
 static WATCH: ForkSafeOnce<()> = ForkSafeOnce::new();
 
-/// Installs the fork handler; called before a GPU driver is initialised.
+/// Installs the fork handler. A backend calls this function before it initialises a GPU driver.
 pub fn watch() {
     #[cfg(unix)]
     WATCH.get_or_init(|| {
@@ -48,7 +48,7 @@ extern "C" fn in_child() {
 /// Returns whether this process was forked after a GPU driver was opened.
 #[inline]
 pub fn is_forked() -> bool {
-    // Relaxed ordering suffices: a child begins with one thread, which has run the handler.
+    // Relaxed ordering suffices, because a child begins with one thread, and this thread has run the handler.
     REASONS.load(Ordering::Relaxed) & FORKED != 0
 }
 

@@ -1,4 +1,4 @@
-//! Captures and graphs, for CUDA and HIP.
+//! Captures, builds, updates and launches graphs through CUDA or HIP.
 
 use super::current_context::{CurrentDeviceGuard, VendorContexts};
 use super::driver::Driver;
@@ -74,8 +74,8 @@ pub trait VendorGraphs: VendorConditions {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()>;
-    /// Implements [`Graphs::update`]. Returns the driver's error code, and the number of its reason; `None` if the
-    /// driver has no such function.
+    /// Implements [`Graphs::update`]. Returns the driver's error code, and the number of its reason. Returns `None` if
+    /// the driver has no such function.
     ///
     /// # Safety
     /// See [`Graphs::update`].

@@ -1,4 +1,4 @@
-//! Launches with attributes. Both vendors use the same structure.
+//! Launches kernels with attributes. CUDA and HIP use the same structure for them.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// Numbers of the launch attributes. AMD's runtime supports only `COOPERATIVE` and `PRIORITY`.
+/// The driver's numbers of the launch attributes. AMD's runtime supports only `COOPERATIVE` and `PRIORITY`.
 pub mod attributes {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
@@ -89,7 +89,8 @@ impl List {
         Self(list)
     }
 
-    /// Returns the configuration of a launch. The configuration refers to this list, and must not outlive the list.
+    /// Returns the configuration of a launch. The configuration refers to this list of attributes, and must not outlive
+    /// it.
     fn config(&self, shape: &LaunchShape, stream: StreamHandle) -> RawConfig {
         RawConfig {
             grid: shape.grid,
@@ -104,8 +105,8 @@ impl List {
 
 /// Vendor-specific part of launches with attributes, which CUDA and HIP implement differently.
 pub trait VendorLaunches: VendorPrograms {
-    /// Returns whether the driver accepts the cache carveout as an attribute of a launch; otherwise the carveout is a
-    /// setting of the kernel.
+    /// Returns whether the driver accepts the cache carveout as an attribute of a launch. If it does not, the carveout
+    /// is a setting of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
     /// Returns the cluster for which the kernel was compiled.
     ///

@@ -1,4 +1,5 @@
-//! Device memory and pinned host memory, for CUDA and HIP: pools, blocks, and address queries.
+//! Allocates device memory and pinned host memory through CUDA or HIP. The file contains the functions for memory pools
+//! and memory blocks, and the queries of an address.
 
 use std::ffi::{c_int, c_uint};
 
@@ -10,12 +11,12 @@ use crate::error_codes::SUCCESS;
 use crate::{Address, Advice, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Flags for allocating and registering pinned host memory.
+/// The driver's flags for allocating and registering pinned host memory.
 pub const PORTABLE: c_uint = 1;
 pub const MAPPED: c_uint = 2;
 pub const WRITE_COMBINED: c_uint = 4;
 
-/// The driver's number of the host as a location of managed memory.
+/// The driver's number that denotes the host as a location of managed memory.
 pub const HOST: c_int = -1;
 
 /// The vendor's numbers of the pool attributes that PyGPU uses.
@@ -50,7 +51,7 @@ fn bit(set: bool, flag: c_uint) -> c_uint {
 
 impl<V: VendorMemory> Driver<V> {
     /// Grants all peer devices read and write access to the pool's blocks. Enabled peer access covers only plain
-    /// memory. Without the grant, another library's copy from a peer device fails, such as CuPy's `asarray`.
+    /// memory. Without the grant, another library's copy from a peer device fails. CuPy's `asarray` makes such a copy.
     fn open_to_peers(&self, device: i32, pool: PoolHandle) -> Result<()> {
         let mut access = Vec::new();
         for (peer, slot) in (0..).zip(&self.slots) {

@@ -1,4 +1,4 @@
-//! Code shared by CUDA and HIP.
+//! Contains the code that CUDA and HIP share.
 //!
 //! - `symbols` lists the functions that both libraries have, under different names but otherwise equal;
 //! - `driver` is the opened library with its devices, generic over a vendor's types and constants; `open_library` finds

@@ -1,6 +1,6 @@
-//! Opens a vendor's library: finds it, its functions and its devices, or returns the reason of the failure.
+//! Opens a vendor's driver library, and looks up its functions and its devices. If that fails, returns the reason.
 //!
-//! Makes no device current and creates no context. Every failure is a text, never a panic.
+//! The functions of this module make no device current and create no context. Every failure is a text, never a panic.
 
 use std::ffi::c_int;
 
@@ -18,13 +18,13 @@ use pygpu_base::settings::Settings;
 pub trait VendorOpening: VendorDevices + Default {
     /// Names of the driver library, in search order.
     const CANDIDATES: &'static [&'static str];
-    /// Explanation for messages if no library was found.
+    /// The explanation that an error message contains if no library was found.
     const NOT_FOUND: &'static str;
     /// Name of the function that returns the version. The function also exists in libraries that are too old for PyGPU.
     const VERSION: &'static str;
-    /// Description of the expected library, for the message about a library without the version function.
+    /// Description of the expected library. The error message about a library without the version function contains it.
     const WHAT: &'static str;
-    /// Name of the product to which the version belongs, for messages.
+    /// Name of the product to which the version belongs. Error messages contain it.
     const PRODUCT: &'static str;
     /// Oldest supported version of the driver.
     const OLDEST_VERSION: i32;

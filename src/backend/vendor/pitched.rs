@@ -3,17 +3,17 @@
 
 use crate::{Address, Extent, Pitched};
 
-/// The driver calls that copy a 3-D region. Several calls are necessary if one call of the driver cannot
+/// The driver calls that copy a 3-D region of memory. Several calls are necessary if one call of the driver cannot
 /// express the distances between rows or planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PitchedCopyKind {
-    /// No copy, because the region is empty.
+    /// No driver call, because the region is empty.
     Nothing,
-    /// One contiguous range of this many bytes.
+    /// One copy of a contiguous range of this many bytes.
     Line(usize),
-    /// One plane, moved by a 2-D copy.
+    /// One 2-D copy, which moves a single plane.
     Plane(PitchedBox),
-    /// Several planes, moved by a 3-D copy.
+    /// One 3-D copy, which moves several planes.
     Box(PitchedBox),
     /// One 2-D copy per plane. The driver's 3-D copy takes the distance between planes as a number of rows, and here
     /// the distance is not a multiple of the pitch.
@@ -59,8 +59,8 @@ impl PitchedBox {
         Self { target: side(&self.target), source: side(&self.source), extent }
     }
 
-    /// Returns a region of the same bytes with fewer dimensions, if rows or planes are contiguous; otherwise the region
-    /// itself. `None` if a length overflows.
+    /// Returns a region of the same bytes with fewer dimensions, if rows or planes are contiguous; otherwise returns
+    /// the region itself. Returns `None` if a length overflows.
     fn collapsed(self) -> Option<Self> {
         let Extent { width, height, depth } = self.extent;
         if depth == 1 {
@@ -91,7 +91,8 @@ impl PitchedBox {
     }
 }
 
-/// Returns the driver calls that copy the 3-D region of size `extent`; `None` if the region exceeds the address space.
+/// Returns the driver calls that copy the 3-D region of size `extent`. Returns `None` if the region exceeds the address
+/// space.
 pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) -> Option<PitchedCopyKind> {
     let sides = PitchedBox { target, source, extent };
     if extent.width == 0 || extent.height == 0 || extent.depth == 0 {

@@ -1,4 +1,5 @@
-//! Loaded modules, their kernels and globals, and launches, for CUDA and HIP.
+//! Loads modules of device code through CUDA or HIP, looks up their kernels and global variables, and launches the
+//! kernels.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::path::PathBuf;
@@ -94,7 +95,7 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
     const COOPERATIVE: &'static str;
     const SUGGESTED_SHAPE: &'static str;
-    /// Returns the name of a kernel attribute for messages.
+    /// Returns the name of a kernel attribute for error messages.
     fn function_attribute_name(which: Self::FunctionAttribute) -> String;
     /// Stores the minimum number of blocks that fills the device, and the block size. Returns the driver's error code.
     ///

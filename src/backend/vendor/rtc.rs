@@ -1,6 +1,7 @@
-//! Common part of NVRTC and hiprtc. hiprtc has NVRTC's functions under other names, and the same error codes.
+//! Compiles device code by NVRTC or hiprtc. hiprtc has NVRTC's functions under other names, and the same error codes.
 //!
-//! Owns a program of either library for one compilation. Does not interpret options and does not search for libraries.
+//! This module owns the library's program object during one compilation. It does not interpret options and does not
+//! search for libraries.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use pygpu_base::error::{CompileError, DriverError, Error, Result};
 /// Handle of a program (a source to compile) in either library.
 pub type RtcHandle = *mut c_void;
 
-/// A library function, and its name for messages.
+/// A function of the compiler library, and its name for error messages.
 type NamedSymbol<F> = (F, &'static str);
 type OfProgram<T> = unsafe extern "C" fn(RtcHandle, T) -> u32;
 type Create = unsafe extern "C" fn(
@@ -24,9 +25,9 @@ type Create = unsafe extern "C" fn(
     *const *const c_char,
 ) -> u32;
 
-/// The functions that both libraries have.
+/// The functions that both NVRTC and hiprtc have.
 pub struct RtcFunctions {
-    /// Prefix of the error codes' names: `NVRTC` or `HIPRTC`.
+    /// Prefix of the names of the compiler library's error codes: `NVRTC` or `HIPRTC`.
     pub prefix: &'static str,
     pub create: NamedSymbol<Create>,
     pub destroy: unsafe extern "C" fn(*mut RtcHandle) -> u32,
@@ -60,7 +61,7 @@ const INVALID_OPTION: u32 = 5;
 const COMPILATION: u32 = 6;
 const BUILTIN: u32 = 7;
 
-/// Names of the error codes, without the prefix, by number.
+/// Names of the compiler library's error codes without the prefix. The index in this list is the code.
 const CODES: [&str; 13] = [
     "SUCCESS",
     "ERROR_OUT_OF_MEMORY",
@@ -125,7 +126,7 @@ pub fn may_include(request: &CompileRequest<'_>) -> bool {
 }
 
 /// Returns the search path of a library for headers: the folder in the source's name, the folders in the options, and
-/// the library's own folders. `None` if an unknown option may name a file.
+/// the library's own folders. Returns `None` if an unknown option may name a file.
 pub fn places<'a>(request: &CompileRequest<'a>, own: &[PathBuf]) -> Option<IncludeSearch<'a>> {
     let mut search = IncludeSearch { own: vec![PathBuf::new()], folders: Vec::new(), before: Vec::new() };
     search.own.extend(Path::new(request.name).parent().map(Path::to_path_buf));

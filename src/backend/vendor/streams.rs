@@ -1,4 +1,4 @@
-//! Streams, for CUDA and HIP.
+//! Creates streams of CUDA or HIP, waits for them, and queries them.
 
 use std::ffi::{c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! List of the functions that CUDA and HIP have under different names and with the same parameters.
+//! Lists the functions that CUDA and HIP have under different names and with the same parameters.
 //!
 //! The list names a vendor's types as `V::Stream`. In the library `V` is the vendor, which defines the types in
 //! [`Types`]. In the tests `V` is a module with the types of a vendor's header, so that a list that differs from the
@@ -79,14 +79,14 @@ pub trait Types: Sized + Send + Sync + 'static {
     type Surface: Raw;
     /// The value by which copies between two devices identify a device.
     type Peer: Copy;
-    /// Integer types, such as the number of a device attribute.
+    /// The driver's integer types, such as the number of a device attribute.
     type DeviceAttribute: Copy;
     type FunctionAttribute: Copy;
     type PoolAttribute: Copy;
     type CaptureMode: Copy;
     type CaptureStatus: Copy;
     type NodeKind: Copy;
-    /// Structures, such as the properties of a memory pool.
+    /// The driver's structures, such as the properties of a memory pool.
     type PoolProperties;
     type PoolAccess;
     type Uuid;
@@ -287,7 +287,7 @@ macro_rules! table {
             $($(pub $extra: Option<unsafe extern "C" fn($($extra_parameter: $extra_type),*) -> u32>,)*)*
         }
 
-        /// A name for each function of the list: the library's symbol, or the name in messages.
+        /// A name for each function of the list: the symbol that the library exports, or the name in error messages.
         pub struct Names {
             $(pub $name: &'static str,)*
             $($(pub $extra: &'static str,)*)*

@@ -1,4 +1,5 @@
-//! Arrays, textures and surfaces. Both vendors' structures are equal byte for byte, except those of copies.
+//! Creates and copies arrays, textures and surfaces through CUDA or HIP. The structures of both vendors are equal byte
+//! for byte, except those of copies.
 
 use super::current_context::VendorContexts;
 use super::driver::Driver;
@@ -10,7 +11,8 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// `CUDA_ARRAY3D_DESCRIPTOR` or `HIP_ARRAY3D_DESCRIPTOR`: shape and format of an array.
+/// The structure `CUDA_ARRAY3D_DESCRIPTOR` or `HIP_ARRAY3D_DESCRIPTOR`, which contains the shape and the format of an
+/// array.
 #[repr(C)]
 pub struct ArrayDescriptor {
     pub width: usize,
@@ -21,7 +23,8 @@ pub struct ArrayDescriptor {
     pub flags: u32,
 }
 
-/// `CUDA_RESOURCE_DESC` or `HIP_RESOURCE_DESC`: the memory of a texture. The union is declared as words.
+/// The structure `CUDA_RESOURCE_DESC` or `HIP_RESOURCE_DESC`, which describes the memory of a texture. Its union is
+/// declared as an array of words.
 #[repr(C)]
 pub struct ResourceDescriptor {
     pub kind: u32,
@@ -29,7 +32,7 @@ pub struct ResourceDescriptor {
     pub flags: u32,
 }
 
-/// `CUDA_TEXTURE_DESC` or `HIP_TEXTURE_DESC`: how a texture is sampled.
+/// The structure `CUDA_TEXTURE_DESC` or `HIP_TEXTURE_DESC`, which determines how a texture is sampled.
 #[repr(C)]
 pub struct TextureDescriptor {
     pub address: [u32; 3],
@@ -55,14 +58,14 @@ pub struct ArrayPart<'a> {
     pub part: &'a ArrayBox,
 }
 
-/// Vendor-specific part of textures: copies, whose structures differ.
+/// Vendor-specific part of textures. It consists of the copies, whose structures differ between CUDA and HIP.
 pub trait VendorTextures: VendorContexts {
     const COPY_ARRAY: &'static str;
 
     /// Implements [`Textures::copy_array`].
     ///
     /// # Safety
-    /// As for [`Textures::copy_array`].
+    /// The conditions of [`Textures::copy_array`] apply.
     unsafe fn copy_array(
         api: &Self::Api,
         part: &ArrayPart<'_>,
@@ -133,7 +136,7 @@ impl<V: VendorTextures> Driver<V> {
         ))
     }
 
-    /// Makes a driver call by a function that the library may lack.
+    /// Calls a driver function that the library may lack.
     fn texture_call<F>(
         &self,
         device: i32,

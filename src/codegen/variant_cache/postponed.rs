@@ -1,4 +1,5 @@
-//! Variants that a flush needs but that are not compiled. They are compiled between two attempts of that flush.
+//! Records the kernel variants that a flush needs but that are not compiled. PyGPU compiles them between two attempts
+//! of that flush.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, KernelSource};
 
 thread_local! {
-    /// Variants that a flush of this thread needed and did not find in the cache.
+    /// The kernel variants that a flush of this thread needed and did not find in the cache.
     pub(super) static POSTPONED: RefCell<Vec<Postponed>> = const { RefCell::new(Vec::new()) };
     /// Variants of `POSTPONED` whose compilation failed, with the error.
     pub(super) static REFUSED: RefCell<Vec<(PostponedVariant, Error)>> = const { RefCell::new(Vec::new()) };

@@ -8,7 +8,7 @@ use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
-/// Upper bound of the numbers for which kernels replace a division by a multiplication and a shift.
+/// Upper bound of the numbers whose division kernels replace a division by a multiplication and a shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// Maximum size of a unit in bytes.
@@ -44,23 +44,24 @@ pub(super) struct Units {
 /// The kernel that performs a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernel {
-    /// For long innermost rows: a block computes addresses once, because it processes a part of one row.
+    /// The kernel for long innermost rows. A block computes the row's addresses once, because it processes a part of
+    /// one row.
     Lines {
         /// Whether the source is broadcast along an outer axis. Blocks then process the same part of all rows
         /// consecutively, so that this part is read from memory once.
         again: bool,
     },
-    /// For any layout: the address of each unit of up to 16 bytes is computed from the index of the unit.
+    /// The kernel for any layout. The address of each unit of up to 16 bytes is computed from the index of the unit.
     Flat {
         /// Whether indices need 64 bits, because there are 2^31 units or more.
         wide: bool,
     },
-    /// Transposition in registers, of vectors of `vector` bytes. The axes `x` and `y` of the plane are last.
+    /// The kernel that transposes vectors of `vector` bytes in registers. The axes `x` and `y` of the plane are last.
     Squares {
         /// Size of a vector in bytes.
         vector: i64,
     },
-    /// Transposition through shared memory. The axes `x` and `y` of the plane are last.
+    /// The kernel that transposes through shared memory. The axes `x` and `y` of the plane are last.
     Tiles {
         /// Length of a tile along the target's fastest axis, in units.
         x: i64,
@@ -69,14 +70,14 @@ pub(super) enum CopyKernel {
     },
 }
 
-/// Kernel that benchmarks and tests select instead of the best one.
+/// The kernel that a benchmark or test selects instead of the best one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ForcedKernel {
     /// The best kernel is used.
     None,
-    /// Transposition in registers is not used.
+    /// The kernel that transposes in registers is not used.
     Tiles,
-    /// The `Flat` kernel is used for everything.
+    /// The `Flat` kernel performs all copies.
     Flat,
 }
 
@@ -87,7 +88,7 @@ impl Units {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
 
-    /// Like [`Self::of`], with units that also divide further strides.
+    /// Divides contiguous runs into units like [`Self::of`]. The unit also divides the further strides.
     pub(super) fn aligned(
         pieces: &ContiguousRuns,
         to: Address,
@@ -124,7 +125,7 @@ impl Units {
         }
     }
 
-    /// Moves axes along which the source is broadcast next to the innermost axis. Returns whether there are any.
+    /// Moves axes along which the source is broadcast next to the innermost axis. Returns whether there are such axes.
     fn bring_repeats_inward(&mut self) -> bool {
         let Some((line, outer)) = self.axes.split_last_mut() else { return false };
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {
@@ -162,7 +163,7 @@ impl Units {
         }
     }
 
-    /// Returns the vector size for transposing the plane in registers; `None` if that is not possible.
+    /// Returns the vector size for transposing the plane in registers, or `None` if that is not possible.
     fn vector(&self, x: SharedAxis<2>, y: SharedAxis<2>) -> Option<i64> {
         if x.strides[0] != self.unit || y.strides[1] != self.unit {
             return None;
@@ -171,7 +172,8 @@ impl Units {
         let strides = outer.iter().flat_map(|axis| axis.strides).chain([x.strides[1], y.strides[0]]);
         let lengths = (x.len | y.len).wrapping_mul(self.unit);
         let bits = strides.fold(self.to as i64 | self.from as i64 | lengths, |bits, stride| bits | stride);
-        // Single bytes use vectors of 8: a 16 x 16 square would not fit into registers.
+        // For units of one byte the vectors have 8 units, because a square of 16 x 16 units would not fit into
+        // registers.
         let most = if self.unit == 1 { 8 } else { LARGEST };
         let vector = 1 << (bits | most).trailing_zeros();
         let is_worth_it = vector >= 4 && (vector >= 2 * self.unit || self.unit == LARGEST);

@@ -7,7 +7,7 @@ use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
 use pygpu_kernel::{Function, KernelSource};
 
-/// Identifies a kernel, without its compile-time definitions.
+/// Identifies a copy kernel without its compile-time definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernelId {
     Lines,
@@ -50,7 +50,7 @@ impl CopyKernelId {
     }
 }
 
-/// A kernel with its compile-time definitions.
+/// A copy kernel together with its compile-time definitions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct CopyVariant {
     kernel: CopyKernelId,
@@ -59,7 +59,7 @@ pub(super) struct CopyVariant {
 
 static KERNELS: KernelFamily = KernelFamily::of_library(0);
 
-/// Returns the compiled kernel; `None` if it cannot be compiled.
+/// Returns the compiled kernel, or `None` if it cannot be compiled.
 pub(super) fn function(device: Device, variant: CopyVariant) -> Option<Function> {
     KERNELS.function_if_any(device, &variant.key(), variant.kernel.name(), || variant.source())
 }
@@ -79,7 +79,7 @@ impl CopyVariant {
     /// the kernel and the number of values.
     fn key(&self) -> VariantKey {
         let mut key = VariantKey::from_slice(&[self.kernel as u8]);
-        // Every value fits into 16 bits.
+        // The value of every definition fits into 16 bits of the key.
         self.defined.iter().for_each(|(_, value)| key.extend((*value as u16).to_le_bytes()));
         key
     }

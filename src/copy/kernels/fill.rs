@@ -1,4 +1,4 @@
-//! Fill kernels. The value is part of the kernel's parameters, so no memory is read.
+//! Fills arrays by kernels. The fill value is part of the kernel's parameters, so a fill reads no memory.
 //!
 //! A fill iterates over the target like a copy. Units along the last axis, that of contiguous bytes, repeat the item. A
 //! unit contains whole items, or the item repeats after several units, the period.
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, MemoryOrder};
 
-    /// Returns unit and period for filling a dense array that begins at `base`.
+    /// Returns the unit and the period for filling a dense array that begins at `base`.
     fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {
         let layout = Layout::contiguous(&[count], itemsize, MemoryOrder::C).unwrap();
         let unit = units(&ContiguousRuns::of(&layout, &layout).unwrap(), base, itemsize).unit;

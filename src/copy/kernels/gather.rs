@@ -1,4 +1,5 @@
-//! `a[indices]` and `a[indices] = b` on a device: a copy in which a table contains the offsets along one axis.
+//! Computes `a[indices]` and `a[indices] = b` on a device. The computation is a copy in which a table contains the
+//! offsets along one axis.
 //!
 //! Index arrays are converted to a table of byte offsets, one for each combination of indices. The same kernel checks
 //! the bounds of the indices, and reports the result through a readback. The host waits for that kernel only. A new
@@ -22,7 +23,7 @@ use pygpu_layout::{ContiguousRuns, Dims, Layout, LoopNest, MemoryOrder, SharedAx
 use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, capture};
 
-/// Treatment of an index that is out of range.
+/// The treatment of an index that is out of range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bounds {
     /// The index is an error.
@@ -54,7 +55,7 @@ pub struct Indexed {
     pub len: i64,
     /// Stride of the axis in bytes.
     pub stride: i64,
-    /// Treatment of out-of-range indices.
+    /// The treatment of indices that are out of range.
     pub bounds: Bounds,
 }
 
@@ -103,7 +104,7 @@ impl Selection {
     }
 }
 
-/// Copies the selected elements to a new array; `None` if no kernel is available.
+/// Copies the selected elements to a new array. Returns `None` if no kernel is available.
 ///
 /// # Errors
 /// `IndexError` for an index that is out of range; `OutOfMemory`; driver errors.
@@ -122,7 +123,8 @@ pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<
     Ok(Some(result))
 }
 
-/// Gathers like [`gather`] without an offset table, for contiguous indices of one axis; `None` for others.
+/// Gathers like [`gather`], but without an offset table. Returns `None` unless one axis is indexed and its indices are
+/// contiguous.
 fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, stream: &Stream) -> Result<Option<Array>> {
     let result = Array::empty(&selection.result_shape(), source.dtype(), MemoryOrder::C, stream.clone())?;
     let index = &indexed.index;
@@ -155,7 +157,7 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
 /// range. Returns `false` if no kernel is available.
 ///
 /// # Errors
-/// As [`gather`].
+/// The errors of [`gather`].
 pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &Stream) -> Result<bool> {
     if may_overlap(out, source) || selection.indexed.iter().any(|indexed| may_overlap(out, &indexed.index)) {
         let Some(gathered) = gather(source, selection, stream)? else { return Ok(false) };
@@ -199,7 +201,7 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
     )
 }
 
-/// Source of the offsets along the indexed axis.
+/// The data from which a kernel takes the offsets along the indexed axis.
 enum OffsetSource<'a> {
     /// An array of byte offsets, one for each combination of indices.
     Table(&'a Array),
@@ -295,15 +297,15 @@ fn refusal() -> Error {
     Error::index("an index is out of bounds for the axis that it indexes")
 }
 
-/// Array of byte offsets, one for each combination of indices, and its bounds check.
+/// An array of byte offsets, one for each combination of indices, and the bounds check of the indices.
 struct OffsetTable {
     bytes: Array,
-    /// Result of the bounds check: after the event, the readback is nonzero if an index is out of range.
+    /// The result of the bounds check. After the event, the readback is nonzero if an index is out of range.
     refused: Option<(Readback, PooledEvent)>,
 }
 
 impl OffsetTable {
-    /// Builds the table of a selection and starts the bounds check; `None` if no kernel is available.
+    /// Builds the table of a selection and starts the bounds check. Returns `None` if no kernel is available.
     fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
         let is_checked = selection.indexed.iter().any(|indexed| indexed.bounds == Bounds::Checked);
         if is_checked {
@@ -428,7 +430,7 @@ fn places_variant(
 }
 
 /// Computes the byte offset for each combination of indices: the sum of indices times strides. If an index is out of
-/// range, the kernel sets the word `refused`, which the host reads later.
+/// range, the kernel stores a nonzero value in the word `refused`, which the host reads later.
 fn places(
     device: Device,
     selection: &Selection,

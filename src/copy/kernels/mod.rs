@@ -1,4 +1,4 @@
-//! Copies within a device by kernels, and fills, for any layout.
+//! Copies and fills arrays of any layout within a device, by kernels.
 //!
 //! [`choose`] chooses the kernel, [`parameters`] builds its parameters, [`compile`] compiles it. The device code is in
 //! the folder `device`, with one source for all vendors. Kernels are optional: without a compiler these functions
@@ -27,13 +27,13 @@ use pygpu_kernel::{Arguments, Function, launch};
 use pygpu_layout::{ContiguousRuns, CopyBlocks};
 use pygpu_memory::{Access, BlockUse};
 
-/// Width in bytes from which on the driver copies rows as fast as a kernel.
+/// Minimum width in bytes of rows that the driver copies as fast as a kernel.
 const WIDE_ROWS: i64 = 1 << 20;
 
-/// Total size in bytes up to which a driver's copy costs no more than a kernel launch, for rows of any width.
+/// Maximum total size in bytes of a copy by the driver that costs no more than a kernel launch, for rows of any width.
 const LITTLE: i64 = 16 << 10;
 
-/// Number of blocks that driver calls copy in less time than it takes to prepare a kernel launch.
+/// Maximum number of blocks that driver calls copy in less time than the preparation of a kernel launch takes.
 const FEW: i64 = 2;
 
 /// Settings from the environment variable `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`;

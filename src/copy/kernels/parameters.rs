@@ -1,4 +1,4 @@
-//! The parameter of a copy kernel: one structure, which the files in `device` declare.
+//! Builds the parameter of a copy kernel. The parameter is one structure, which the files in `device` declare.
 
 use std::iter::repeat_n;
 
@@ -13,7 +13,8 @@ pub(super) const THREADS: u32 = 256;
 /// maximum keeps the number of threads below 2^32, as AMD devices require.
 const MOST_BLOCKS: u64 = 1 << 22;
 
-/// Numbers of axes for which kernels are compiled. A copy with another number is padded with axes of length 1.
+/// The numbers of axes for which kernels are compiled. A copy with another number of axes is padded with axes of length
+/// 1.
 const RANKS: [usize; 7] = [1, 2, 3, 4, 8, 16, 64];
 
 /// Tuning parameters of transpositions.

@@ -1,13 +1,13 @@
-//! Divides a copy into chunks. Contains arithmetic only, and no driver calls.
+//! Divides a copy between host and device into chunks. This module contains arithmetic only, and no driver calls.
 
 use pygpu_base::error::Result;
 use pygpu_layout::{Dims, Layout, SharedAxes, paired};
 
 /// A copy between device and host memory, divided into chunks of limited size.
 pub(super) enum ChunkPlan {
-    /// Bytes that are contiguous on the device and on the host.
+    /// The copy of bytes that are contiguous on the device and on the host.
     Run(ContiguousRun),
-    /// Elements that are not contiguous, divided into boxes.
+    /// The copy of elements that are not contiguous. It is divided into boxes.
     Boxes(ChunkBoxes),
 }
 

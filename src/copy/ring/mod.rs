@@ -1,10 +1,10 @@
-//! Fast copies of pageable host memory through a ring of pinned slots: several threads fill or empty slots while the
-//! copy engine works on others.
+//! Copies pageable host memory fast, through a ring of pinned slots. Several threads fill or empty slots while the copy
+//! engine works on others.
 //!
-//! Owns the threads, the slots and their limit. Handles copies of at least [`RingSettings::threshold`] bytes. Smaller
-//! copies are faster through the driver's own staging, which is also used if no memory can be pinned. No lock may be
-//! held during a driver call, and no call may wait for another stream's work while another caller may be waiting for
-//! its slots.
+//! This module owns the threads, the slots and their limit. It handles copies of at least [`RingSettings::threshold`]
+//! bytes. Smaller copies are faster through the driver's own staging, which is also used if no memory can be pinned. No
+//! lock may be held during a driver call, and no call may wait for another stream's work while another caller may be
+//! waiting for its slots.
 
 mod chunks;
 mod settings;
@@ -40,7 +40,7 @@ pub fn limit() -> Result<usize> {
 /// driver has refused to pin memory, this also permits new attempts.
 ///
 /// # Errors
-/// As `limit`; driver errors.
+/// The errors of `limit`; driver errors.
 pub fn set_limit(device: Device, bytes: usize) -> Result<()> {
     settings()?.set_limit(bytes);
     trim(device, bytes)
@@ -146,7 +146,7 @@ impl Ring<'_> {
     /// Runs a copy that is divided into chunks.
     ///
     /// # Safety
-    /// As `upload` and `download`.
+    /// The conditions of `upload` and `download` apply.
     unsafe fn relay(
         self,
         direction: Direction,

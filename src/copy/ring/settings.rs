@@ -1,4 +1,5 @@
-//! Limits and thresholds of the ring, from environment variables, which are read once, and from setters.
+//! Stores limits and thresholds of the ring. They come from environment variables, which are read once, and from
+//! setters.
 //!
 //! The variable `PYGPU_PINNED_LIMIT` is for users. The other variables are for benchmarks, and for tests in which small
 //! arrays should pass through the ring.
@@ -12,7 +13,8 @@ use pygpu_base::settings::{self as environment, Variable};
 /// Default maximum size in bytes of the pinned slots of one device: four times what a copy with 16 threads needs. Half
 /// of it can hold data of asynchronous uploads that the device has not yet fetched.
 const LIMIT: usize = 256 << 20;
-/// Default size in bytes from which on pageable copies pass through the ring; measured in `docs/design/transfers.md`.
+/// Default minimum size in bytes of pageable copies that pass through the ring. It was measured in
+/// `docs/design/transfers.md`.
 const THRESHOLD: usize = 1 << 20;
 /// Default minimum and maximum size of a chunk in bytes.
 const CHUNK: (usize, usize) = (512 << 10, 2 << 20);
@@ -22,7 +24,7 @@ const MOST_THREADS: usize = 16;
 const FEW_THREADS: usize = 8;
 const LARGE: usize = 64 << 20;
 
-/// Number of slots per thread: one is filled or emptied while the copy engine works on the other.
+/// Number of slots per thread. One slot is filled or emptied while the copy engine works on the other.
 pub(super) const DEPTH: usize = 2;
 
 /// The settings of the ring. They may change while copies run; each copy reads every setting once.
@@ -95,7 +97,7 @@ impl RingSettings {
 /// Sets threshold, chunk size and number of threads, for tests and benchmarks.
 ///
 /// # Errors
-/// As `settings`.
+/// The errors of `settings`.
 pub fn tune(threshold: usize, chunk: (usize, usize), threads: usize) -> Result<()> {
     let settings = settings()?;
     settings.threshold.store(threshold, Ordering::Relaxed);
@@ -105,7 +107,7 @@ pub fn tune(threshold: usize, chunk: (usize, usize), threads: usize) -> Result<(
     Ok(())
 }
 
-/// Parses a number from an environment variable; `None` if the variable is unset or empty.
+/// Parses a number from an environment variable, or returns `None` if the variable is unset or empty.
 fn bytes_of(environment: &environment::Settings, variable: Variable) -> Result<Option<usize>> {
     let Some(text) = environment.get(variable) else { return Ok(None) };
     let (text, variable) = (text.to_string_lossy(), variable.name());

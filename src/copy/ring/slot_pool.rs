@@ -1,4 +1,4 @@
-//! Pinned slots through which pageable memory is copied: a bounded pool for each device.
+//! Provides pinned slots through which pageable memory is copied, by a bounded pool for each device.
 //!
 //! A slot whose copy is still running returns to the pool with an event recorded after that copy; the next user waits
 //! for the event before accessing the slot. A slot is never reused if it cannot be determined whether a copy uses it.
@@ -15,12 +15,13 @@ use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_memory::host_block_cache;
 
-/// Whether a copy engine uses a slot.
+/// State of a slot: whether a copy engine uses it.
 enum SlotState {
     Idle,
     /// A copy uses the slot until this event is complete.
     Flying(Arc<PooledEvent>),
-    /// Unknown, because the driver failed to record an event. The slot is never used again.
+    /// It is unknown whether a copy uses the slot, because the driver failed to record an event. The slot is never used
+    /// again.
     Lost,
 }
 
@@ -241,7 +242,7 @@ impl<'a> CheckedOutSlots<'a> {
         Self { device, epoch: device.epoch(), bytes, settings, slots: Vec::new() }
     }
 
-    /// Takes another slot from the pool; `false` if none is available.
+    /// Takes another slot from the pool. Returns `false` if none is available.
     pub(super) fn grow(&mut self) -> bool {
         let taken = take(self.device, self.bytes, self.settings);
         let grown = taken.is_some();

@@ -1,4 +1,4 @@
-//! One copy through the ring, which each of its threads executes for some of the chunks.
+//! Executes one copy through the ring. Each of its threads copies some of the chunks.
 //!
 //! Upload: fill a slot, enqueue its copy, continue with the next slot. Download: keep the copies of several slots
 //! enqueued, wait for the oldest, empty it, enqueue its next copy. All copies are enqueued on the user's stream, in any
@@ -104,7 +104,7 @@ impl RingTransfer<'_> {
     /// Copies chunks on this thread until none is left.
     ///
     /// # Safety
-    /// As `run`.
+    /// The conditions of `run` apply.
     unsafe fn take_part(&self, mut hand: CheckedOutSlots<'_>) -> Result<()> {
         if hand.len() == 0 && !hand.grow() {
             return Ok(()); // the other threads do the work
@@ -116,7 +116,7 @@ impl RingTransfer<'_> {
     /// Uploads chunks until none is left.
     ///
     /// # Safety
-    /// As `run`.
+    /// The conditions of `run` apply.
     unsafe fn upload(&self, hand: &mut CheckedOutSlots<'_>) -> Result<()> {
         let mut turn = 0;
         while let Some(chunk) = self.next_chunk() {
@@ -138,7 +138,7 @@ impl RingTransfer<'_> {
     /// Downloads chunks until none is left.
     ///
     /// # Safety
-    /// As `run`.
+    /// The conditions of `run` apply.
     unsafe fn download(&self, hand: &mut CheckedOutSlots<'_>) -> Result<()> {
         let mut flying: VecDeque<(usize, usize)> = VecDeque::with_capacity(DEPTH);
         let mut unused = vec![0];
@@ -165,7 +165,7 @@ impl RingTransfer<'_> {
     /// Copies a chunk from host memory to its slot.
     ///
     /// # Safety
-    /// As `run`; no copy may be using the slot.
+    /// The conditions of `run` apply; no copy may be using the slot.
     unsafe fn fill(&self, chunk: usize, slot: &PinnedSlot) -> Result<()> {
         match &self.plan {
             ChunkPlan::Run(run) => {
@@ -195,7 +195,7 @@ impl RingTransfer<'_> {
     /// Copies a chunk from its slot to host memory.
     ///
     /// # Safety
-    /// As `fill`.
+    /// The conditions of `fill` apply.
     unsafe fn empty(&self, chunk: usize, slot: &PinnedSlot) -> Result<()> {
         match &self.plan {
             ChunkPlan::Run(run) => {
@@ -222,7 +222,7 @@ impl RingTransfer<'_> {
     /// Enqueues the driver's copy of a chunk between its slot and the device.
     ///
     /// # Safety
-    /// As `run`; no other copy may be using the slot.
+    /// The conditions of `run` apply; no other copy may be using the slot.
     unsafe fn launch(&self, chunk: usize, slot: &mut PinnedSlot) -> Result<()> {
         let (stream, device, staged) = (self.stream, self.stream.device(), slot.address());
         match &self.plan {

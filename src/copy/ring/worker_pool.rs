@@ -1,4 +1,4 @@
-//! Worker threads that help the calling thread with a copy.
+//! Runs worker threads that help the calling thread with a copy.
 //!
 //! They are started on demand, live as long as the process, and sleep when idle. A job may be run by any number of
 //! threads; the calling thread completes it alone if no worker is free. Concurrent calls therefore share the workers
@@ -119,7 +119,7 @@ impl WorkerPool {
         }
     }
 
-    /// Joins the queued job with the fewest workers; `None` if no job needs a worker.
+    /// Joins the queued job with the fewest workers, or returns `None` if no job needs a worker.
     fn join(&mut self) -> Option<(u64, ParallelJob)> {
         let job = self.jobs.iter_mut().filter(|job| job.wanted > 0).min_by_key(|job| job.active)?;
         job.wanted -= 1;

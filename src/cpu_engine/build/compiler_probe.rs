@@ -1,5 +1,5 @@
-//! Compiler probes: runs of the compiler whose output depends on the compiler and its options, not on a source. Each
-//! probe runs at most once per process.
+//! Runs compiler probes: runs of the compiler whose output depends on the compiler and its options, but not on a
+//! source. Each probe runs at most once per process.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -14,7 +14,7 @@ use crate::find_compiler::CxxCompiler;
 /// The kinds of compiler probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Probe {
-    /// Compiles the scheduler; the output is its object file.
+    /// Compiles the thread scheduler. The output is its object file.
     Scheduler,
     /// Lists the folders in which the compiler searches for headers. A folder that an option names explicitly is left
     /// out, unless another option can change which folders are searched.

@@ -30,7 +30,8 @@ const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
-/// Keywords of device code that a C++ compiler does not have. They are defined as empty to compile the original text.
+/// Keywords of device code that a C++ compiler does not have. They are defined as empty when the original text is
+/// compiled.
 const NOTHING: [&str; 7] =
     ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
 

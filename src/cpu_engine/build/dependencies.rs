@@ -1,20 +1,21 @@
-//! The files from which a source was compiled, as reported by the compiler.
+//! Determines the files from which a source was compiled, as the compiler reports them.
 
 use std::path::{Path, PathBuf};
 
 /// The files that the compiler read, and the folders that it searched.
 #[derive(Clone, Default, Debug)]
 pub struct IncludedFile {
-    /// The absolute paths of files that the compiler read, without PyGPU's own headers; `None` if the compiler reported
-    /// none.
+    /// The absolute paths of files that the compiler read, without PyGPU's own headers, or `None` if the compiler
+    /// reported no files.
     pub files: Option<Vec<PathBuf>>,
     /// The folders that the compiler searches for headers, in search order. Folders for quoted names come first.
     pub folders: Vec<PathBuf>,
 }
 
 impl IncludedFile {
-    /// Parses the list of files written by `-MD`, and `told`, the search folders printed by `-v`. `named` are folders
-    /// that options name, which are searched first. Paths below `places` belong to PyGPU and are left out.
+    /// Parses the compiler's output about included files. `list` is the list of files that the option `-MD` writes, and
+    /// `told` contains the search folders that `-v` prints. `named` are folders that options name. They are searched
+    /// first. Paths below `places` belong to PyGPU and are left out.
     pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
         let is_foreign = |path: &PathBuf| path.is_absolute() && !places.iter().any(|place| path.starts_with(place));
         let files = list.map(|list| dependencies(list).into_iter().filter(is_foreign).collect());

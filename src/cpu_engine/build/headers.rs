@@ -1,5 +1,5 @@
-//! Headers that are included before every source. They are embedded in the library, so that they need no path at run
-//! time.
+//! Contains the headers that are included before every source. They are embedded in the library, so that they need no
+//! path at run time.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

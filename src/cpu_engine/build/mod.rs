@@ -46,7 +46,7 @@ pub struct BuildOutput {
 pub enum Failure {
     /// The source does not compile. Contains the compiler's messages.
     Source(String),
-    /// Any other reason, for example a failure of the file system.
+    /// There was any other reason, for example a failure of the file system.
     Machine(String),
 }
 

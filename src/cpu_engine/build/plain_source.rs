@@ -1,9 +1,9 @@
 //! Preprocesses plain sources without a run of the compiler, which takes 12 ms.
 //!
-//! A source is plain if it has no directives other than include guards, `#line` and `#pragma unroll`, and uses no macros
-//! but those of the headers whose replacement is a fixed text. Most kernels that PyGPU generates are plain. The result is
-//! the text that the compiler's preprocessor returns, apart from blanks. For any other source the result is `None`, and
-//! the compiler preprocesses it.
+//! A source is plain if it has no directives other than include guards, `#line` and `#pragma unroll`, and uses no
+//! macros but those of the headers whose replacement is a fixed text. Most kernels that PyGPU generates are plain. The
+//! result is the text that the compiler's preprocessor returns, apart from blanks. For any other source the result is
+//! `None`, and the compiler preprocesses it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -18,7 +18,7 @@ use crate::tokens::{Token, TokenKind, tokens};
 pub const FOLDER: &str = "plain";
 /// Path of the preprocessed text of a source that only includes the headers.
 const HEAD: &str = "plain/head.ii";
-/// Path of the list of all macros that are defined behind the headers.
+/// Path of the list of all macros that are defined after the headers have been read.
 const MACROS: &str = "plain/macros.h";
 /// Path of the list of files from which the headers were built.
 pub const READ_FILES: &str = "plain/files.d";
@@ -73,7 +73,7 @@ pub fn preprocess(request: &Build<'_>, ready: &Path) -> Option<String> {
     Some(format!("{head}# 1 \"{name}\"\n{text}\n"))
 }
 
-/// Returns the text behind the name of each macro of a list of `#define` lines.
+/// Returns the text after the name of each macro in a list of `#define` lines.
 fn definitions(macros: &str) -> HashMap<&str, &str> {
     let lines = macros.lines().filter_map(|line| line.strip_prefix("#define "));
     lines.map(|line| line.split_at(line.bytes().position(|byte| !is_of_word(byte)).unwrap_or(line.len()))).collect()

@@ -1,5 +1,6 @@
-//! Parts of every kernel that are compiled once for each compiler and its options, and cached on disk for all
-//! processes: the headers, a GCC precompiled header of the main header, and the object file of the thread scheduler.
+//! Precompiles those parts of every kernel that need one compilation for each compiler and its options, and caches them
+//! on disk for all processes: the headers, a GCC precompiled header of the main header, and the object file of the
+//! thread scheduler.
 //!
 //! Reading headers takes most of a kernel's compilation time; a precompiled header halves that time. Failures of this
 //! cache are never reported. Without a cache folder, or with one that other users can write, every compilation reads
@@ -196,7 +197,7 @@ impl PreparedBuild<'_> {
     }
 
     fn keep(self) -> Option<()> {
-        // Waits for both compilers, even if the first one failed.
+        // Wait for both compilers, even if the first one failed.
         let ended = self.children.map(|mut child| child.wait().is_ok_and(|status| status.success()));
         let place = self.folder.path();
         let list = fs::read(place.join(LIST)).ok()?;

@@ -26,7 +26,7 @@ const MATHEMATICS: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copy
     logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos sinh sqrt \
     tan tanh tgamma trunc y0 y1 yn";
 
-/// The symbols of one library: by version, their names and whether each is data.
+/// The symbols of one library, by version: their names, and whether each symbol is data.
 type Versions = BTreeMap<String, Vec<(String, bool)>>;
 
 /// Builds the stub libraries in the folder of `run`, which contains the scheduler's object file. Returns `None`
@@ -37,7 +37,7 @@ pub fn build(run: &CompilerRun<'_>) -> Option<()> {
     let image = succeeds(probe).then(|| fs::read(run.place.join(PROBE_LIBRARY)).ok())??;
     let found = imports(&image)?;
     let children: Vec<_> = found.iter().map(|(library, versions)| start_library(run, library, versions)).collect();
-    // Waits for all compilers, even if one of them failed.
+    // Wait for all compilers, even if one of them failed.
     let ended: Vec<bool> = children.into_iter().map(|child| child.is_some_and(succeeds)).collect();
     if ended.contains(&false) {
         return None;

@@ -10,7 +10,7 @@ use super::{Definition, Edit};
 use crate::scopes::has_brackets;
 use crate::tokens::TokenKind;
 
-/// The meaning of a name in the code outside of the loops over threads.
+/// Meaning of a name in the code outside of the loops over threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// A parameter of the kernel. The field is true if the parameter is a number, whose value all threads share.
@@ -147,8 +147,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             && (first..end).zip(["__syncthreads", "(", ")", ";"]).all(|(at, mark)| self.text.at(at) == mark)
     }
 
-    /// Returns the text of a statement that must be outside of the loops over threads, and `Some(None)` for any other
-    /// statement. Returns `None` if the kernel cannot be converted.
+    /// Returns `Some` text for a statement that must be outside of the loops over threads, and `Some(None)` for any
+    /// other statement. Returns `None` if the kernel cannot be converted.
     fn hoisted(&mut self, statement: TokenRange) -> Option<Option<String>> {
         if self.text.find(statement, &["__shared__"]) < statement.1 {
             return self.shared_memory(statement).map(Some);

@@ -1,4 +1,4 @@
-//! A preprocessed source with its tokens, and the extent of its statements.
+//! Holds a preprocessed source with its tokens, and finds the extent of its statements.
 
 use crate::scopes::behind_brackets;
 use crate::tokens::{Token, TokenKind};

@@ -1,9 +1,9 @@
-//! Cache of small freed blocks, one per stream.
+//! Caches small freed blocks, in one cache per stream.
 //!
-//! Why: a pool allocation and its free take half a microsecond in the driver, a large part of the cost of a small
-//! array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new use
-//! follows all earlier uses in stream order, so no synchronization and no driver call is needed. Each stream owns its
-//! cache, so that no block outlives the stream order in which it was freed.
+//! The reason is that a pool allocation and its free take half a microsecond in the driver, a large part of the cost of
+//! a small array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new
+//! use follows all earlier uses in stream order, so no synchronization and no driver call is needed. Each stream owns
+//! its cache, so that no block outlives the stream order in which it was freed.
 //!
 //! This module handles addresses and sizes only; the crate `memory` decides which blocks may be cached.
 
@@ -34,8 +34,8 @@ pub(super) struct StreamBlockCache {
 static OF_DEFAULT: PerDevice<ForkSafeMutex<StreamBlockCache>> =
     per_device!(ForkSafeMutex::new(StreamBlockCache::new()));
 
-/// Returns the block size for a request of `bytes`, and the index of that size; `None` if the request is too large to
-/// be cached.
+/// Returns the block size for a request of `bytes`, and the index of that size, or `None` if the request is too large
+/// to be cached.
 #[inline]
 fn size_of(bytes: usize) -> Option<(usize, usize)> {
     if bytes > MOST {

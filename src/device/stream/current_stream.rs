@@ -1,4 +1,4 @@
-//! The current stream of each thread.
+//! Stores the current stream of each thread.
 
 use std::cell::RefCell;
 

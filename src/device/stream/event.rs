@@ -1,4 +1,4 @@
-//! Events. An event marks a point of a stream, for which other streams or the host can wait.
+//! Defines events. An event marks a point of a stream, for which other streams or the host can wait.
 
 use super::{Stream, reset_error};
 use crate::Device;

@@ -1,4 +1,4 @@
-//! Identity of streams, which determines whether two handles denote the same stream.
+//! Defines the identity of streams, which determines whether two handles denote the same stream.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

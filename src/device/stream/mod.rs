@@ -1,4 +1,4 @@
-//! Streams and events: execution order and synchronization.
+//! Defines streams and events: execution order and synchronization.
 //!
 //! Work goes to the thread's current stream of the device: the legacy default stream, or the stream set by
 //! `push_current`. A stream waits for another stream through an event, without blocking the host. An opaque owner keeps
@@ -33,7 +33,7 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
-    /// The stream's data. `None` for the legacy default stream, which needs no owner: cloning `None` costs nothing.
+    /// The stream's data, or `None` for the legacy default stream, which needs no owner: cloning `None` costs nothing.
     inner: Option<Arc<StreamInner>>,
 }
 
@@ -98,7 +98,7 @@ impl Stream {
         }
         let (serial, owner) = match (Self::of_ours(device, handle), owner) {
             (Some(stream), None) => return stream,
-            // Keeps the PyGPU stream alive together with the caller's owner.
+            // This owner keeps the PyGPU stream alive together with the caller's owner.
             (Some(stream), Some(owner)) => (stream.identity().serial, Some(Box::new((stream, owner)) as StreamOwner)),
             (None, Some(owner)) => (0, Some(owner)),
             (None, None) => (new_serial(), None),

@@ -1,4 +1,4 @@
-//! Reusable events without timing, and the wait of one stream for another.
+//! Provides reusable events without timing, and the wait of one stream for another.
 
 use std::mem::ManuallyDrop;
 

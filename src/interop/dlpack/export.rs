@@ -1,4 +1,4 @@
-//! Export of arrays as DLPack's managed tensors. One heap block contains the tensor, its shape and strides, and the
+//! Exports arrays as DLPack's managed tensors. One heap block contains the tensor, its shape and strides, and the
 //! array.
 //!
 //! A consumer may call the deleter on any thread, without the GIL, and after the interpreter has ended. The block

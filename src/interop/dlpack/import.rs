@@ -1,4 +1,4 @@
-//! Import of DLPack's managed tensors as arrays. The deleter is called exactly once, even for an invalid tensor.
+//! Imports DLPack's managed tensors as arrays. The deleter is called exactly once, even for an invalid tensor.
 
 use std::ptr::NonNull;
 

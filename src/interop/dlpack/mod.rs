@@ -1,4 +1,4 @@
-//! DLPack 1.3. The structures are those of the crate dlpark; this module fills and reads them itself.
+//! Implements DLPack 1.3. The structures are those of the crate dlpark, but this module fills and reads them itself.
 //!
 //! The reason is that dlpark's conversions need three allocations instead of one, and reject copies to the host, which
 //! the standard requires.

@@ -1,4 +1,4 @@
-//! The cache folder. The process executes cached images, so it trusts only files that no other user can write.
+//! Manages the cache folder. The process executes cached images, so it trusts only files that no other user can write.
 //!
 //! A folder is trusted if it is not a link, belongs to the effective user, and is writable by no other user. If other
 //! users can read it, their permission is removed. A file is trusted if it is a regular file of the effective user,

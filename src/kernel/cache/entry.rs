@@ -1,5 +1,5 @@
-//! Format of a cache file: a checksum, then a module image, the compiler's log, and fingerprints of the files from
-//! which the image was compiled.
+//! Defines the format of a cache file: a checksum, then a module image, the compiler's log, and fingerprints of the
+//! files from which the image was compiled.
 
 use std::path::PathBuf;
 

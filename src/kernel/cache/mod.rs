@@ -1,4 +1,4 @@
-//! Cache of compiled images, in memory and in the user's cache folder.
+//! Caches compiled images, in memory and in the user's cache folder.
 //!
 //! The folder is shared by processes and machines, and may disappear at any time. A failure of the cache is never an
 //! error for the user: an image that cannot be read is compiled again, and an image that cannot be written is not
@@ -31,15 +31,15 @@ const DEFAULT_SIZE: u64 = 256 << 20;
 /// Maximum total size in bytes of the images cached in memory.
 const MEMORY_SIZE: usize = 64 << 20;
 
-/// Where an image may be cached.
+/// Place in which an image may be cached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Cache {
-    /// In the folder that the environment variables of the module select.
+    /// The image is cached in the folder that the environment variables of the module select.
     #[default]
     Usual,
-    /// In this folder, which the caller selects.
+    /// The image is cached in this folder, which the caller selects.
     Folder(PathBuf),
-    /// Nowhere: the image is compiled for every load.
+    /// The image is not cached. It is compiled for every load.
     Off,
 }
 

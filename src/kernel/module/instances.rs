@@ -1,5 +1,5 @@
-//! Further compilations of a module's source after the module was loaded: template instances, each compiled when it is
-//! first used, and PTX, compiled when it is requested.
+//! Performs further compilations of a module's source after the module was loaded: template instances, each compiled
+//! when it is first used, and PTX, compiled when it is requested.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl Module {
     /// `hints` are candidate paths of the compiler's library.
     ///
     /// # Errors
-    /// As [`load`]; `ValueError` for a module without source.
+    /// The errors of [`load`]; `ValueError` for a module without source.
     pub fn instance(&self, name: &str, hints: &[PathBuf]) -> Result<Function> {
         let Some(source) = self.source() else {
             return Err(Error::value(format!(

@@ -1,5 +1,5 @@
-//! Loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped and its
-//! device was idle afterwards.
+//! Defines loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped
+//! and its device was idle afterwards.
 
 mod host_library;
 mod image_symbols;
@@ -336,7 +336,7 @@ impl Module {
 /// library.
 ///
 /// # Errors
-/// As [`build`]; driver errors.
+/// The errors of [`build`]; driver errors.
 pub fn load(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<Module> {
     let built = build(device, source, hints)?;
     let kept = built.kept.clone();

@@ -1,5 +1,5 @@
-//! Loop nest over any number of arrays: the axes that remain after merging, their order and direction, and the offsets
-//! of the first elements.
+//! Plans a loop nest over any number of arrays: the axes that remain after merging, their order and direction, and the
+//! offsets of the first elements.
 //!
 //! The arrays are broadcast to one shape, and axes of length 1 are dropped. If the order of the elements does not
 //! matter, axes are reversed so that the leading array has positive strides, and sorted by the strides of the leading
@@ -30,7 +30,7 @@ const SCRATCH: usize = 40;
 /// Number of elements below which 32-bit indices of elements suffice.
 pub const NARROW: i64 = 1 << 31;
 
-/// How the axes of a loop nest may be reordered, and which axes are reduced.
+/// Describes how the axes of a loop nest may be reordered, and which axes are reduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LoopNestRules {
     /// Index of the array whose memory order determines the loop order. `None` if the elements must be traversed in C
@@ -40,7 +40,7 @@ pub struct LoopNestRules {
     pub reduced: u64,
 }
 
-/// How a loop nest traverses the elements of an array.
+/// Describes how a loop nest traverses the elements of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StridePattern {
     /// The elements are contiguous in loop order.

@@ -1,5 +1,5 @@
-//! Blocks that deferred operations read or write: marks of pending uses, allocation of the memory at launch, and errors
-//! of failed operations.
+//! Manages blocks that deferred operations read or write: marks of pending uses, allocation of the memory at launch,
+//! and errors of failed operations.
 
 use super::location::BlockLocation;
 use super::{Allocation, BlockOrigin};

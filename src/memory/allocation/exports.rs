@@ -1,4 +1,4 @@
-//! Access to a block by other code: exports to other libraries, and escaped addresses.
+//! Manages the access to a block by other code: exports to other libraries, and escaped addresses.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
-//! Location of a block: its address, the marks of the pending operations that use the block, and the error of a failed
-//! operation. The address of a deferred result is set when its operation is launched.
+//! Holds the location of a block: its address, the marks of the pending operations that use the block, and the error of
+//! a failed operation. The address of a deferred result is set when its operation is launched.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -26,9 +26,9 @@ static FAULTS: ForkSafeMutex<BTreeMap<usize, BlockFault>> = ForkSafeMutex::new(B
 /// Values of a block's error state.
 mod state {
     pub(super) const SOUND: u8 = 0;
-    /// A write failed and the old values stay. The first thread that retrieves the error clears it.
+    /// A write failed and the old values stay. The error is cleared by the first thread that retrieves it.
     pub(super) const WRITE_REFUSED: u8 = 1;
-    /// The block's values are never computed; the error stays until the block is freed.
+    /// The block's values are never computed. The error stays until the block is freed.
     pub(super) const LOST: u8 = 2;
 }
 

@@ -1,4 +1,4 @@
-//! Release of a block: the free is ordered after every use of the block, recorded or not.
+//! Releases a block: the free is ordered after every use of the block, recorded or not.
 
 use std::sync::atomic::AtomicU32;
 
@@ -99,7 +99,7 @@ impl Allocation {
             BlockOrigin::Custom(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
-                    // A reset destroyed the memory and the streams; the allocator frees its own resources.
+                    // A reset destroyed the memory and the streams. The allocator frees its own resources.
                     return Ok(());
                 }
                 self.release_in_order(|_| {

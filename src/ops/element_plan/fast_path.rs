@@ -1,4 +1,5 @@
-//! Fast path of planning, for dense, aligned arrays of one shape, without overlap between written arrays and others.
+//! Plans calls on a fast path, for dense, aligned arrays of one shape, without overlap between written arrays and
+//! others.
 //!
 //! The kernels of such calls take little time. Checking for each feature that these calls do not use would cost as much
 //! host time as the driver's launch.

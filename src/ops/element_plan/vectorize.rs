@@ -1,4 +1,4 @@
-//! Choice of the pack size of a kernel, and of the pack layout.
+//! Chooses the pack size of a kernel, and the pack layout.
 
 use std::sync::Arc;
 
@@ -24,22 +24,22 @@ const ROWS: u8 = 8;
 /// unrolled.
 pub const UNROLLED: usize = 16;
 
-/// How the elements that a thread processes together are arranged in memory.
+/// Arrangement in memory of the elements that a thread processes together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PackLayout {
     /// Contiguous in each array.
     Contiguous,
-    /// Contiguous. The first pack begins with this number of positions without an element, so that all stores are
-    /// aligned.
+    /// The elements are contiguous. The first pack begins with this number of positions without an element, so that all
+    /// stores are aligned.
     Peeled(u8),
-    /// Contiguous along the last axis, whose length is a multiple of the pack size. Along this axis, each array is
-    /// contiguous or broadcast.
+    /// The elements are contiguous along the last axis, whose length is a multiple of the pack size. Along this axis,
+    /// each array is contiguous or broadcast.
     InnerContiguous,
     /// Each element is one block's width after the previous element.
     BlockStrided,
-    /// Vertically adjacent: the same column in consecutive rows of the last axis.
+    /// The elements are vertically adjacent: in the same column of consecutive rows of the last axis.
     StackedRows,
-    /// Elements of one column of a tile, in rows at equal distances. Each block processes one tile.
+    /// The elements are in one column of a tile, in rows at equal distances. Each block processes one tile.
     Tiles(Tiles),
 }
 

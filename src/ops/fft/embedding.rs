@@ -1,4 +1,4 @@
-//! Description of arrays of any layout for an FFT library: batches of transforms with strides and a distance.
+//! Describes arrays of any layout to an FFT library: as batches of transforms with strides and a distance.
 
 use smallvec::SmallVec;
 
@@ -6,8 +6,8 @@ use pygpu_backend::libraries::fft::{FftLayout, FftType, RANK, Shape};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
-/// Number of library calls up to which separate calls cost less than copying both arrays. More calls are allowed if
-/// each call transforms at least `LARGE` elements.
+/// Maximum number of library calls that cost less than copying both arrays. More calls are allowed if each call
+/// transforms at least `LARGE` elements.
 const FEW: i64 = 4;
 const LARGE: i64 = 1 << 18;
 
@@ -194,8 +194,8 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // Not expressible: batches along the first axis would need only 32 calls, but each call would access scattered
-        // elements.
+        // No batch can express this case cheaply: batches along the first axis would need only 32 calls, but each call
+        // would access scattered elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 
@@ -207,7 +207,8 @@ mod tests {
         let made = Embedding::of(FftType::ToReal, false, &half, &real, &[1]).unwrap().shape;
         assert_eq!((made.points, made.batch, made.input.distance, made.output.distance), ([8, 1, 1], 6, 5, 8));
         let (real, half) = (Layout::contiguous(&[8, 6], 4, MemoryOrder::C).unwrap(), dense(&[5, 6]));
-        // Not expressible: the halved axis is not the last, so the axes are transformed individually.
+        // A library cannot express this case: the halved axis is not the last, so the axes are transformed
+        // individually.
         assert!(Embedding::of(FftType::FromReal, false, &real, &half, &[1, 0]).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Fourier transforms by the vendors' libraries, for any layout and any axes.
+//! Computes Fourier transforms by the vendors' libraries, for any layout and any axes.
 //!
 //! [`embedding`] describes two arrays' layouts to a library, [`plans`] caches the library's plans, and [`prepare`] adds
 //! the steps that the libraries lack: conversion, zero padding, scaling.
@@ -26,11 +26,11 @@ use pygpu_layout::{Dims, Layout, MemoryOrder};
 pub enum Transform {
     /// Complex to complex.
     Forward,
-    /// Complex to complex, inverse.
+    /// Inverse transform of complex to complex values.
     Inverse,
-    /// Real values to their half spectrum.
+    /// Transform of real values to their half spectrum.
     FromReal,
-    /// Half spectrum to real values.
+    /// Transform of a half spectrum to real values.
     ToReal,
 }
 
@@ -42,7 +42,8 @@ impl Transform {
         }
     }
 
-    /// Returns the element type in which the transform of elements of type `kind` is computed; `None` if unsupported.
+    /// Returns the element type in which the transform of elements of type `kind` is computed, or `None` if the type is
+    /// unsupported.
     pub fn computes_in(self, kind: ScalarType) -> Option<ScalarType> {
         use ScalarType::{
             BFloat16, Bool, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,

@@ -1,4 +1,4 @@
-//! Cache of FFT plans for repeated transforms of the same shape.
+//! Caches FFT plans for repeated transforms of the same shape.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

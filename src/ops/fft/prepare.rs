@@ -1,4 +1,4 @@
-//! Steps before and after a library's transform: conversion, cropping, zero padding, scaling.
+//! Implements the steps before and after a library's transform: conversion, cropping, zero padding, scaling.
 
 use super::embedding::is_reachable;
 use crate::ufunc::{self, LoopOperand, cast};

@@ -1,5 +1,5 @@
-//! Flushing of queues: a flush takes one launch batch from each queue and launches this batch. If the batch needs
-//! kernels that are not compiled yet, the flush compiles them and then makes another attempt.
+//! Flushes queues: a flush takes one launch batch from each queue and launches this batch. If the batch needs kernels
+//! that are not compiled yet, the flush compiles them and then makes another attempt.
 
 use super::launch::{self, Policy};
 use super::queue;

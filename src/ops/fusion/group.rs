@@ -1,4 +1,4 @@
-//! Grouping of pending operations into kernels.
+//! Groups pending operations into kernels.
 //!
 //! Two operations of the same shape and stream are fused, unless one depends on the other through an operation of
 //! another shape. In that case the dependent operation has a higher level and is launched by a later kernel. A group

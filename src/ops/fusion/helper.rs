@@ -1,5 +1,5 @@
-//! Helper thread that bounds the age of pending operations, so that a device does not idle while the thread that
-//! deferred them does something else.
+//! Runs the helper thread, which bounds the age of pending operations, so that a device does not idle while the thread
+//! that deferred them does something else.
 //!
 //! While awake, the helper checks the queues once per interval. It launches the operations of a queue whose first
 //! operation was already pending at the previous check, i.e. one to two intervals after that operation was deferred.

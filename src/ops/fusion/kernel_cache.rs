@@ -1,4 +1,4 @@
-//! Cache of the kernels of fused operations, by the structure of the operations.
+//! Caches the kernels of fused operations, by the structure of the operations.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -39,7 +39,7 @@ static TABLE: ForkSafeMutex<Option<FusedKernelTable>> = ForkSafeMutex::new(None)
 /// Maximum number of entries; the cache is cleared when it is full.
 const MOST: usize = 1024;
 
-/// Whether a structure of fused operations may be compiled in this flush.
+/// Determines whether a structure of fused operations may be compiled in this flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompileDecision {
     /// The number of uses is below the compile threshold: the kernel is used only if it is available without

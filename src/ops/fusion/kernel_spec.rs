@@ -1,4 +1,4 @@
-//! Specification of a fused kernel, and its structural key.
+//! Specifies a fused kernel, and its structural key.
 
 use smallvec::SmallVec;
 
@@ -8,14 +8,14 @@ use super::operands::{DeferredOperand, Scalar};
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 
-/// Where an operand of a fused operation comes from.
+/// Source of an operand of a fused operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OperandSource {
-    /// The result of an earlier operation of the kernel, by index.
+    /// The operand is the result of an earlier operation of the kernel, by index.
     Operation(u8),
-    /// An array that the kernel reads, by index.
+    /// The operand is an array that the kernel reads, by index.
     Leaf(u8),
-    /// A scalar parameter of the kernel, by index.
+    /// The operand is a scalar parameter of the kernel, by index.
     Value(u8),
 }
 

@@ -1,4 +1,4 @@
-//! Limits of pending operations and fused kernels.
+//! Defines limits of pending operations and fused kernels.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -15,13 +15,13 @@ pub struct FusionLimits {
     pub arrays: AtomicUsize,
     /// Maximum number of results of a kernel.
     pub outputs: AtomicUsize,
-    /// Number of uses from which on a combination of several operations is compiled to one kernel; 0 selects the value
-    /// of the environment variable `PYGPU_FUSION_COMPILE`.
+    /// Compile threshold: the number of uses at which a combination of several operations is compiled to one kernel. 0
+    /// selects the value of the environment variable `PYGPU_FUSION_COMPILE`.
     pub meetings: AtomicU64,
     /// Microseconds between two checks of the helper thread, which bounds the age of operations; 0 if the age is not
     /// bounded.
     pub(super) interval: AtomicU64,
-    /// Bytes of a queue's operands and results from which on the sleeping helper thread is woken.
+    /// Minimum size in bytes of a queue's operands and results for which the sleeping helper thread is woken.
     worth_waking: AtomicUsize,
 }
 

@@ -1,4 +1,4 @@
-//! Deferred operations and their fusion into kernels.
+//! Defers operations and fuses them into kernels.
 //!
 //! An elementwise operation on private memory is recorded as a [`node::DeferredNode`]. The operation stays pending
 //! until an access could observe whether it was computed. Then all operations of its queue (see [`queue`]) are launched

@@ -1,4 +1,4 @@
-//! Mode that determines whether a thread's operations are deferred.
+//! Defines the mode that determines whether a thread's operations are deferred.
 
 use std::cell::Cell;
 
@@ -38,7 +38,7 @@ impl FusionMode {
 /// Settings from environment variables.
 struct DefaultMode {
     mode: FusionMode,
-    /// Number of uses from which on a structure of several operations is compiled.
+    /// Number of uses at which a structure of several operations is compiled.
     meetings: u64,
 }
 
@@ -98,7 +98,7 @@ pub fn enter(mode: FusionMode) {
     let _ = MODE.try_with(|own| own.set(Some(mode)));
 }
 
-/// Returns the compile threshold: the number of uses from which on a structure of operations is compiled.
+/// Returns the compile threshold, i.e. the number of uses at which a structure of operations is compiled.
 pub(super) fn compile_threshold() -> u64 {
     usual().map_or(MEETINGS, |usual| usual.meetings)
 }

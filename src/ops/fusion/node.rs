@@ -1,4 +1,4 @@
-//! A deferred operation, as a node of a pending queue.
+//! Defines a deferred operation, as a node of a pending queue.
 
 use std::sync::Weak;
 
@@ -12,7 +12,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// What a deferred operation computes.
+/// Describes the computation of a deferred operation.
 pub enum DeferredOp {
     /// An elementwise function, and the element type in which it is computed.
     Loop(&'static UfuncEntry, ScalarType),

@@ -1,4 +1,4 @@
-//! Operands of a deferred operation in order: arrays, possibly without memory yet, and scalars.
+//! Stores the operands of a deferred operation in order: arrays, possibly without memory yet, and scalars.
 
 use smallvec::SmallVec;
 

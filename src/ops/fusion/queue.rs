@@ -1,4 +1,4 @@
-//! Queues of pending operations, one for each thread, in the order in which they were deferred.
+//! Manages queues of pending operations, one for each thread, in the order in which they were deferred.
 
 mod held;
 mod push;
@@ -103,7 +103,7 @@ pub(super) fn lock() -> ForkSafeGuard<PendingQueues> {
 
 /// Maximum number of nodes in a batch. A discarded operation counts as long as a later operation is pending.
 const PLACES: usize = 128;
-/// Size in bytes from which on an operand counts for [`FlushReason::OperandLimit`].
+/// Minimum size in bytes of an operand that counts for [`FlushReason::OperandLimit`].
 const LARGE: usize = 1 << 20;
 
 /// The calling thread's registration with its queue. Dropping the registration leaves the queue's pending operations to

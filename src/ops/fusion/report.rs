@@ -1,4 +1,4 @@
-//! Fusion statistics: deferred operations, the kernels that computed them, and reasons for eager operations.
+//! Counts fusion statistics: deferred operations, the kernels that computed them, and reasons for eager operations.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Source of fused kernels.
+//! Generates the source of fused kernels.
 //!
 //! Each intermediate result is rounded to its dtype as if it were stored in memory, so that fusion does not change any
 //! bit of a result.
@@ -20,9 +20,9 @@ const PLACES: [&str; 4] = ["a", "b", "c", "d"];
 /// wait for each element. The longer compile time is acceptable, because the kernel is compiled once for all its
 /// operations.
 const HEAVIEST: u8 = 12;
-/// Compile-time weight of a fused expression from which on the computation takes as long as reading the operands.
+/// Minimum compile-time weight of a fused expression whose computation takes as long as reading the operands.
 const LONG: u8 = 5;
-/// Length in characters of a kernel's name from which on no further operation's name is appended.
+/// Maximum length in characters of a kernel's name to which a further operation's name is appended.
 const LETTERS: usize = 60;
 
 /// Writes the source of the kernel for a group of elementwise operations.

@@ -1,4 +1,5 @@
-//! Kernel body that processes packs: a thread loads several elements, applies the expression to each, and stores them.
+//! Generates the kernel body that processes packs: a thread loads several elements, applies the expression to each, and
+//! stores them.
 //!
 //! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
 //! Full unrolling is fastest for short expressions. Expressions with a long compile time are unrolled less: each round
@@ -36,7 +37,8 @@ pub(super) fn body(
     let parts = PackLoop::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
-        // Excludes the first and the last two packs, because loads extend beyond a pack but must stay inside the array.
+        // The first and the last two packs are excluded, because loads extend beyond a pack but must stay inside the
+        // array.
         PackLayout::Peeled(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
         PackLayout::InnerContiguous => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),

@@ -1,6 +1,5 @@
-//! Kernel body that processes its arrays in tiles, one tile per block.
-//!
-//! All loads precede the barrier, so that their latencies overlap.
+//! Generates the kernel body that processes its arrays in tiles, one tile per block. All loads precede the barrier, so
+//! that their latencies overlap.
 
 use super::super::element_plan::AccessPattern;
 use super::super::tiles::Tiles;

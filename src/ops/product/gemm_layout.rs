@@ -26,7 +26,7 @@ pub(super) struct GemmLayout {
     /// Batch axes, outermost first. One library call covers the last axis by a stride; the other axes need separate
     /// calls.
     axes: SmallVec<[BatchAxis; 4]>,
-    /// Whether each operand, and the result array, already has the type of the computation.
+    /// Whether each operand, and the array of results, already has the type of the computation.
     are_plain: [bool; 3],
     /// Whether the operands are exchanged. If so, `a` is PyGPU's second operand, and `b` is PyGPU's first operand.
     is_turned: bool,

@@ -123,7 +123,7 @@ impl Product<'_> {
     /// kernel's columns.
     ///
     /// # Errors
-    /// As [`LoopNest::plan`].
+    /// The errors of [`LoopNest::plan`].
     pub(super) fn task(&self) -> Result<ProductProblem> {
         let ((a, depth), (b, _)) = (self.side(0), self.side(1));
         let out = self.out.layout();

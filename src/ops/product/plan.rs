@@ -6,8 +6,8 @@ use pygpu_codegen::array_access::IndexWidth;
 use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_layout::NARROW;
 
-/// Number of multiply-adds up to which one thread per result is fastest. `SHORT` is the length of the inner axis up to
-/// which one thread per result is fastest for any number of multiply-adds.
+/// Maximum number of multiply-adds of a product for which one thread per result is fastest. If the inner axis has at
+/// most `SHORT` elements, one thread per result is fastest for any number of multiply-adds.
 const FEW: i64 = 16 * 16 * 16;
 const SHORT: i64 = 8;
 /// If the inner axis is divided among blocks, the minimum length of each part, in tiles.

@@ -1,4 +1,5 @@
-//! Table of NumPy's product functions. It records which axes of each function's operands are not batch axes.
+//! Contains the table of NumPy's product functions. The table records which axes of each function's operands are not
+//! batch axes.
 
 use crate::ufunc::UfuncEntry;
 use crate::ufunc::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};

@@ -1,4 +1,5 @@
-//! Large products of floats by the vendor's BLAS, which uses tensor cores: the conditions, and the library calls.
+//! Computes large products of floats by the vendor's BLAS library, which uses tensor cores. The file contains the
+//! conditions for this, and the library calls.
 
 use super::gemm_layout::GemmLayout;
 use super::operands::{Product, ProductProblem};
@@ -16,21 +17,21 @@ use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::{self as memory, Access, BlockUse, capture};
 
-/// Number of multiply-adds from which on BLAS is used. It is the number for matrices of 256 by 256: on a large device,
-/// PyGPU's kernel takes longer for their product than a launch takes. Opening the library, once per process, takes as
-/// long as a thousand such products.
+/// Minimum number of multiply-adds of a product for which BLAS is used. It is the number for matrices of 256 by 256: on
+/// a large device, PyGPU's kernel takes longer for their product than a launch takes. Opening the library, once per
+/// process, takes as long as a thousand such products.
 const LARGE: i64 = 1 << 24;
-/// Number of multiply-adds per matrix of a batch from which on BLAS is faster. Below this number PyGPU's kernels are as
-/// fast, and they accept any batch layout.
+/// Minimum number of multiply-adds per matrix of a batch for which BLAS is faster. Below this number PyGPU's kernels
+/// are as fast, and they accept any batch layout.
 const LARGE_EACH: i64 = 1 << 15;
-/// Number of rows or columns of the other operand from which on copying an operand into a suitable layout is cheap
+/// Minimum number of rows or columns of the other operand for which copying an operand into a suitable layout is cheap
 /// relative to the product.
 const WORTH_A_COPY: i64 = 64;
 /// Maximum number of library calls per product; each call handles a batch with a single stride.
 const CALLS: i64 = 16;
 
-/// Returns the numbers of multiply-adds, in total and per matrix, from which on BLAS is used. The environment variable
-/// `PYGPU_BLAS` may set them. Returns `None` if BLAS is never used.
+/// Returns the minimum numbers of multiply-adds, in total and per matrix, for which BLAS is used. The environment
+/// variable `PYGPU_BLAS` may set them. Returns `None` if BLAS is never used.
 fn threshold() -> Option<(i64, i64)> {
     static KNOWN: ForkSafeOnce<Option<(i64, i64)>> = ForkSafeOnce::new();
     *KNOWN.get_or_init(|| match settings::get().text(Variable::BLAS).as_deref() {
@@ -262,7 +263,7 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     })?;
     match outcome {
         Ok(()) => Ok(true),
-        // PyGPU's kernels then compute the product. If the driver error persists, they return it too.
+        // PyGPU's kernels then compute the product. If the driver's error persists, they return it too.
         Err(code) => {
             refused(format!("a product of {number:?} with code {code}"));
             Ok(false)

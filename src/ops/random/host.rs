@@ -1,7 +1,6 @@
-//! Random elements computed by the host, with the values that the kernels compute on a GPU.
-//!
-//! The CPU backend uses these functions, because a machine may have no compiler for the kernels. Each function computes
-//! any range of a call's elements, so that several system threads share a large call.
+//! Computes random elements on the host, with the same values that the kernels compute on a GPU. The CPU backend uses
+//! these functions, because a machine may have no compiler for the kernels. Each function can compute any range of a
+//! call's elements, so that several system threads share a large call.
 
 use std::thread;
 
@@ -15,18 +14,19 @@ use pygpu_copy::{self as copy, HostBuffer};
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// Elements that a further system thread must have to compute to be worth its start, of about 50 microseconds.
+/// Minimum number of elements per additional system thread. Computing fewer takes less time than starting a thread,
+/// which takes about 50 microseconds.
 const PART: usize = 1 << 14;
-/// Elements that are computed at once; their words fit the first cache.
+/// Number of elements that are computed at once. Their random words fit into the first-level cache.
 const PIECE: usize = 1 << 10;
-/// Lane of the element that a kept half belongs to.
+/// Lane (index among the blocks of one counter) of the element that uses a kept half of a number.
 const LANE_OF_HALF: u64 = 15;
 
 /// An element type of random numbers.
 pub(super) trait RandomElement: Copy + Default + Send + 'static {
-    /// Converts an integer, as a conversion in C.
+    /// Converts an integer to this type, as a conversion in C does.
     fn of_integer(value: i64) -> Self;
-    /// Converts a number, as a conversion in C.
+    /// Converts a floating-point number to this type, as a conversion in C does.
     fn of_number(value: f64) -> Self;
 }
 
@@ -41,7 +41,7 @@ macro_rules! elements {
 
 elements!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
 
-/// Fills an array with the elements of a request that begin at a position.
+/// Fills an array with the elements of a request, which begin at a position of the random sequence.
 pub(super) fn fill(target: &Array, task: &RandomFill<'_>, position: StreamPosition, stream: &Stream) -> Result<()> {
     let keys = keys(task.key);
     let [a, b] = task.scale;
@@ -98,7 +98,7 @@ pub(super) fn fill(target: &Array, task: &RandomFill<'_>, position: StreamPositi
     }
 }
 
-/// Fills an array with the elements of a sampler.
+/// Fills an array with elements that a sampler computes one by one.
 pub(super) fn sample(target: &Array, task: &Sampling<'_>, stream: &Stream) -> Result<()> {
     match target.dtype().kind() {
         ScalarType::Int8 => converted::<i8>(target, task, stream),
@@ -125,7 +125,7 @@ fn converted<T: RandomElement>(target: &Array, task: &Sampling<'_>, stream: &Str
     })
 }
 
-/// Computes integers by Lemire's method, like `pygpu_accepted`.
+/// Computes bounded integers by Lemire's method, like the kernel's function `pygpu_accepted`.
 fn bounded<T: RandomElement>(
     target: &Array,
     task: &RandomFill<'_>,
@@ -162,7 +162,7 @@ fn bounded<T: RandomElement>(
     })
 }
 
-/// Calls a function for pieces of an even number of elements; a last single element is computed as a pair.
+/// Calls a function for pieces with an even number of elements. A single last element is computed as one of a pair.
 fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
     for (piece, to) in to.chunks_mut(PIECE).enumerate() {
         let even = to.len() / 2 * 2;
@@ -176,10 +176,10 @@ fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
     }
 }
 
-/// The block and the lane of an element whose draw may be rejected.
+/// Identifies the block and the lane of an element whose draw may be rejected.
 type Lane = (u64, u64);
 
-/// The random numbers from a position on.
+/// Generates the random numbers of the sequence that begin at a position.
 struct Numbers<'a> {
     keys: &'a [u64; KEYS],
     counter: [u64; 4],
@@ -193,7 +193,7 @@ impl<'a> Numbers<'a> {
         Self { keys, counter, number, half: position.half() }
     }
 
-    /// Returns the numbers without the kept half, which only some distributions use.
+    /// Returns the numbers without the kept half of a number, which only some distributions use.
     fn whole(&self) -> Self {
         Self { half: None, ..*self }
     }
@@ -202,24 +202,25 @@ impl<'a> Numbers<'a> {
         Self { number: self.number.next_multiple_of(2), half: None, ..*self }
     }
 
-    /// Returns further words for an element.
+    /// Returns further random words for an element whose first words were rejected.
     fn aside(&self, (block, lane): Lane) -> Words<'a> {
         Words::new(later(self.counter, block), lane, self.keys)
     }
 
-    /// Reads the numbers from offset `first` on.
+    /// Reads the numbers that begin `first` numbers after the position.
     fn read(&self, first: usize, to: &mut [u64]) {
         self.read_words(first, to, |word, _| word);
     }
 
-    /// Computes elements from the numbers from offset `first` on.
+    /// Computes elements from the numbers that begin `first` numbers after the position.
     fn read_words<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u64, Lane) -> T) {
         self.read_blocks::<T, 4>(self.number + first as u64, to, |block, words, lane| {
             compute(words[lane], (block, lane as u64))
         });
     }
 
-    /// Computes elements from blocks of numbers with `EACH` elements, from element `at` of the first block on.
+    /// Computes elements from blocks of numbers, `EACH` elements per block, beginning with element `at` of the first
+    /// block.
     #[inline(always)]
     fn read_blocks<T, const EACH: usize>(&self, at: u64, to: &mut [T], element: impl Fn(u64, &[u64; 4], usize) -> T) {
         let (mut block, start) = (at / EACH as u64, (at % EACH as u64) as usize);
@@ -246,7 +247,8 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Computes elements from the halves of numbers from offset `first` on; the first is a kept half, if there is one.
+    /// Computes elements from halves of numbers that begin `first` halves after the position. The first one is the kept
+    /// half, if there is one.
     fn read_halves<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u32, Lane) -> T) {
         let kept = self.half.filter(|_| first == 0 && !to.is_empty());
         let (own, to) = to.split_at_mut(usize::from(kept.is_some()));
@@ -261,7 +263,8 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Computes the elements of an array in parts of a multiple of `unit` elements, and copies them in stream order.
+/// Computes the elements of an array in parts, each a multiple of `unit` elements, and copies the parts in stream
+/// order.
 fn write<T: RandomElement>(
     target: &Array,
     stream: &Stream,
@@ -270,7 +273,8 @@ fn write<T: RandomElement>(
 ) -> Result<()> {
     let count = target.layout().size() as usize;
     let mut elements = vec![T::default(); count];
-    // The number of processors is read from files, which takes longer than a small call.
+    // The number of processors is not queried for a small call, because reading it from files takes longer than the
+    // call.
     let threads = match count / PART {
         0 | 1 => 1,
         parts => thread::available_parallelism().map_or(1, usize::from).min(parts),

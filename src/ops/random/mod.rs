@@ -1,5 +1,5 @@
-//! Random numbers: the generator Philox4x64-10 from any stream position, and distributions. A stream is here a sequence
-//! of random numbers.
+//! Generates random numbers: by the generator Philox4x64-10, from any position of its stream, with several
+//! distributions. A stream in this module is a sequence of random numbers.
 //!
 //! Element `i` is computed from the number at stream position `i`, so that results depend neither on the launch shape
 //! nor on the device. The caller passes the stream position ([`PositionSource::Here`]), or an array in device memory
@@ -40,8 +40,8 @@ const FAMILY: u16 = 40;
 
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Blocks per multiprocessor: several times the four to six that run concurrently, so that an incomplete last wave
-/// costs little, and few enough that each block amortizes its setup.
+/// Number of blocks per multiprocessor. It is several times the four to six blocks that run concurrently, so that an
+/// incomplete last wave costs little. It is small enough that each block amortizes its setup.
 const BLOCKS: u64 = 24;
 
 const FLOATS: [ScalarType; 2] = [ScalarType::Float32, ScalarType::Float64];
@@ -56,16 +56,16 @@ const WHOLE: [ScalarType; 8] = [
     ScalarType::UInt64,
 ];
 
-/// Distribution of the generated elements.
+/// Distributions of the generated elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Distribution {
-    /// Unprocessed 64-bit numbers of the generator.
+    /// The 64-bit numbers of the generator, unprocessed.
     Raw,
-    /// Integers from 0 to below a bound, to which the smallest value is added.
+    /// Integers from 0 up to, but excluding, a bound. The smallest value is added to them.
     Bounded,
     /// Uniform in [0, 1).
     Uniform,
-    /// Normal with mean 0 and standard deviation 1.
+    /// Normal distribution with mean 0 and standard deviation 1.
     Normal,
     /// Exponential with mean 1.
     Exponential,
@@ -116,12 +116,12 @@ fn unsupported(dtype: DType, of: &str, supported: &str) -> Error {
     Error::type_error(format!("Unsupported dtype {} for {of} random numbers, which are {supported}", dtype.name()))
 }
 
-/// Where the launch takes the stream position from.
+/// Source of the stream position at which a launch begins.
 #[derive(Clone, Copy)]
 pub enum PositionSource<'a> {
-    /// This position, which the host passes to the kernel.
+    /// The position itself, which the host passes to the kernel.
     Here(StreamPosition),
-    /// The position that this array in device memory contains when the launch runs.
+    /// An array in device memory, which contains the position when the launch runs.
     There(&'a Array),
 }
 
@@ -133,10 +133,10 @@ pub struct RandomFill<'a> {
     pub key: [u64; 2],
     /// The position in the sequence at which the elements begin.
     pub place: PositionSource<'a>,
-    /// For bounded integers: the number of possible values, the threshold below which a product is rejected, and the
-    /// smallest value.
+    /// Parameters of bounded integers: the number of possible values, the threshold below which a product is rejected,
+    /// and the smallest value.
     pub bounds: [u64; 3],
-    /// Offset and factor that are applied to each element.
+    /// Offset that is added to each element, and factor by which it is multiplied.
     pub scale: [f64; 2],
 }
 
@@ -185,12 +185,13 @@ pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()
     on_dense(target, stream, |target| fill(target, task, stream))
 }
 
-/// Whether the host computes elements: on the CPU backend, except in a capture, whose launches draw new numbers.
+/// Whether the host computes the elements. It does so on the CPU backend, except in a capture, each launch of which
+/// draws new numbers.
 fn is_drawn_by_host(stream: &Stream) -> Result<bool> {
     Ok(stream.device().is_cpu() && !capture::is_capturing(stream)?)
 }
 
-/// Fills contiguous memory, and copies it into the target if that is neither contiguous nor aligned.
+/// Fills contiguous memory, which is then copied into the target if the target is not contiguous or not aligned.
 fn on_dense(target: &Array, stream: &Stream, fill: impl FnOnce(&Array) -> Result<()>) -> Result<()> {
     let is_aligned = target.address().is_multiple_of(target.dtype().itemsize());
     if target.layout().is_c_contiguous() && is_aligned {
@@ -250,7 +251,7 @@ fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) 
 fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stream) -> Result<Function> {
     let name = task.distribution.name();
     let halves = task.halves(kind);
-    // Adding a mean of 0 would take one instruction in thirty.
+    // Adding a mean of 0 is omitted, because it would take one of thirty instructions.
     let is_centered = halves && task.distribution == Distribution::Normal && task.scale[0] as f32 == 0.0;
     let key = [task.distribution as u8, u8::from(halves), kind as u8, u8::from(is_centered)];
     COMPILED.function(stream.device(), &key, name, || {
@@ -282,7 +283,7 @@ fn table_of(distribution: Distribution) -> Option<&'static [samplers::Row]> {
     }
 }
 
-/// Returns the number of the intervals of a table for a kernel, and the bits of all rows.
+/// Returns the number of intervals of a table, and the bits of all its rows, as a kernel needs them.
 fn definitions_of_table(rows: &[samplers::Row]) -> String {
     let bits: Vec<String> =
         rows.as_flattened().iter().map(|coefficient| format!("{:#x}", coefficient.to_bits())).collect();

@@ -1,4 +1,4 @@
-//! Distributions whose elements are computed one by one. No two elements depend on the same random word.
+//! Generates distributions whose elements are computed one by one. No two elements depend on the same random word.
 
 use super::samplers::{ELEMENTARY, SAMPLERS, Sampler, Sampling};
 use super::{Amount, BLOCKS, COMPILED, FLOATS, PositionSource, THREADS, THREADS_ON_CPU, WHOLE};
@@ -30,7 +30,8 @@ pub struct SampleFill<'a> {
 }
 
 impl SampleFill<'_> {
-    /// Returns how much of the sequence `size` elements use: a number each, whose words are computed aside.
+    /// Returns how much of the sequence `size` elements use: one number each, from which all words of the element are
+    /// derived.
     pub const fn amount(size: u64) -> Amount {
         Amount { count: size, halves: false, even: false }
     }
@@ -112,7 +113,7 @@ fn fill(target: &Array, task: &SampleFill<'_>, stream: &Stream) -> Result<()> {
         told[stream_position::KEYS + index] = value.to_bits();
         if let Some(array) = array {
             told[stream_position::KEYS + 3 + index] = array.address() as u64;
-            // One block may hold several parameters, and the target.
+            // Several arrays of parameters, and the target, may be in the same block.
             if !uses.iter().any(|(used, _)| used.address() == array.allocation().address()) {
                 uses.push((array.allocation(), Access::Read));
             }

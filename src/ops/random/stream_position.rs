@@ -1,7 +1,8 @@
-//! Position in the random sequence of Philox4x64-10. The host computes by how much a call advances the position.
+//! Computes the position in the random sequence of Philox4x64-10. The host computes by how much a call advances the
+//! position.
 
-/// Number of 64-bit words of a position in device memory: the 4-word counter, the index in its block of four numbers,
-/// whether half a number is left, that half, and padding.
+/// Number of 64-bit words of a position in device memory. They are the 4-word counter, the index in its block of four
+/// numbers, whether half a number is left, that half, and padding.
 pub const NUMBERS: usize = 8;
 /// Number of 64-bit words in the keys of all rounds.
 pub const KEYS: usize = 2 * ROUNDS;
@@ -38,7 +39,7 @@ pub(super) fn block_of(counter: [u64; 4], keys: &[u64; KEYS]) -> [u64; 4] {
 /// How much of the random sequence a call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amount {
-    /// Number of 64-bit numbers, or of their halves if `halves` is set.
+    /// Number of 64-bit numbers, or of halves of numbers if `halves` is set.
     pub count: u64,
     /// Whether `count` is in halves of numbers. An unused half is left for the next call.
     pub halves: bool,
@@ -46,7 +47,7 @@ pub struct Amount {
     pub even: bool,
 }
 
-/// The next number of a sequence, and the unused half of the previous number, if any.
+/// Holds the position of the next number of a sequence, and the unused half of the previous number, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamPosition {
     counter: [u64; 4],
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn philox_block_matches_random123_test_vector() {
-        // Test vector with all bits set, from kat_vectors of Random123 for philox4x64 with 10 rounds.
+        // This test vector has all bits set. It is from kat_vectors of Random123, for philox4x64 with 10 rounds.
         let ones = u64::MAX;
         assert_eq!(
             block([ones; 4], [ones; 2]),

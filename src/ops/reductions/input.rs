@@ -1,4 +1,4 @@
-//! Input of a reduction: an array, or an expression over several arrays.
+//! Describes the input of a reduction: an array, or an expression over several arrays.
 
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;

@@ -160,7 +160,8 @@ unsafe fn launch_first(
 /// Launches the second kernel of a reduction, which combines the partial results in `parts`.
 ///
 /// # Safety
-/// As for [`launch_first`], but the function must have been compiled from the source of the second kernel.
+/// The conditions of [`launch_first`] apply, but the function must have been compiled from the source of the second
+/// kernel.
 unsafe fn launch_second(
     call: &AxisReduction<'_>,
     plan: &ReductionPlan,

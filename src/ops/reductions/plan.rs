@@ -1,4 +1,4 @@
-//! Plan of a reduction: which elements a thread processes, how many threads compute one result together, and whether a
+//! Plans a reduction: which elements a thread processes, how many threads compute one result together, and whether a
 //! second launch combines partial results.
 //!
 //! *Results* are the elements of the output array; each is reduced from `count` input elements.
@@ -110,7 +110,7 @@ pub struct DeviceCapacity {
 /// stride 0 along the reduced axes, and of the mask, if there is one. All three have the input's shape.
 ///
 /// # Errors
-/// As [`LoopNest::plan`].
+/// The errors of [`LoopNest::plan`].
 pub fn plan(
     sides: &[&Layout],
     wants: ReductionOptions,

@@ -1,4 +1,4 @@
-//! Reductions of segments of an axis (`ufunc.reduceat`). The starts of the segments are in the memory of the device.
+//! Reduces segments of an axis (`ufunc.reduceat`). The starts of the segments are in the memory of the device.
 
 use super::source::{self, ReductionTypes};
 use super::table::ReductionEntry;

@@ -1,4 +1,4 @@
-//! Table of reductions: one entry for each of NumPy's reduction functions.
+//! Defines the table of reductions, with one entry for each of NumPy's reduction functions.
 //!
 //! A reduction is defined by its state, the intermediate value to which elements are added. In the code of an entry,
 //! `{x}` is an element in the type of the computation, `{T}` is the type of the computation, and `{R}` is the real type

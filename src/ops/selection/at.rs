@@ -1,4 +1,4 @@
-//! `ufunc.at`: applies a function of one or two operands at indices, once for each occurrence of an index.
+//! Implements `ufunc.at`: applies a function of one or two operands at indices, once for each occurrence of an index.
 
 use crate::elementwise_kernel;
 use crate::kernel_source;

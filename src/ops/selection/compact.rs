@@ -1,4 +1,4 @@
-//! Launches of mask operations: counting true elements, take, put and nonzero.
+//! Launches mask operations: counting true elements, take, put and nonzero.
 
 use super::source::{self, MaskKernel, MaskOperation};
 use pygpu_array::Array;
@@ -202,7 +202,7 @@ pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array
 /// true elements; if it differs from the number of values, nothing was assigned. `None` for unsupported element types.
 ///
 /// # Errors
-/// As [`take`].
+/// The errors of [`take`].
 pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Result<Option<i64>> {
     let Some((kernel, walk, offset)) = walk_of(array, MaskOperation::Put) else { return Ok(None) };
     let mask = Mask::of(mask, stream)?;
@@ -226,7 +226,7 @@ pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Resu
 /// Returns the indices of a mask's true elements in C order, one row per axis.
 ///
 /// # Errors
-/// As [`take`].
+/// The errors of [`take`].
 pub fn nonzero(mask: &Array, stream: &Stream) -> Result<Array> {
     let shape: Dims = mask.layout().shape().collect();
     let rank = shape.len() as i64;

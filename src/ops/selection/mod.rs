@@ -1,4 +1,4 @@
-//! Selection by boolean masks, computed on the device.
+//! Selects elements by boolean masks, on the device.
 //!
 //! A mask is divided into tiles. The first launch counts the true elements of each tile, the second one scans the
 //! counts, and the third one moves elements. To move elements, a block lists the true positions of its tile in shared

@@ -11,7 +11,7 @@ const TEXT: &str = include_str!("compact.cu");
 
 static COMPILED: KernelFamily = KernelFamily::of_library(24);
 
-/// What a kernel does at each position at which a mask is true.
+/// Determines what a kernel does at each position at which a mask is true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MaskOperation {
     /// Reads the element at the position.

@@ -1,5 +1,5 @@
-//! Device functions for warps, and for decoupled look-back: each tile publishes its counts, and a later tile adds up
-//! the counts of earlier tiles.
+//! Contains device functions for warps, and for decoupled look-back: each tile publishes its counts, and a later tile
+//! adds up the counts of earlier tiles.
 
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::{Device, PerDevice, per_device};
@@ -7,7 +7,8 @@ use pygpu_device::{Device, PerDevice, per_device};
 /// The device code of these functions.
 pub(super) const OF_WARPS: &str = include_str!("lookback.cu");
 
-/// Row length from which on counts need 64 bits, because two bits of each 32-bit word encode the state of its count.
+/// Minimum row length for which counts need 64 bits, because two bits of each 32-bit word encode the state of its
+/// count.
 pub(super) const LONG: i64 = 1 << 30;
 
 /// Returns the number of threads in a warp, which is queried once per device.

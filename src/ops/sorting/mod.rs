@@ -1,4 +1,4 @@
-//! Sorting along an axis, and operations based on it.
+//! Implements sorting along an axis, and operations based on it.
 //!
 //! - [`radix_keys`] converts elements to unsigned integers with the same order.
 //! - [`block_sort`] sorts rows that fit into one block of threads; [`radix_sort`] sorts longer rows.

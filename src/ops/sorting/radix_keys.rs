@@ -1,4 +1,4 @@
-//! Radix-sort keys: elements as unsigned integers with the same order.
+//! Defines radix-sort keys, which represent elements as unsigned integers with the same order.
 //!
 //! To convert a signed integer or a float to a key, its sign bit is flipped; all other bits of a negative float are
 //! flipped too (Knuth, *The Art of Computer Programming* 3, 5.2.5, exercise 8). NaN is the largest key in both sort
@@ -8,7 +8,7 @@
 
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// How elements are converted to keys.
+/// Determines how elements are converted to keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
     /// The type of the elements.
@@ -122,7 +122,7 @@ impl Keys {
         let Float { bytes, infinity } = *float;
         let (part, sign) = (unsigned(bytes), 1_u64 << (8 * bytes - 1));
         let (as_equal, turned) = (u8::from(self.as_equal), if self.descending { "~" } else { "" });
-        // Source of the NaN test of an element, and of the conversions between element and key.
+        // This is the source of the NaN test of an element, and of the conversions between element and key.
         let numbers = format!(
             "typedef {part} pygpu_part;\n\
              static __device__ inline bool pygpu_is_nan(pygpu_part bits) {{ return (bits & {below}ULL) > {infinity}ULL; }}\n\
@@ -136,8 +136,8 @@ impl Keys {
             below = sign - 1,
             nan = infinity | (infinity & infinity.wrapping_neg()) >> 1,
         );
-        // The largest key of an element other than NaN: that of infinity, or of negative infinity for descending order.
-        // Larger keys are NaN.
+        // This is the largest key of an element other than NaN: that of infinity, or of negative infinity for
+        // descending order. Larger keys are NaN.
         let last = infinity | sign;
         let complex = format!(
             "static __device__ inline bool pygpu_has_nan(pygpu_element element) {{\n\

@@ -1,4 +1,5 @@
-//! Radix sort of rows that do not fit into one block, with one pass over the keys for each of their bytes.
+//! Implements the radix sort of rows that do not fit into one block, with one pass over the keys for each of their
+//! bytes.
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};
@@ -32,7 +33,7 @@ const COUNTED_AT_ONCE: usize = 32;
 /// Number of blocks of the counting kernel per multiprocessor.
 const COUNTING: i64 = 4;
 
-/// Parameters of a sort, fixed before the launches.
+/// Parameters of a sort, which are fixed before its launches.
 struct RadixSortPlan {
     with_places: bool,
     is_long: bool,
@@ -186,7 +187,8 @@ unsafe fn launch_count(
 /// Launches one pass of the sort.
 ///
 /// # Safety
-/// As [`launch_count`]; the arrays of the pass must have room for a key and a position of each element.
+/// The conditions of [`launch_count`] apply. The arrays of the pass must have room for a key and a position of each
+/// element.
 unsafe fn launch_sweep(
     rows: &SortInput<'_>,
     plan: &RadixSortPlan,

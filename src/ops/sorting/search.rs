@@ -1,5 +1,5 @@
-//! Searches the positions of values in sorted data, and combines values with the same position: counts them, or sums
-//! their weights.
+//! Finds the positions of values in sorted data, and combines values with the same position: counts them, or sums their
+//! weights.
 
 use super::COMPILED;
 use super::radix_keys::Keys;
@@ -30,7 +30,7 @@ const THREADS: u32 = 256;
 const HELD: i64 = 8192;
 /// Number of bins that a block counts in shared memory.
 const FEW: i64 = 4096;
-/// Blocks per multiprocessor for kernels whose blocks first load shared memory.
+/// Number of blocks per multiprocessor for kernels whose blocks first load shared memory.
 const BLOCKS: u64 = 8;
 /// Average length of a run of weights from which `THREADS` threads sum each run; 32 threads sum shorter runs.
 const LONG: i64 = 128;
@@ -39,8 +39,8 @@ const LONG: i64 = 128;
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// What a kernel does: it searches the values and stores the found positions, searches the values and counts the found
-/// positions, or counts the values themselves.
+/// Determines what a kernel does: it finds the positions of values, counts the found positions, or counts the values
+/// themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SearchVariant {
     searches: bool,
@@ -54,7 +54,7 @@ struct SearchVariant {
 pub enum Counted<'a> {
     /// Bins are the intervals between these sorted edges, which have the values' type.
     Between(&'a Array),
-    /// Bins are the integers from 0 to below this number.
+    /// Bins are the integers from 0 up to, but excluding, this number.
     Below(i64),
 }
 
@@ -76,7 +76,7 @@ pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> R
 /// Counts the values in each bin, as 64-bit integers.
 ///
 /// # Errors
-/// As [`search`].
+/// The errors of [`search`].
 pub fn count(what: Counted<'_>, values: &Array, stream: &Stream) -> Result<Array> {
     let (edges, bins) = match what {
         Counted::Between(edges) => (Some(edges), (edges.layout().size() - 1).max(0)),
@@ -160,7 +160,7 @@ fn source(task: SearchVariant, name: &str, kind: ScalarType) -> KernelSource {
 /// which the caller adds up.
 ///
 /// # Errors
-/// As [`search`].
+/// The errors of [`search`].
 pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream) -> Result<Array> {
     let runs = starts.layout().size() - 1;
     let each = places.layout().size() / runs.max(1);

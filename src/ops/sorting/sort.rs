@@ -49,7 +49,7 @@ pub fn sort(input: &Array, wanted: SortOutputs, stream: &Stream) -> Result<Sorte
 /// Sorts the rows of an array in place. Returns `false`, with the array unchanged, if this is impossible.
 ///
 /// # Errors
-/// As [`sort`].
+/// The errors of [`sort`].
 pub fn sort_in_place(array: &Array, descending: bool, stream: &Stream) -> Result<bool> {
     // A radix sort of one-byte keys has a single pass, which writes directly to the result. Input and result must
     // therefore differ.

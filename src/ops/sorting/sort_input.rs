@@ -1,4 +1,4 @@
-//! Input of a sort: dense rows.
+//! Describes the input of a sort: dense rows of equal length.
 
 use super::radix_keys::Keys;
 use pygpu_array::Array;
@@ -23,7 +23,7 @@ pub(super) fn is_dense(array: &Array) -> bool {
     array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
 }
 
-/// Returns a dense, aligned copy of an array; `None` if the array is dense and aligned already.
+/// Returns a dense, aligned copy of an array, or `None` if the array is dense and aligned already.
 pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
     if is_dense(input) {
         return Ok(None);

@@ -10,7 +10,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::capture;
 
-/// Which optional outputs of unique are requested.
+/// Selects the optional outputs of `unique`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UniqueOutputs {
     /// Whether to return, for each distinct value, the index of its first occurrence in the sorted elements.

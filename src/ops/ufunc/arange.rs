@@ -1,4 +1,4 @@
-//! Evenly spaced values with NumPy's rounding. Each value is computed from its index.
+//! Computes evenly spaced values with NumPy's rounding. Each value is computed from its index.
 
 use super::kernel::{stored, type_of};
 use super::kernel_cache;

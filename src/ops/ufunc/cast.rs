@@ -1,4 +1,4 @@
-//! Casts between element types, by the kernel of an identity function.
+//! Casts arrays between element types, by the kernel of an identity function.
 
 use super::kernel::{self, LoopOperand};
 use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
@@ -9,7 +9,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// The identity function for every type; internal, without a public name.
+/// Identity function for every type. It is internal and has no public name.
 static IDENTITY: UfuncEntry = UfuncEntry {
     name: "cast",
     inputs: 1,
@@ -81,7 +81,7 @@ fn cast_through_copy(target: &Array, source: CastSource<'_>, mask: Option<&Array
     copy::between(target, &made, stream)
 }
 
-/// Returns a copy of an array that a kernel cannot read while writing `target`; `None` if no copy is needed.
+/// Returns a copy of an array that a kernel cannot read while writing `target`, or `None` if no copy is needed.
 fn copy_unless_disjoint(target: &Array, array: &Array, stream: &Stream) -> Result<Option<Array>> {
     let is_met = copy::may_overlap(target, array) && !copy::is_same_place(target, array);
     if !is_met && is_aligned(array) {

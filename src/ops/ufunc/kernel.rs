@@ -1,4 +1,4 @@
-//! Kernels of elementwise functions, specialized for the types of operands and results.
+//! Generates the kernels of elementwise functions, specialized for the types of operands and results.
 
 use super::kernel_cache::{self, LoopKey};
 use super::table::UfuncEntry;
@@ -37,7 +37,7 @@ fn key(
 /// not change results.
 pub const ROUNDED: &str = "--fmad=false";
 
-/// Compile-time weight from which on the computation takes as long as reading the operands.
+/// Minimum compile-time weight of an expression whose computation takes as long as reading the operands.
 const LONG: u8 = 8;
 
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];

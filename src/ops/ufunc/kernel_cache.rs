@@ -1,5 +1,5 @@
-//! Process-wide cache of elementwise kernels. Every call looks up a kernel, without a lock. Kernels are never evicted;
-//! the number of functions and type combinations that a program uses limits the cache's size.
+//! Caches elementwise kernels for the whole process. Every call looks up a kernel, without a lock. Kernels are never
+//! evicted; the number of functions and type combinations that a program uses limits the cache's size.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};

@@ -1,4 +1,5 @@
-//! Elementwise functions: their table, type promotion, and their kernels; also casts and evenly spaced values.
+//! Defines elementwise functions: their table, type promotion, and their kernels. The module also contains casts and
+//! evenly spaced values.
 
 pub mod arange;
 pub mod cast;

@@ -1,5 +1,5 @@
-//! Type promotion: selects the type in which a function is computed for the types of its operands (NEP 50). As in
-//! NumPy, the implementation for one type is called a loop.
+//! Implements type promotion, which selects the type in which a function is computed for the types of its operands (NEP
+//! 50). As in NumPy, the implementation for one type is called a loop.
 //!
 //! A type is strong (array or NumPy scalar) or weak (Python scalar). A weak operand gets the strong operands' type if
 //! this type can represent the operand. Then the first loop is selected to which all operands can be cast safely.
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::table::{Output, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::{self, *};
 
-/// The type of an operand, as far as promotion distinguishes it.
+/// Type of an operand, as far as type promotion distinguishes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PromotionOperand {
     /// The type of an array or a NumPy scalar.
@@ -103,12 +103,12 @@ pub fn can_cast_same_kind(from: ScalarType, to: ScalarType) -> bool {
 pub enum Casting {
     /// No cast is allowed.
     No,
-    /// Only changes of the byte order. Because PyGPU's arrays always have the native byte order, this rule allows no
-    /// cast either.
+    /// Allows only changes of the byte order. PyGPU's arrays always have the native byte order, so this rule allows no
+    /// cast.
     Equiv,
-    /// Only casts that preserve every value.
+    /// Allows only casts that preserve every value.
     Safe,
-    /// Safe casts, and casts within a kind, such as float64 to float32.
+    /// Allows safe casts, and casts within a kind, such as float64 to float32.
     #[default]
     SameKind,
     /// Any cast.
@@ -184,8 +184,8 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
     kinds
 }
 
-/// Whether the operand whose type the function fixes has an acceptable type; true for functions without such an
-/// operand. The condition of `where` may have any type, because only its truth value matters.
+/// Whether the operand whose type the function fixes has an acceptable type. The result is true for functions without
+/// such an operand. The condition of `where` may have any type, because only its truth value matters.
 #[inline]
 fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
@@ -235,7 +235,7 @@ pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<Scalar
     if !fits(row, operands) {
         return None;
     }
-    // The most common case: all operands have one type, for which the function has a loop.
+    // The most common case is handled first: all operands have one type, for which the function has a loop.
     if let Some(kind) = common(row, operands)
         && let Some(group) = row.group(kind)
     {

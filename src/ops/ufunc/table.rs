@@ -1,4 +1,4 @@
-//! Table of operations: one entry for each elementwise NumPy function.
+//! Defines the table of operations, with one entry for each elementwise NumPy function.
 //!
 //! An entry has groups of types, each with the C expression of one element. `{a}`, `{b}` and so on are the operands in
 //! the loop's type, `{T}` is that type, `{U}` the unsigned type in which integers wrap around. All operands of a loop
@@ -38,12 +38,12 @@ pub enum Output {
     As(ScalarType),
     /// The real type with the operands' precision.
     Real,
-    /// No result: operands of this type are rejected, although they could be cast to another loop's type. For example,
-    /// bools have no sign.
+    /// There is no result: operands of this type are rejected, although they could be cast to another loop's type. For
+    /// example, bools have no sign.
     Refused,
 }
 
-/// Loops that differ only in their type.
+/// Group of loops that differ only in their type.
 #[derive(Debug)]
 pub struct UfuncGroup {
     /// The types of the loops.
@@ -72,16 +72,16 @@ pub enum ScalarRule {
     Power,
 }
 
-/// How a function is evaluated for arrays in host memory.
+/// Determines how a function is evaluated for arrays in host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostEvaluation {
-    /// By NumPy's ufunc of the same name.
+    /// NumPy's ufunc of the same name evaluates the function.
     Ufunc,
     /// By several NumPy calls.
     Steps,
-    /// By the compiled kernel. If there is no compiler, by Python's `math`, one number at a time.
+    /// The compiled kernel evaluates the function. If there is no compiler, Python's `math` does, one number at a time.
     Kernel,
-    /// By SciPy's ufunc of the same name if SciPy is installed, else by the compiled kernel.
+    /// SciPy's ufunc of the same name evaluates the function if SciPy is installed, otherwise the compiled kernel does.
     SciPy,
 }
 
@@ -112,7 +112,7 @@ impl UfuncEntry {
     /// An entry without a name and loops.
     pub const EMPTY: Self = Self::of("", 1, "");
 
-    /// Adds the texts of definitions that the loops' expressions use, unless the list contains them.
+    /// Adds the texts of the definitions that the loops' expressions use, unless the list contains them already.
     pub fn add_definitions(&self, texts: &mut Vec<&'static str>) {
         add_texts(self.headers, texts);
         if !texts.contains(&self.preamble) {

@@ -1,5 +1,5 @@
-//! Inheritance of allocators: the allocator of an operand also allocates the results, as for PyCUDA's argument
-//! `allocator=`.
+//! Implements the inheritance of allocators: the allocator of an operand also allocates the results, as for PyCUDA's
+//! argument `allocator=`.
 
 use pyo3::prelude::*;
 

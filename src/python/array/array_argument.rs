@@ -1,4 +1,4 @@
-//! Array arguments of Python functions, and the error for arguments that are not arrays.
+//! Converts array arguments of Python functions, and creates the error for arguments that are not arrays.
 
 use std::ops::Deref;
 

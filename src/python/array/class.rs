@@ -1,4 +1,5 @@
-//! The class `GPUArray`: an `Array` with its Python-specific state. The submodule `object` contains the constructors.
+//! Defines the class `GPUArray`, which is an `Array` with its Python-specific state. The submodule `object` contains
+//! the constructors.
 
 mod object;
 

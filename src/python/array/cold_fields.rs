@@ -1,5 +1,5 @@
-//! Rarely used fields of an array: the host mirror, the Python object of its memory, and the value that `__init__` of a
-//! subclass sets after `__new__`.
+//! Stores the rarely used fields of an array: the host mirror, the Python object of its memory, and the value that
+//! `__init__` of a subclass sets after `__new__`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};

@@ -1,4 +1,4 @@
-//! Arrays as operands and results of deferred operations.
+//! Uses arrays as operands and results of deferred operations.
 
 use std::sync::Arc;
 

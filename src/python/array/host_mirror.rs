@@ -1,4 +1,5 @@
-//! Host mirror of an array: an ndarray that belongs to the array, and that later transfers to the host reuse.
+//! Manages the host mirror of an array: an ndarray that belongs to the array, and that later transfers to the host
+//! reuse.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};

@@ -1,4 +1,4 @@
-//! Python owner of an array's memory.
+//! Defines the Python owner of an array's memory.
 
 use std::sync::Arc;
 

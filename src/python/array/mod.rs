@@ -1,4 +1,4 @@
-//! The class `GPUArray`: the constructors of its objects, their attributes, and their rarely used fields.
+//! Contains the class `GPUArray`: the constructors of its objects, their attributes, and their rarely used fields.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Assignment to `a.shape`: another view of the same elements.
+//! Implements the assignment to `a.shape`, which gives the array another view of the same elements.
 
 use std::ffi::CStr;
 
@@ -16,7 +16,8 @@ a.reshape(shape, copy=False)";
 
 #[pymethods]
 impl GpuArray {
-    // Has no docstring, because link order decides whether Python shows the docstring of the getter or of the setter.
+    // This method has no docstring, because the link order would decide whether Python shows the docstring of the
+    // getter or of the setter.
     #[setter]
     fn set_shape(slf: &Bound<'_, Self>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();

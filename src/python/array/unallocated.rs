@@ -1,5 +1,5 @@
-//! Arrays that have a shape and a dtype, but no memory until their `gpudata` is assigned. In PyCUDA such arrays have
-//! address 0.
+//! Handles arrays that have a shape and a dtype, but no memory until their `gpudata` is assigned. In PyCUDA such arrays
+//! have address 0.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

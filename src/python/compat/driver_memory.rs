@@ -1,5 +1,5 @@
-//! Special memory of drivers: managed memory, mapped pinned memory, and memory shared between processes. Two other
-//! functions return the block that contains an address, and the device address of pinned host memory.
+//! Allocates special memory of drivers: managed memory, mapped pinned memory, and memory shared between processes. Two
+//! other functions return the block that contains an address, and the device address of pinned host memory.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

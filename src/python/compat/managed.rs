@@ -1,4 +1,4 @@
-//! Functions that move managed memory to a location, and that advise the driver about its use.
+//! Defines functions that move managed memory to a location, and that advise the driver about its use.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

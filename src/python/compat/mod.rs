@@ -1,4 +1,4 @@
-//! Functions of PyCUDA's, PybindGPU's and CuPy's modules that the native interface lacks.
+//! Defines the functions of PyCUDA's, PybindGPU's and CuPy's modules that the native interface lacks.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Attributes of PybindGPU's arrays. The Python package defines the pointer wrappers and status objects.
+//! Defines the attributes of PybindGPU's arrays. The Python package defines the pointer wrappers and status objects.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Conversion of bytes to and from Python buffers.
+//! Converts bytes to and from Python buffers.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

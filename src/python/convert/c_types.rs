@@ -1,4 +1,4 @@
-//! C names of dtypes, for the Python module that parses declarations.
+//! Returns the C names of dtypes, for the Python module that parses declarations.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Conversion of dtypes: any argument of `numpy.dtype` as input, NumPy's dtype objects as output.
+//! Converts dtypes: any argument of `numpy.dtype` as input, NumPy's dtype objects as output.
 //!
 //! The conversion uses a cache by object identity. The reason is that a program passes the same objects, such as
 //! `numpy.float32`, in every call, and that a conversion by NumPy takes several times as long as an allocation. The

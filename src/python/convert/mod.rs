@@ -1,5 +1,5 @@
-//! Conversion of arguments: numbers, shapes, dtypes, ndarrays, and the rules of strict mode. This package does not use
-//! PyGPU's array class.
+//! Converts arguments: numbers, shapes, dtypes and ndarrays. The package also contains the rules of strict mode. This
+//! package does not use PyGPU's array class.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Access to ndarrays: their address, references and flags, and conversion of other objects to ndarrays.
+//! Accesses ndarrays: their address, references and flags. Converts other objects to ndarrays.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Conversion of Python integers; errors contain the name of the argument. A bool is rejected: `device=True` or
+//! Converts Python integers. Errors contain the name of the argument. A bool is rejected: `device=True` or
 //! `nbytes=False` is most likely a typo.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -1,4 +1,4 @@
-//! Pointer objects of ctypes for the attribute `_as_parameter_`.
+//! Creates pointer objects of ctypes for the attribute `_as_parameter_`.
 //!
 //! The attribute is not an int, because ctypes truncates an int to 32 bits if the function has no `argtypes`.
 

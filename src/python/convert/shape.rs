@@ -1,4 +1,4 @@
-//! Conversion of shapes, memory orders and axes.
+//! Converts shapes, memory orders and axes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -147,9 +147,9 @@ pub(crate) enum OrderArgument {
     C,
     /// Column-major.
     F,
-    /// F if the source is F-contiguous and not C-contiguous, otherwise C.
+    /// The order is F if the source is F-contiguous and not C-contiguous, otherwise C.
     A,
-    /// As close to the memory order of the source as possible.
+    /// The order is as close as possible to the memory order of the source.
     K,
 }
 

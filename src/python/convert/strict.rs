@@ -1,5 +1,5 @@
-//! Strict mode, enabled by `PYGPU_STRICT=1`: arrays in host memory behave like GPU arrays, even if the standards allow
-//! more.
+//! Implements strict mode, which `PYGPU_STRICT=1` enables: arrays in host memory behave like GPU arrays, even if the
+//! standards allow more.
 //!
 //! Inside PyGPU's functions, NumPy never reads a PyGPU array in place, with and without strict mode. These functions
 //! therefore behave alike on all devices ([`without_host_arrays`]). Strict mode disables two further accesses: NumPy's

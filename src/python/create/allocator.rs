@@ -1,4 +1,4 @@
-//! Allocators that Python code supplies to replace PyGPU's pool.
+//! Calls allocators that Python code supplies to replace PyGPU's pool.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -114,7 +114,7 @@ impl PyAllocator {
             (Some(_), Some(tracked_memory)) => {
                 *tracked_memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
-            // Orders the stream after earlier uses of the memory, which may still run on another stream.
+            // This call orders the stream after earlier uses of the memory, which may still run on another stream.
             (Some(block), None) => {
                 py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
             }

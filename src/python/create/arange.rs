@@ -1,5 +1,5 @@
-//! Evenly spaced values: `arange`, `linspace`. On a device, a kernel computes the elements from a few values that NumPy
-//! computes.
+//! Creates evenly spaced values: `arange`, `linspace`. On a device, a kernel computes the elements from a few values
+//! that NumPy computes.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -175,8 +175,8 @@ impl<'py> ArangeSpec<'py> {
             return Ok(None);
         }
         let second = self.start.add(&self.step)?;
-        // The first two values are converted to elements before their difference is computed. So values out of range
-        // are rejected, and the difference is that of rounded values.
+        // The first two values are converted to elements before their difference is computed. Values out of range are
+        // thus rejected, and the difference is that of the rounded values.
         let first = convert_numbers(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);

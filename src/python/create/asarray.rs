@@ -1,4 +1,4 @@
-//! `asarray`: converts any array-like to an array, without a copy if possible.
+//! Defines `asarray`, which converts any array-like to an array, without a copy if possible.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -152,7 +152,7 @@ fn convert_other<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyRe
     })
 }
 
-/// Joins nested sequences of device arrays on the device; `None` if the object contains no such array.
+/// Joins nested sequences of device arrays on the device, or returns `None` if the object contains no such array.
 #[cold]
 fn join_sequence<'py>(obj: &Bound<'py, PyAny>, options: &AsarrayOptions) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let py = obj.py();

@@ -1,4 +1,4 @@
-//! `a.astype(dtype)`: converts the values to another dtype.
+//! Defines `a.astype(dtype)`, which converts the values to another dtype.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;

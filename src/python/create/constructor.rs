@@ -1,4 +1,4 @@
-//! The constructor `GPUArray(...)`, also for subclasses whose `__init__` takes other arguments.
+//! Defines the constructor `GPUArray(...)`, also for subclasses whose `__init__` takes other arguments.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -87,7 +87,8 @@ impl<'py> ConstructorArguments<'py> {
                 over_memory::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
             }
             (Some(shape), None) if strides.is_some() => {
-                // As in NumPy and CuPy, the new memory has the size of a dense array, within which the elements are.
+                // As in NumPy and CuPy, the new memory has the size of a dense array. All elements must be within that
+                // size.
                 let dense = Bound::new(py, new_of_shape(py, &shape, dtype.as_ref(), allocator, order)?)?;
                 over_memory::from_address(py, &shape, dtype.as_ref(), dense.as_any(), strides.as_ref(), order, base)
             }

@@ -1,4 +1,4 @@
-//! New arrays of a shape: `empty`, `zeros`, `ones`, `full`.
+//! Creates new arrays of a given shape: `empty`, `zeros`, `ones`, `full`.
 
 use std::sync::Arc;
 

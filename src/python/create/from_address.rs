@@ -1,4 +1,4 @@
-//! Arrays, ndarrays and memoryviews over the memory at an address, and copies between arrays.
+//! Creates arrays, ndarrays and memoryviews over the memory at an address, and copies between arrays.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -1,4 +1,4 @@
-//! `from_dlpack`: shares arrays of other libraries without a copy.
+//! Defines `from_dlpack`, which shares arrays of other libraries without a copy.
 
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;

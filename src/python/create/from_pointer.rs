@@ -1,4 +1,4 @@
-//! `from_pointer`: arrays over memory of C code, and the release of this memory.
+//! Implements `from_pointer`, which creates arrays over memory of C code, and the release of this memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -46,7 +46,7 @@ impl Drop for Deleter {
         let was_called = with_held_gil(|py| {
             // The function may wait for a device, whose callbacks may wait for the GIL.
             py.without_gil(call);
-            // The GIL is held again, so that the object can be released.
+            // At this point the GIL is held again, so that the object can be released.
             object.take().into_iter().for_each(|object| object.release(py));
         });
         if was_called.is_none() {

@@ -1,4 +1,4 @@
-//! Concatenation of dense arrays of one dtype; `PyGPU._functions.joining` concatenates other arrays.
+//! Concatenates dense arrays of one dtype; `PyGPU._functions.joining` concatenates other arrays.
 
 use pyo3::prelude::*;
 use smallvec::SmallVec;

@@ -1,4 +1,4 @@
-//! New arrays modelled on another array: `empty_like`, `zeros_like`, `ones_like`, `full_like`.
+//! Creates new arrays that are modelled on another array: `empty_like`, `zeros_like`, `ones_like`, `full_like`.
 
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! Functions that create arrays: of a shape, from values, from arrays of other libraries, over memory at an address,
-//! and in memory of allocators.
+//! Defines functions that create arrays: of a shape, from values, from arrays of other libraries, over memory at an
+//! address, and in memory of allocators.
 
 use pyo3::prelude::*;
 

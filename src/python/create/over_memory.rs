@@ -1,4 +1,5 @@
-//! `GPUArray` over memory that the caller supplies: an address, a callable that allocates, PybindGPU's `Allocator`.
+//! Creates a `GPUArray` over memory that the caller supplies: an address, a callable that allocates, or PybindGPU's
+//! `Allocator`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Arrays with values from the host: `to_gpu`, `to_gpu_async`.
+//! Creates arrays with values from the host: `to_gpu`, `to_gpu_async`.
 
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyValueError;

@@ -1,4 +1,4 @@
-//! Arguments that generated kernels declare, and the values that one call passes for them.
+//! Describes the arguments that generated kernels declare, and the values that one call passes for them.
 
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};

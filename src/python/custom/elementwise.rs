@@ -1,4 +1,4 @@
-//! The class `ElementwiseKernel`.
+//! Defines the class `ElementwiseKernel`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Kernels that are generated from C expressions of the user: elementwise, reduction, scan.
+//! Defines kernels that are generated from C expressions of the user: elementwise, reduction and scan kernels.
 
 use pyo3::prelude::*;
 

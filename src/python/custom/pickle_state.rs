@@ -1,4 +1,4 @@
-//! Constructor arguments of generated kernels, parsed and stored for pickling.
+//! Parses the constructor arguments of generated kernels, and stores them for pickling.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! The class `ReductionKernel`.
+//! Defines the class `ReductionKernel`.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

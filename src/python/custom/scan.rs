@@ -1,4 +1,4 @@
-//! The classes `InclusiveScanKernel` and `ExclusiveScanKernel`.
+//! Defines the classes `InclusiveScanKernel` and `ExclusiveScanKernel`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! The C function table through which code that includes the header `pygpu/array_view.h` calls PyGPU.
+//! Defines the C function table through which code that includes the header `pygpu/array_view.h` calls PyGPU.
 
 use std::ffi::{CStr, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! Access to objects through Python's buffer protocol.
+//! Accesses objects through Python's buffer protocol.
 
 use std::ffi::{c_char, c_int};
 

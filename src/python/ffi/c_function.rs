@@ -1,4 +1,4 @@
-//! C functions that a user passes as ctypes objects.
+//! Calls C functions that a user passes as ctypes objects.
 
 use std::ffi::c_void;
 

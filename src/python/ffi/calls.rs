@@ -1,4 +1,4 @@
-//! Calls of Python functions without a tuple of arguments (vectorcall), if the interpreter supports vectorcall.
+//! Calls Python functions without a tuple of arguments (vectorcall), if the interpreter supports vectorcall.
 
 use pyo3::ffi;
 use pyo3::prelude::*;

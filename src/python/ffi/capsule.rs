@@ -1,5 +1,5 @@
-//! Capsules of static tables and of DLPack tensors. A consumer takes the tensor out of a capsule and renames the
-//! capsule.
+//! Creates and reads capsules of static tables and of DLPack tensors. A consumer takes the tensor out of a capsule and
+//! renames the capsule.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -129,7 +129,7 @@ pub(crate) fn capsule_name(capsule: &Bound<'_, PyCapsule>) -> Option<String> {
         let name = ffi::PyCapsule_GetName(capsule.as_ptr());
         if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }
     };
-    // A capsule without a name is not an error, so an exception of the query is dropped.
+    // A capsule without a name is no error, so an exception of the query is dropped.
     drop(PyErr::take(capsule.py()));
     name
 }

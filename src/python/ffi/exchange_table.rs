@@ -1,4 +1,4 @@
-//! DLPack's C exchange table: PyGPU's table, generated from a trait, and tables of other libraries.
+//! Defines DLPack's C exchange table: PyGPU's table, which is generated from a trait, and tables of other libraries.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -72,8 +72,8 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
     unsafe {
         run_as_c_function(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
-            // Launches operations that this thread recorded during the export. If a launch fails, the error becomes a
-            // fault of the affected blocks, and the exported tensor stays valid.
+            // This launches the operations that the thread recorded during the export. If a launch fails, the error
+            // becomes a fault of the affected blocks, and the exported tensor stays valid.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })

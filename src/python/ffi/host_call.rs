@@ -1,4 +1,4 @@
-//! Host functions of PyGPU that a stream calls.
+//! Enqueues host functions of PyGPU, which a stream calls.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,5 @@
-//! The class `_HostRange`: host memory at an address, which NumPy and `memoryview` read as a buffer.
+//! Defines the class `_HostRange`, which represents host memory at an address, which NumPy and `memoryview` read as a
+//! buffer.
 
 use std::ffi::c_int;
 

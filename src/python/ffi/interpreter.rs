@@ -1,6 +1,6 @@
-//! The state of the interpreter and of the GIL, for PyGPU functions that other libraries call.
+//! Queries the state of the interpreter and of the GIL, for PyGPU functions that other libraries call.
 //!
-//! Why the interpreter is queried: pyo3 relies on its own count of each thread's attachments. A library that PyGPU
+//! The interpreter is queried because pyo3 relies on its own count of each thread's attachments. A library that PyGPU
 //! calls may release the GIL (PyTorch does while it frees a tensor) and then call back. According to pyo3's count the
 //! thread is still attached, and its access to an object races with the thread that holds the GIL.
 

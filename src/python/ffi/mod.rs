@@ -1,4 +1,4 @@
-//! Safe functions around the C APIs of Python, NumPy and DLPack.
+//! Contains safe functions around the C APIs of Python, NumPy and DLPack.
 //!
 //! A function takes borrowed references and a GIL token, and returns owned or borrowed references. `unsafe` code
 //! outside this module concerns device memory and fields of PyGPU's classes.

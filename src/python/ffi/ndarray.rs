@@ -1,4 +1,4 @@
-//! Access to ndarrays and NumPy scalars through NumPy's C API.
+//! Accesses ndarrays and NumPy scalars through NumPy's C API.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;

@@ -1,9 +1,10 @@
-//! Creation of objects of pyo3 classes in place.
+//! Creates objects of pyo3 classes in place.
 //!
-//! Why: pyo3 creates an object through `tp_alloc`. On Python 3.11 and 3.12 this path builds the instance's `__dict__`
-//! immediately and looks up type slots by number. This costs more than creating a whole view. This module allocates the
-//! object with `_PyObject_GC_New` and writes the value afterwards, as pyo3 does. `tests/memory/test_lifetime.py`
-//! verifies that such an object supports garbage collection, weak references and attributes like other objects.
+//! The reason is that pyo3 creates an object through `tp_alloc`. On Python 3.11 and 3.12 this path builds the
+//! instance's `__dict__` immediately and looks up type slots by number. This costs more than creating a whole view.
+//! This module allocates the object with `_PyObject_GC_New` and writes the value afterwards, as pyo3 does.
+//! `tests/memory/test_lifetime.py` verifies that such an object supports garbage collection, weak references and
+//! attributes like other objects.
 
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;

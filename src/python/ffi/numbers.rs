@@ -1,4 +1,4 @@
-//! Python numbers: type checks, and conversions that avoid exceptions if possible.
+//! Reads Python numbers: type checks, and conversions that avoid exceptions if possible.
 
 use std::ffi::c_int;
 

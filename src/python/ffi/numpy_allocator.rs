@@ -1,5 +1,5 @@
-//! PyGPU's allocator for NumPy arrays (NEP 49), which reuses the memory of an array after the last reference to the
-//! array is released.
+//! Implements PyGPU's allocator for NumPy arrays (NEP 49), which reuses the memory of an array after the last reference
+//! to the array is released.
 
 use std::ffi::{c_char, c_void};
 

@@ -1,4 +1,4 @@
-//! Types and reference counts of objects.
+//! Queries types and reference counts of objects.
 
 use std::ptr::NonNull;
 

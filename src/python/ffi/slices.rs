@@ -1,4 +1,4 @@
-//! Classification of the items of an indexing key, and unpacking of slices.
+//! Classifies the items of an indexing key, and unpacks slices.
 
 use pyo3::ffi;
 use pyo3::prelude::*;

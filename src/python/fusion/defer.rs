@@ -1,4 +1,4 @@
-//! Deferral of an operation: checks its operands, and records a node.
+//! Defers an operation: checks its operands, and records a node.
 
 use std::sync::Arc;
 

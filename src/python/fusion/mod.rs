@@ -1,5 +1,5 @@
-//! Flushes that Python code causes. A flush releases the GIL, because a launch may wait for a function that needs the
-//! GIL.
+//! Performs flushes that Python code causes. A flush releases the GIL, because a launch may wait for a function that
+//! needs the GIL.
 
 pub(crate) mod defer;
 
@@ -39,7 +39,7 @@ pub(crate) fn flush_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush(cause);
 }
 
-/// Launches the pending operations of all threads; called before a wait, a capture or a reset.
+/// Launches the pending operations of all threads; a wait, a capture or a reset calls this function first.
 #[inline]
 pub(crate) fn flush_all_pending(_: Python<'_>, cause: FlushReason) {
     hooks::flush_all(cause);

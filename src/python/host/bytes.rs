@@ -1,4 +1,4 @@
-//! Methods that copy the values of an array into bytes and files of the host.
+//! Defines methods that copy the values of an array into bytes and files of the host.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -1,4 +1,4 @@
-//! Conversion between dtypes: by a kernel on a device, or by NumPy in host memory.
+//! Converts between dtypes: by a kernel on a device, or by NumPy in host memory.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;

@@ -1,4 +1,4 @@
-//! Copies of arrays to new memory, on the same device or on another one.
+//! Copies arrays to new memory, on the same device or on another one.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! ndarrays over the memory of CPU arrays.
+//! Creates ndarrays over the memory of CPU arrays.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Creation of arrays on a device, uninitialized or with the values of an ndarray.
+//! Creates arrays on a device, uninitialized or with the values of an ndarray.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;

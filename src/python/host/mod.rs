@@ -1,4 +1,4 @@
-//! Transfers between arrays and ndarrays: views, pinned memory, and copies in both directions.
+//! Transfers values between arrays and ndarrays: views, pinned memory, and copies in both directions.
 
 use pyo3::prelude::*;
 

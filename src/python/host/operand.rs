@@ -1,4 +1,4 @@
-//! The host side of a copy, and the ndarray that owns its memory.
+//! Represents the host side of a copy, with the ndarray that owns its memory.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Ndarrays over pinned host memory, which the copy engines of a device access directly.
+//! Creates ndarrays over pinned host memory, which the copy engines of a device access directly.
 
 use std::sync::Arc;
 

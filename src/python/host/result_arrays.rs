@@ -1,4 +1,4 @@
-//! Creation of result ndarrays over cached memory.
+//! Creates result ndarrays over cached memory.
 //!
 //! NumPy supports custom allocators (NEP 49). An ndarray with cached memory owns its memory like any other ndarray
 //! (`OWNDATA`, no `base`, `resize`). When the ndarray is freed, `memory::host_block_cache` receives its memory.

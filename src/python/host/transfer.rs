@@ -1,4 +1,4 @@
-//! Transfers between host and device: `get`, `set`, and the copies of the host mirror.
+//! Transfers values between host and device: `get`, `set`, and the copies of the host mirror.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

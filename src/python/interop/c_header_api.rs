@@ -1,5 +1,5 @@
-//! Function that `pygpu/array_view.h` needs in addition to DLPack's exchange table. The function reports whether an
-//! exported tensor is read-only. The exchange table does not contain this information.
+//! Contains the function that `pygpu/array_view.h` needs in addition to DLPack's exchange table. The function reports
+//! whether an exported tensor is read-only. The exchange table does not contain this information.
 
 use pyo3::prelude::*;
 

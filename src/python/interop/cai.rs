@@ -1,5 +1,5 @@
-//! Import and export through `__cuda_array_interface__`, and export through its host counterparts `__array_interface__`
-//! and `__array__`.
+//! Imports and exports through `__cuda_array_interface__`, and exports through its host counterparts
+//! `__array_interface__` and `__array__`.
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

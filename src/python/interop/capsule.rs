@@ -1,4 +1,4 @@
-//! Creation of capsules that contain DLPack tensors of arrays.
+//! Creates capsules that contain DLPack tensors of arrays.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,4 +1,5 @@
-//! `_as_parameter_`: conversion of arrays, memory, streams and events to arguments of `ctypes` functions.
+//! Defines the attribute `_as_parameter_`, which converts arrays, memory, streams and events to arguments of `ctypes`
+//! functions.
 //!
 //! An array becomes a pointer to its element type. `ctypes` accepts this pointer for `c_void_p` parameters, and rejects
 //! this pointer for parameters that are pointers to other types.

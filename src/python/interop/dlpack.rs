@@ -1,4 +1,4 @@
-//! `__dlpack__` and `__dlpack_device__`: export of arrays as DLPack capsules.
+//! Defines `__dlpack__` and `__dlpack_device__`, which export arrays as DLPack capsules.
 //!
 //! The export is optimized, because every exchange contains an export. An export creates no string, no Python object
 //! except the capsule, and only one heap block for the data that the consumer owns.

@@ -1,4 +1,5 @@
-//! DLPack import: requests a capsule in a format that the producer supports, and takes the tensor out of the capsule.
+//! Imports arrays by DLPack: requests a capsule in a format that the producer supports, and takes the tensor out of the
+//! capsule.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

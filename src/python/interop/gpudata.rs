@@ -1,4 +1,4 @@
-//! The attribute `gpudata`, which PyCUDA programs use: the memory of an array as an object.
+//! Defines the attribute `gpudata`, which PyCUDA programs use. Its value is the memory of an array as an object.
 
 use pyo3::prelude::*;
 use pyo3::types::PyInt;

@@ -1,4 +1,4 @@
-//! Import of arrays of other libraries. The import tries one protocol after another, and fails with the errors of all
+//! Imports arrays of other libraries. The import tries one protocol after another, and fails with the errors of all
 //! protocols.
 //!
 //! The protocols are tried in this order: PyGPU's type, DLPack's exchange table, `__dlpack__`,
@@ -43,7 +43,7 @@ pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> 
 
 /// Result of trying the device protocols on an object.
 pub(crate) enum ImportOutcome {
-    /// An array, possibly in host memory.
+    /// The object was imported as an array, which may be in host memory.
     Array(Array),
     /// No array was imported: the object is on the host, or is not an array. Contains the error of each protocol.
     Nothing(ImportErrors),

@@ -1,4 +1,4 @@
-//! Sharing of arrays with other processes. The Python part is in `PyGPU._sharing`.
+//! Shares arrays with other processes. The Python part is in `PyGPU._sharing`.
 
 use pyo3::prelude::*;
 

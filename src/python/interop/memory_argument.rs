@@ -1,5 +1,5 @@
-//! Conversion of a memory argument (array, `DeviceAllocation`, integer, or object with an address) to an address with
-//! all properties that PyGPU tracks.
+//! Converts a memory argument (array, `DeviceAllocation`, integer, or object with an address) to an address with all
+//! properties that PyGPU tracks.
 //!
 //! All code that accepts an address from Python uses this module. A converted argument contains the block around the
 //! address with the block's uses, the extent of the memory, and whether the memory is writable. The user is responsible

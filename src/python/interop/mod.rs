@@ -1,4 +1,4 @@
-//! Import and export of arrays through DLPack, the CUDA Array Interface, and addresses.
+//! Imports and exports arrays through DLPack, the CUDA Array Interface, and addresses.
 
 mod c_header_api;
 pub(crate) mod cai;

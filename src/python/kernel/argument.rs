@@ -1,4 +1,5 @@
-//! The class `KernelArgument`: bytes of a kernel parameter that contain addresses, with the owners of these addresses.
+//! Defines the class `KernelArgument`, which contains the bytes of a kernel parameter and the owners of the addresses
+//! in these bytes.
 
 use std::sync::Arc;
 

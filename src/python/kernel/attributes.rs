@@ -1,4 +1,4 @@
-//! Attributes and settings of kernels, and their occupancy.
+//! Defines the attributes and settings of the class `Kernel`, and its methods for the occupancy of the device.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! The class `Kernel`: a compiled or loaded kernel. The file `launcher.rs` implements `kernel[grid, block, stream,
-//! shared]`.
+//! Defines the class `Kernel`, a compiled or loaded kernel. The file `launcher.rs` implements `kernel[grid, block,
+//! stream, shared]`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Compiled code of a module as text (PTX and machine code), and modules from prebuilt files.
+//! Returns the compiled code of a module as text (PTX and machine code), and loads modules from prebuilt files.
 
 use std::path::PathBuf;
 

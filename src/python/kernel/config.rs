@@ -1,4 +1,5 @@
-//! The class `LaunchConfig`, a launch shape with attributes, and the launcher that combines it with a kernel.
+//! Defines the class `LaunchConfig`, which is a launch shape with attributes, and the launcher that combines it with a
+//! kernel.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

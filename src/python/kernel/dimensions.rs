@@ -1,4 +1,4 @@
-//! Conversion of launch shapes from Python objects.
+//! Converts Python objects to launch shapes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

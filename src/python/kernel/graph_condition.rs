@@ -1,4 +1,4 @@
-//! The classes `GraphCondition` and `GraphBody`: conditional nodes of graphs.
+//! Defines the classes `GraphCondition` and `GraphBody` for conditional nodes of graphs.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,5 @@
-//! The class `GraphNode`, and parameter updates of graphs: `Graph.nodes` and `Graph.update`.
+//! Defines the class `GraphNode`, and the members `Graph.nodes` and `Graph.update`, which update the parameters of
+//! graphs.
 
 use std::sync::Arc;
 
@@ -226,23 +227,23 @@ fn node_index(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(
     }
 }
 
-/// New parameters of a node. An operation with these parameters is enqueued on a capturing stream, and the node takes
-/// the parameters of the captured operation.
+/// The new parameters of a node. An operation with these parameters is enqueued on a capturing stream, and the node
+/// takes the parameters of the captured operation.
 enum NodeParameters<'a, 'py> {
     /// A Python function that enqueues one operation. The node receives the parameters of this operation.
     Function(Bound<'py, PyAny>),
-    /// The node's kernel, its current arguments, and another launch shape.
+    /// The operation launches the node's kernel with its current arguments and another launch shape.
     Relaunch { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
-    /// A launch of the node's kernel with new arguments, and possibly another launch shape.
+    /// The operation launches the node's kernel with new arguments, and possibly another launch shape.
     Kernel {
         launch: Arc<Launched>,
         shape: ShapeChange<'a, 'py>,
         arguments: &'a Bound<'py, PyTuple>,
         rules: ArgumentCheck,
     },
-    /// Target and source of a copy.
+    /// The operation is a copy, given by its target and source.
     Copy(&'a Bound<'py, PyTuple>),
-    /// An array, and the value with which it is filled.
+    /// The operation fills an array with a value.
     Fill(&'a Bound<'py, PyTuple>),
     /// The node is a kernel that another library launched, so its parameters cannot be replaced.
     ForeignKernel,

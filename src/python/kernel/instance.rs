@@ -1,4 +1,4 @@
-//! Lookup of a kernel by its name. The kernel belongs to the module, is a template instance that is compiled on demand,
+//! Looks up a kernel by its name. The kernel belongs to the module, is a template instance that is compiled on demand,
 //! or is a function of a prebuilt library.
 
 use pyo3::prelude::*;

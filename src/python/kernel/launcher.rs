@@ -1,4 +1,4 @@
-//! The class `Launcher`, the result of ``kernel[grid, block]``.
+//! Defines the class `Launcher`, the result of ``kernel[grid, block]``.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig`, `Launcher`, `GraphNode`, `GraphCondition` and `GraphBody`,
-//! and arguments that contain addresses.
+//! Defines the kernel classes `Kernel`, `Module`, `LaunchConfig`, `Launcher`, `GraphNode`, `GraphCondition` and
+//! `GraphBody`, and arguments that contain addresses.
 
 use pyo3::prelude::*;
 

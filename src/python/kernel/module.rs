@@ -1,4 +1,4 @@
-//! The class `Module`: a loaded image with its kernels and global variables.
+//! Defines the class `Module`, a loaded image with its kernels and global variables.
 
 use std::borrow::Cow;
 

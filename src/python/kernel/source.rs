@@ -1,5 +1,5 @@
-//! The arguments `source`, `options` and `headers` of the classes `Kernel` and `Module`. The source is source code, an
-//! image, or a file with either.
+//! Reads the arguments `source`, `options` and `headers` of the classes `Kernel` and `Module`. The source is source
+//! code, an image, or a file with either.
 
 use std::path::{Path, PathBuf};
 
@@ -134,7 +134,7 @@ pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String
     texts.collect()
 }
 
-/// Arguments that the constructors of `Kernel` and `Module` share.
+/// The arguments that the constructors of `Kernel` and `Module` share.
 pub(crate) struct SourceArgs<'a, 'py> {
     pub(crate) source: &'a Bound<'py, PyAny>,
     pub(crate) instances: Vec<String>,

@@ -1,4 +1,4 @@
-//! The class `TensorMap`: a `CUtensorMap` argument of a kernel.
+//! Defines the class `TensorMap`, a kernel argument of the type `CUtensorMap`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Macros that declare methods of `GPUArray` and module functions in a few lines each.
+//! Contains macros that declare methods of `GPUArray` and module functions in a few lines each.
 //!
 //! A parameter list is written once, with its documentation, for all functions that share it. The declaration of a
 //! function adds its name, summary, examples and implementation. The resulting `__doc__` is the same as if each

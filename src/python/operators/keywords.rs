@@ -1,4 +1,4 @@
-//! The keyword arguments of a ufunc call: `out`, `where`, `dtype`, `casting`, `order`.
+//! Reads the keyword arguments of a ufunc call: `out`, `where`, `dtype`, `casting`, `order`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,9 +16,9 @@ use pygpu_ops::ufunc::{Casting, UfuncEntry};
 pub(crate) enum ResultOrder {
     C,
     F,
-    /// F order if all operands are in F order, otherwise C order.
+    /// The result is in F order if all operands are in F order, otherwise in C order.
     A,
-    /// The memory order of the operands' axes.
+    /// The result has the memory order of the operands' axes.
     #[default]
     K,
 }
@@ -26,13 +26,13 @@ pub(crate) enum ResultOrder {
 /// Keyword arguments of a ufunc call.
 #[derive(Default)]
 pub(crate) struct UfuncKeywords<'py> {
-    /// Output arrays that the caller passed: one for each result, `None` if the caller passed none.
+    /// Output arrays that the caller passed: one for each result, or `None` for a result without an output array.
     pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
     /// Boolean mask of the elements that are written.
     pub(crate) mask: Option<Bound<'py, GpuArray>>,
     /// Requested type of the results. It selects the ufunc's loop, i.e. its implementation for certain types.
     pub(crate) dtype: Option<ScalarType>,
-    /// Rule for casting operands and results.
+    /// The rule that determines which casts of operands and results are allowed.
     pub(crate) casting: Casting,
     /// Memory order of new results.
     pub(crate) order: ResultOrder,

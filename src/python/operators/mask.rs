@@ -1,4 +1,5 @@
-//! The argument `where=` of ufuncs and reductions: a mask that selects the elements for which a call computes.
+//! Reads the argument `where=` of ufuncs and reductions. It is a mask that selects the elements for which a call
+//! computes.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -39,7 +40,7 @@ pub(super) fn device_of_call(arguments: &Bound<'_, PyTuple>, keywords: &Bound<'_
     found.map_or_else(|| Ok(Device::current()?), Ok)
 }
 
-/// Reads the argument `where=` of a reduction. Returns the mask of the included elements; `None` if all elements are
+/// Reads the argument `where=` of a reduction. Returns the mask of the included elements, or `None` if all elements are
 /// included.
 pub(super) fn mask_argument<'py>(
     entry: &ReductionEntry,

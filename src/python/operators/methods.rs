@@ -1,4 +1,4 @@
-//! Methods of `GPUArray` that call the function of the same name.
+//! Defines methods of `GPUArray` that call the function of the same name.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,4 +1,4 @@
-//! Operators and protocols of Python and NumPy for arrays.
+//! Implements the operators and protocols of Python and NumPy for arrays.
 
 mod declaration;
 mod fft;

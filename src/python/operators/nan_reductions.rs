@@ -1,4 +1,4 @@
-//! Reductions that ignore NaN, and reductions that are functions but not methods of `GPUArray`.
+//! Defines reductions that ignore NaN, and reductions that are functions but not methods of `GPUArray`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Ufunc calls on arrays in host memory. NumPy computes them through ndarrays over the same memory.
+//! Computes ufunc calls on arrays in host memory by NumPy, through ndarrays over the same memory.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! Operands of a ufunc call: classification of arrays and numbers, and conversion of numbers. A *loop* is the
-//! implementation of a ufunc for certain types, as in NumPy.
+//! Classifies the operands of a ufunc call as arrays or numbers, and converts numbers. A *loop* is the implementation
+//! of a ufunc for certain types, as in NumPy.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -176,7 +176,7 @@ pub(super) fn read_without_flush<'a, 'py>(
     values: &mut OperandValues<'a, 'py>,
     object: &'a Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    // Floats are checked first, because they are common operands and `UfuncOperand::read` checks them last.
+    // Floats are checked first, because they are common operands, and `UfuncOperand::read` would check them last.
     if object.is_exact_instance_of::<PyFloat>() {
         values.push(UfuncOperand::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);

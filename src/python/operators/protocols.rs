@@ -1,4 +1,5 @@
-//! Python protocols of an array: iteration, truth value, conversion to numbers, printing, copying, pickling.
+//! Implements the Python protocols of an array: iteration, truth value, conversion to numbers, printing, copying,
+//! pickling.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};

@@ -1,5 +1,5 @@
-//! Native part of `PyGPU.random`: the position of a generator in its random stream, and the generation of random
-//! elements from that position on.
+//! Contains the native part of `PyGPU.random`: the position of a generator in its random stream, and the functions that
+//! generate random elements beginning at that position.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -143,7 +143,8 @@ impl PyStreamPosition {
 
     /// Write the elements of a sampler into an array like `draw`.
     ///
-    /// A parameter is one of three numbers, or an array of float64 values in C order with one value per element.
+    /// A sampler has up to three parameters. Each is a number in `values`, or an array in `arrays` that contains one
+    /// float64 value per element in C order.
     #[pyo3(signature = (
         target: "GPUArray", sampler: "str", values: "tuple[float, float, float]",
         arrays: "tuple[GPUArray | None, GPUArray | None, GPUArray | None]", there: "GPUArray | None"

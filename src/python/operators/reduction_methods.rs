@@ -1,4 +1,4 @@
-//! Reductions of arrays, as methods and as functions.
+//! Defines the reductions of arrays as methods and as functions.
 
 use crate::array::class::ArrayResult;
 use crate::convert::OptionalArg;
@@ -43,7 +43,7 @@ pub(super) fn degrees_of_freedom(ddof: f64, correction: Option<f64>) -> PyResult
     }
 }
 
-/// Returns the documentation of the parameter with a short key such as `axes`.
+/// Returns the documentation of the parameter that has the given short key, such as `axes`.
 macro_rules! parameter {
     (a) => { "a : GPUArray" };
     (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };

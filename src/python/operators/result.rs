@@ -1,4 +1,5 @@
-//! Results of a ufunc call: their device, their layout, and checks of output arrays that the caller passed.
+//! Determines the device and the layout of the results of a ufunc call, and checks output arrays that the caller
+//! passed.
 
 use std::sync::Arc;
 

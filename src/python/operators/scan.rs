@@ -1,6 +1,6 @@
-//! Scans (cumulative sums, products and other reductions) along an axis. A call reads the array and the keywords,
-//! allocates the result, and enqueues the kernel on the current stream. NumPy scans arrays in host memory through
-//! ndarrays over the same memory.
+//! Computes scans along an axis: cumulative sums, products and other reductions. A call reads the array and the
+//! keywords, allocates the result, and enqueues the kernel on the current stream. NumPy scans arrays in host memory
+//! through ndarrays over the same memory.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -54,8 +54,9 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type in which a scan or a reduction of segments is computed. It is the requested type; without a request
-/// the common type of array and output array; and without an output array the function's default type.
+/// Returns the type in which a scan or a reduction of segments is computed. This is the requested type. If no type was
+/// requested, it is the common type of the array and the output array. If there is no output array either, it is the
+/// function's default type.
 pub(super) fn computed(
     entry: &ReductionEntry,
     kind: ScalarType,
@@ -74,7 +75,7 @@ pub(super) fn computed(
     Ok(compute_kind)
 }
 
-/// Returns the common type to which NumPy promotes two types; `second` if there is no common type.
+/// Returns the common type to which NumPy promotes two types, or `second` if there is no common type.
 fn common_type(first: ScalarType, second: ScalarType) -> ScalarType {
     let operands = [first, second].map(PromotionOperand::Strong);
     ufunc::row("add").and_then(|add| ufunc::resolve(add, &operands)).unwrap_or(second)

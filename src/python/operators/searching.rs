@@ -1,5 +1,5 @@
-//! Native part of the functions in `PyGPU._functions` that search and count, and the methods of `GPUArray` that call
-//! them.
+//! Contains the native part of the functions in `PyGPU._functions` that search and count, and the methods of `GPUArray`
+//! that call them.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Operators, comparisons and NumPy's protocols (NEP 13, NEP 18) of arrays.
+//! Implements the operators and comparisons of arrays, and NumPy's protocols NEP 13 and NEP 18.
 //!
 //! Functions of PyGPU's table are computed on the device of the arrays. Other NumPy functions are rejected with the
 //! same message on every backend. Without the rejection, NumPy would treat an array in host memory as its own and

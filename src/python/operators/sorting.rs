@@ -1,4 +1,4 @@
-//! `sort` and `argsort`, as functions and as methods of arrays.
+//! Defines `sort` and `argsort` as functions and as methods of arrays.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

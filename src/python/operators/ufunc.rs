@@ -1,4 +1,4 @@
-//! The class `Ufunc`: a callable object for each elementwise function, such as `PyGPU.add`. The table of ufuncs
+//! Defines the class `Ufunc`, a callable object for each elementwise function, such as `PyGPU.add`. The table of ufuncs
 //! (`pygpu_ops::ufunc`) defines the functions.
 
 use numpy::PyUntypedArray;

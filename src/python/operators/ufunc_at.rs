@@ -1,4 +1,4 @@
-//! `Ufunc.at`, which applies a function at indices that may repeat.
+//! Implements `Ufunc.at`, which applies a function at indices that may repeat.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! One call of a ufunc. The call reads operands, selects a loop (the ufunc's implementation for certain types),
+//! Performs a call of a ufunc. The call reads operands, selects a loop (the ufunc's implementation for certain types),
 //! allocates the result, and enqueues the kernel on the current stream. For arrays in host memory, NumPy computes the
 //! result through ndarrays over the same memory.
 

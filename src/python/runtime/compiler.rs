@@ -1,4 +1,4 @@
-//! Search for the library files of kernel compilers through Python, and calls of functions that need a compiler.
+//! Searches for the library files of kernel compilers through Python, and calls functions that need a compiler.
 
 use std::path::PathBuf;
 

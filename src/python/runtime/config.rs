@@ -1,4 +1,4 @@
-//! Report of the configuration found on this machine, for users and bug reports.
+//! Reports the configuration found on this machine, for users and bug reports.
 
 use std::fmt::Write;
 
@@ -151,7 +151,8 @@ fn pinned_line() -> String {
     }
 }
 
-/// Formats a vendor library that was searched for. Libraries are opened on first use; the report opens none.
+/// Formats a line about a vendor library that was searched for. Libraries are opened on first use; the report opens
+/// none.
 fn library_lines(report: &LibraryReport) -> Vec<String> {
     let path = report.path.as_deref().unwrap_or("not found");
     let mut lines = vec![format!("{}: {path}", report.name)];
@@ -199,7 +200,7 @@ fn report_text(py: Python<'_>, report: &Report) -> String {
 #[pyo3(signature = () -> "None")]
 fn show_config(py: Python<'_>) -> PyResult<()> {
     let report = py.without_gil(backend::report);
-    // Python's own print, because notebooks and tests replace sys.stdout.
+    // Python's own `print` is used, because notebooks and tests replace `sys.stdout`.
     py.import("builtins")?.call_method1("print", (report_text(py, &report),))?;
     Ok(())
 }

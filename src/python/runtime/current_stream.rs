@@ -1,4 +1,4 @@
-//! Guard that makes the stream of an argument `stream=` the thread's current stream during a call.
+//! Defines the guard that makes the stream of an argument `stream=` the thread's current stream during a call.
 
 use pyo3::prelude::*;
 

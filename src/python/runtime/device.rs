@@ -1,4 +1,4 @@
-//! The class `Device`, and the conversion of an argument `device=` to a device.
+//! Defines the class `Device`, and converts an argument `device=` to a device.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;

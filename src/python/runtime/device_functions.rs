@@ -1,4 +1,4 @@
-//! Functions that query or configure a device.
+//! Defines functions that query or configure a device.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,5 +1,5 @@
-//! The class `DeviceAllocation`: device memory that is freed explicitly, and that other functions receive by its
-//! address.
+//! Defines the class `DeviceAllocation`, which is device memory that is freed explicitly, and that other functions
+//! receive by its address.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -120,7 +120,7 @@ impl DeviceAllocation {
     /// Returns the memory block to which the object refers.
     ///
     /// # Errors
-    /// As [`Self::target`].
+    /// The errors of [`Self::target`].
     pub(crate) fn block(&self) -> Result<Arc<Allocation>> {
         Ok(self.target()?.block)
     }
@@ -135,7 +135,7 @@ impl DeviceAllocation {
     /// block as escaped, i.e. visible outside PyGPU.
     ///
     /// # Errors
-    /// As [`Self::target`].
+    /// The errors of [`Self::target`].
     pub(crate) fn escaping_address(&self) -> Result<Address> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;

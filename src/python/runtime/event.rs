@@ -1,4 +1,4 @@
-//! The class `Event`.
+//! Defines the class `Event`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! The class `Graph`, and the methods of `Stream` that begin and end a capture.
+//! Defines the class `Graph`, and the methods of `Stream` that begin and end a capture.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 

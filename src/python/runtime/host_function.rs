@@ -1,4 +1,4 @@
-//! Python functions called by a stream: `Stream.launch_host_function`.
+//! Defines `Stream.launch_host_function`, by which a stream calls a Python function.
 //!
 //! On a GPU, the functions run on a driver thread, which does no other work until they return. This thread must not
 //! call the driver. A value whose drop would call the driver is therefore stored and dropped later on another thread

@@ -1,4 +1,4 @@
-//! Statistics and limits of PyGPU's memory on a device.
+//! Returns statistics of PyGPU's memory on a device, and sets the limits of this memory.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

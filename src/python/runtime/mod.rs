@@ -1,5 +1,5 @@
-//! Python classes and functions for devices, streams, events, graphs, and memory without a shape. The classes for
-//! arrays use this layer.
+//! Contains the Python classes and functions for devices, streams, events, graphs, and memory without a shape. The
+//! classes for arrays use this layer.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Named ranges, which a profiler shows in its timeline: enabling, disabling, beginning and ending them.
+//! Enables, disables, begins and ends named ranges, which a profiler shows in its timeline.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Device properties as Python objects.
+//! Converts device properties to Python objects.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -1,6 +1,6 @@
-//! Copies and fills of memory that is specified by addresses. If an address belongs to a memory block that PyGPU
-//! tracks, the copied range must lie inside the block, and the copy waits for the block's other uses. For other memory,
-//! the caller is responsible for lifetime and synchronization.
+//! Copies and fills memory that is specified by addresses. If an address belongs to a memory block that PyGPU tracks,
+//! the copied range must lie inside the block, and the copy waits for the block's other uses. For other memory, the
+//! caller is responsible for lifetime and synchronization.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) enum MemcpyKind {
     HostToDevice,
     DeviceToHost,
     DeviceToDevice,
-    /// The driver determines the kinds from the addresses.
+    /// The driver determines from the addresses whether each side is host or device memory.
     Default,
 }
 
@@ -47,15 +47,15 @@ pub(super) fn parse_kind(object: &Bound<'_, PyString>) -> PyResult<MemcpyKind> {
     })
 }
 
-/// Location of an operand of a copy.
+/// Location of the memory of one operand of a copy.
 #[derive(Clone, Copy)]
 enum CopyLocation {
     Host,
     Device(Device),
 }
 
-/// Operand of a copy or a fill. If PyGPU tracks its memory, the range was checked to lie inside the memory, and the
-/// memory to be writable if it is written.
+/// Operand of a copy or a fill. If PyGPU tracks its memory, the range has been checked to lie inside the memory. Memory
+/// that is written has been checked to be writable.
 struct CopyEndpoint {
     location: CopyLocation,
     /// Memory block of the operand, if PyGPU tracks it. The operation waits for the block's earlier uses and is

@@ -1,5 +1,5 @@
-//! Copies of rows between addresses, with a pitch (distance of rows) for each side. The checks are the same as in
-//! `raw_copy`.
+//! Copies rows between addresses, with a pitch (distance of rows) for the source and one for the target. The checks are
+//! the same as in `raw_copy`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

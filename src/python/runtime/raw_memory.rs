@@ -1,4 +1,4 @@
-//! Allocation and free of memory that the caller refers to only by its address, as in C code and in the driver's
+//! Allocates and frees memory that the caller refers to only by its address, as in C code and in the driver's
 //! functions. This module stores the memory block of each allocated address. Therefore it can reject the free of an
 //! address that it did not allocate or that was freed already.
 

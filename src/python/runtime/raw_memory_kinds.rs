@@ -1,6 +1,5 @@
-//! Allocation of memory that the caller refers to only by its address, in addition to `raw_memory`: the driver's plain
-//! memory, managed memory, and memory that is allocated in the order of a stream. Also queries of the memory at an
-//! address.
+//! Allocates further kinds of memory that the caller refers to only by its address: the driver's plain memory, managed
+//! memory, and memory that is allocated in the order of a stream. The module also queries the memory at an address.
 
 use pyo3::prelude::*;
 

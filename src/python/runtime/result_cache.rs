@@ -1,9 +1,9 @@
-//! Cache of ndarrays that `GPUArray.get` returned. If no code outside PyGPU refers to such an ndarray any more, the
+//! Caches the ndarrays that `GPUArray.get` returned. If no code outside PyGPU refers to such an ndarray any more, the
 //! next `get` of the same array reuses it.
 //!
-//! Why: creating an ndarray and touching its memory for the first time costs more than a small copy. The cache has a
-//! maximum size per process, evicts the oldest entry first, and is emptied by `trim_memory()`. The memory of large
-//! results is also cached, in `memory::host_block_cache`.
+//! The reason is that creating an ndarray and touching its memory for the first time costs more than a small copy. The
+//! cache has a maximum size per process, evicts the oldest entry first, and is emptied by `trim_memory()`. The memory
+//! of large results is also cached, in `memory::host_block_cache`.
 //!
 //! A thread that locks the cache's table holds the GIL, and holds the lock for a few instructions. No ndarray is
 //! dropped while the lock is held, because the drop may run Python code.

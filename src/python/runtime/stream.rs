@@ -1,4 +1,4 @@
-//! The class `Stream`, the conversion of an argument `stream=` to a stream, and the thread's current stream.
+//! Defines the class `Stream`, converts an argument `stream=` to a stream, and stores the thread's current stream.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! Conversion of driver handles to streams.
+//! Converts driver handles to streams.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! The class `TextureArray`: an array in the driver's private memory layout for textures.
+//! Defines the class `TextureArray`, an array in the driver's private memory layout for textures.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;

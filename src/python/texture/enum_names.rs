@@ -1,4 +1,4 @@
-//! Conversion of a texture's options from Python objects: names of modes, dtypes of channels, border colours.
+//! Converts a texture's options from Python objects: names of modes, dtypes of channels, and border colours.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

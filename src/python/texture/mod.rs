@@ -1,4 +1,4 @@
-//! The classes `Texture`, `Surface`, and `TextureArray` (an array in the driver's memory layout for textures).
+//! Defines the classes `Texture`, `Surface`, and `TextureArray` (an array in the driver's memory layout for textures).
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,5 @@
-//! The classes `Texture` and `Surface`, which kernels receive as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
+//! Defines the classes `Texture` and `Surface`, which kernels receive as `cudaTextureObject_t` and
+//! `cudaSurfaceObject_t`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -119,8 +120,8 @@ fn check_reading(texel: Texel, sampling: &Sampling) -> PyResult<()> {
     Ok(())
 }
 
-/// Adds the alignment rules to the driver's error for the memory of a texture. The driver's text reports only an
-/// invalid value.
+/// Adds the alignment rules to the driver's error for the memory of a texture, because the driver's text reports only
+/// an invalid value.
 fn explain(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
     match resource {
         Some(Resource::Linear(..) | Resource::Pitched { .. }) if kind != BackendKind::Cpu => {

@@ -1,4 +1,4 @@
-//! Conversion of an advanced key, i.e. a key with index arrays or masks, to a form for the Rust core. The form is a
+//! Converts an advanced key, i.e. a key with index arrays or masks, to a form for the Rust core. The form is a
 //! [`Selection`]: a view of the axes without index arrays, and an index array for each other axis. For a key whose only
 //! array is a mask, the form may instead be a view of the array and a mask with the view's shape.
 //!
@@ -63,7 +63,7 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
     let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
-    // The next axis of the array and of the view, and the position of the mask's first axis in the view.
+    // These are the next axis of the array and of the view, and the position of the mask's first axis in the view.
     let (mut axis, mut view_axis, mut mask_axis) = (0, 0, 0);
     for item in items {
         match item {

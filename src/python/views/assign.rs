@@ -1,4 +1,4 @@
-//! Assignment to a view, as in `a[view] = value`. The value is a scalar, a host array or a device array; it is
+//! Assigns a value to a view, as in `a[view] = value`. The value is a scalar, a host array or a device array; it is
 //! broadcast, converted to the view's dtype, and may overlap the view.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};

@@ -1,4 +1,4 @@
-//! Basic keys: integers, slices, `...` and `None`, which select a view.
+//! Applies basic keys, i.e. integers, slices, `...` and `None`, which select a view.
 //!
 //! The fast path traverses a tuple only once, except for items after `...`, because each access to an item is a
 //! function call in Python's stable ABI. If the fast path fails, the slow path first classifies all items and then

@@ -1,4 +1,4 @@
-//! The method `a.byteswap()`.
+//! Defines the method `a.byteswap()`.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

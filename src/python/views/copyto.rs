@@ -1,4 +1,4 @@
-//! `copyto`: assignment with a casting rule and a mask.
+//! Defines `copyto`, an assignment with a casting rule and a mask.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

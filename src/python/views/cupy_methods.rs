@@ -1,4 +1,4 @@
-//! Methods of `GPUArray` that CuPy's arrays have and NumPy's lack. They call the Python functions in
+//! Defines the methods of `GPUArray` that CuPy's arrays have and NumPy's lack. They call the Python functions in
 //! `PyGPU._cupy.array_methods`.
 
 use pyo3::call::PyCallArgs;

@@ -1,4 +1,4 @@
-//! Conversion of a value to the bytes of one element.
+//! Converts a value to the bytes of one element.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;

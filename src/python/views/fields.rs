@@ -1,5 +1,5 @@
-//! Fields of structured arrays: `a["name"]` is a view of one field, and `a[["x", "y"]]` is a read-only view of several
-//! fields.
+//! Selects fields of structured arrays: `a["name"]` is a view of one field, and `a[["x", "y"]]` is a read-only view of
+//! several fields.
 //!
 //! The view of several fields is read-only, because PyGPU copies whole items: a write would also overwrite the fields
 //! between the selected ones. For the Rust core, an item is a number of bytes without structure; the offsets of the

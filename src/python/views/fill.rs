@@ -1,4 +1,4 @@
-//! The method `a.fill(value)`.
+//! Defines the method `a.fill(value)`.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The attribute `GPUArray.flat`.
+//! Defines the attribute `GPUArray.flat`.
 
 use pyo3::prelude::*;
 use pyo3::types::PyEllipsis;

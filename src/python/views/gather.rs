@@ -1,5 +1,5 @@
-//! Keys that are masks or index arrays: `a[mask]` and `a[indices]` copy the selected elements, and an assignment to
-//! `a[mask]` or `a[indices]` changes them.
+//! Applies keys that are masks or index arrays: `a[mask]` and `a[indices]` copy the selected elements, and an
+//! assignment to `a[mask]` or `a[indices]` changes them.
 //!
 //! For CPU arrays, NumPy works on an ndarray over the same memory. For GPU arrays, there are kernels. A mask of the
 //! array's shape uses the kernels of `ops::selection`, and the assignment of a broadcast value through a mask uses a

@@ -1,5 +1,5 @@
-//! The operations `a[key]` and `a[key] = value`. A key of integers, slices, `...` and `None` selects a view; boolean
-//! and integer arrays in a key select copies of elements.
+//! Implements the operations `a[key]` and `a[key] = value`. A key of integers, slices, `...` and `None` selects a view;
+//! boolean and integer arrays in a key select copies of elements.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

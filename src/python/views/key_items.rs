@@ -63,7 +63,7 @@ impl KeyItem<'_> {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
     }
 
-    /// Whether the item is an array because of which zero-dimensional integer arrays in the same key count as integers.
+    /// Whether the item is an array, next to which zero-dimensional integer arrays of the same key count as integers.
     const fn is_array(&self) -> bool {
         matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
     }

@@ -1,4 +1,4 @@
-//! Access to parts of an array, as in `a[key]` and `a[key] = value`, and views of its memory.
+//! Implements access to parts of an array, as in `a[key]` and `a[key] = value`, and views of its memory.
 
 use pyo3::prelude::*;
 

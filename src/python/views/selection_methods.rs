@@ -1,5 +1,5 @@
-//! Methods of `GPUArray` that select elements. They call the Python functions in `PyGPU._functions`, which call the
-//! native functions in `take.rs`.
+//! Defines the methods of `GPUArray` that select elements. They call the Python functions in `PyGPU._functions`, which
+//! call the native functions in `take.rs`.
 
 use pyo3::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Native functions for `PyGPU._functions.selection`: take and put along an axis, indices of nonzero elements, and
-//! calls of NumPy functions on arrays in host memory.
+//! Contains native functions for `PyGPU._functions.selection`: take and put along an axis, indices of nonzero elements,
+//! and calls of NumPy functions on arrays in host memory.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};

@@ -1,5 +1,5 @@
-//! Methods that return views of the array's memory, such as `reshape` and `transpose`. These methods make no driver
-//! call, except for a reshape that requires a copy.
+//! Defines methods that return views of the array's memory, such as `reshape` and `transpose`. These methods make no
+//! driver call, except for a reshape that requires a copy.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-"""Spread heat over a plate and play Life on a torus: elementwise kernels with raw arguments, and fused functions."""
+"""Compute the heat on a plate and the game of life, by elementwise kernels with raw arguments and fused functions."""
 
 import argparse
 
@@ -41,7 +41,7 @@ live = cp.ElementwiseKernel(
 
 @cp.fuse(kernel_name="cool")
 def cool(heat, outside, rate, radiation):
-    """Lose heat to the surroundings, and more of it by radiation."""
+    """Return the plate after it has lost heat to its surroundings, by conduction and by radiation."""
     difference = heat - outside
     return heat - rate * (difference + radiation * difference * cp.absolute(difference))
 
@@ -53,7 +53,7 @@ def energy(heat):
 
 
 def spread_on_host(heat, steps, rate):
-    """Return the same plate by NumPy."""
+    """Compute the same heat on the plate with NumPy, for comparison."""
     for _ in range(steps):
         edge = np.pad(heat, 1, mode="edge")
         around = edge[:-2, 1:-1] + edge[2:, 1:-1] + edge[1:-1, :-2] + edge[1:-1, 2:]
@@ -64,7 +64,7 @@ def spread_on_host(heat, steps, rate):
 
 
 def live_on_host(cells, steps):
-    """Return the same game by NumPy."""
+    """Compute the same game of life with NumPy, for comparison."""
     for _ in range(steps):
         shifts = [(up, right) for up in (-1, 0, 1) for right in (-1, 0, 1) if up or right]
         count = sum(np.roll(cells, shift, (0, 1)) for shift in shifts)
@@ -73,7 +73,7 @@ def live_on_host(cells, steps):
 
 
 def main():
-    """Run both automata and print their sums."""
+    """Run the heat and the game of life, and print the sums of their cells."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", type=int, default=48)
     parser.add_argument("--steps", type=int, default=10)

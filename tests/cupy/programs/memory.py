@@ -1,4 +1,4 @@
-"""Manage memory by hand: pools, allocators, pointers, foreign and pinned memory, hooks and graphs."""
+"""Use CuPy's memory classes: pools, allocators, pointers, unowned memory, pinned memory, hooks and graphs."""
 
 import argparse
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Recorder(cp.cuda.MemoryHook):
-    """Record the sizes of allocations and count the freed ones."""
+    """Define a memory hook that records the sizes of allocations and counts the freed blocks."""
 
     name = "Recorder"
 
@@ -25,7 +25,7 @@ class Recorder(cp.cuda.MemoryHook):
 
 
 def pools(count):
-    """Allocate from a private pool and return its bytes."""
+    """Allocate from a private memory pool, and return the pool's number of bytes."""
     pool = cp.cuda.MemoryPool()
     recorder = Recorder()
     with cp.cuda.using_allocator(pool.malloc), recorder:
@@ -44,7 +44,7 @@ def pools(count):
 
 
 def pointers(count):
-    """Build arrays over parts of memory by pointers."""
+    """Make arrays of parts of a memory block by pointers with offsets."""
     memory = cp.cuda.alloc(count * 8)
     whole = cp.ndarray((count,), cp.float64, memptr=memory)
     whole[...] = cp.arange(count)
@@ -68,7 +68,7 @@ def pointers(count):
 
 
 def pinned(count):
-    """Copy through page-locked memory on a stream."""
+    """Copy arrays through pinned memory on a stream."""
     memory = cp.cuda.alloc_pinned_memory(count * 4)
     source = np.frombuffer(memory, np.float32, count)
     source[...] = np.linspace(-1, 1, count)
@@ -85,7 +85,7 @@ def pinned(count):
 
 
 def graphs(count, repeats):
-    """Capture a step of an iteration and launch the graph repeatedly."""
+    """Capture one step of an iteration as a graph, and launch the graph repeatedly."""
     step = cp.RawKernel(
         'extern "C" __global__ void relax(double *x, int n) {'
         " int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n) x[i] = 0.5 * (x[i] + 2 / x[i]); }",

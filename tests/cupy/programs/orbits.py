@@ -35,7 +35,7 @@ attract = cp.RawKernel(SOURCE, "attract", options=("--use_fast_math",))
 
 
 def simulate(bodies, speeds, steps, step, block):
-    """Move a group of bodies by the current stream."""
+    """Move one group of bodies by a kernel on the current stream."""
     n = len(bodies)
     now, after = cp.asarray(bodies), cp.empty(bodies.shape, cp.float32)
     moving = cp.asarray(speeds)
@@ -46,7 +46,7 @@ def simulate(bodies, speeds, steps, step, block):
 
 
 def simulate_on_host(bodies, speeds, steps, step):
-    """Return the same movement by NumPy."""
+    """Compute the same movement with NumPy, for comparison."""
     bodies, speeds = bodies.astype(np.float64), speeds.astype(np.float64)
     for _ in range(steps):
         distance = bodies[None, :, :3] - bodies[:, None, :3]
@@ -57,7 +57,7 @@ def simulate_on_host(bodies, speeds, steps, step):
 
 
 def main():
-    """Simulate both groups, and print their momenta and energies."""
+    """Simulate both groups of bodies, and print their momenta and energies."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--bodies", type=int, default=192)
     parser.add_argument("--steps", type=int, default=4)

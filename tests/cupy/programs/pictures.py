@@ -1,4 +1,4 @@
-"""Filter, threshold and measure a noisy picture: reductions, scatter, random numbers, Fourier transforms."""
+"""Filter and measure a noisy picture by reductions, scatter operations, random numbers and Fourier transforms."""
 
 import argparse
 
@@ -37,7 +37,7 @@ def blobs(size, centres):
 
 
 def smoothed(picture, width):
-    """Return the picture, smoothed in Fourier space."""
+    """Smooth a picture by multiplying its Fourier transform, and return the result."""
     height, length = picture.shape
     down, right = cp.fft.fftfreq(height)[:, None], cp.fft.rfftfreq(length)[None, :]
     passed = cp.exp(-2 * (np.pi * width) ** 2 * (down**2 + right**2))
@@ -56,7 +56,7 @@ def radial_profile(picture, row, column, rings):
 
 
 def main():
-    """Measure the picture without noise exactly, and the noise by its distribution."""
+    """Print exact measurements of the picture without noise, and the distribution of the noise."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", type=int, default=96)
     given = parser.parse_args()

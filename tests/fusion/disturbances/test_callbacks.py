@@ -1,4 +1,4 @@
-"""Test calls of PyGPU that use a pending result and, during the call, run user code that uses arrays too."""
+"""Test calls of PyGPU with a pending result. During the call, code of the user runs that uses arrays too."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WANTED = HOST * 2 + 1
 
 
 class Case:
-    """Store a pending result `y`, its operand `x`, other pending results, and the action that user code performs."""
+    """Hold a pending result `y`, its operand `x`, other pending results, and the action of the user's code."""
 
     def __init__(self, act: Callable[[Case], Any]) -> None:
         self.x = PyGPU.to_gpu(HOST)
@@ -34,7 +34,7 @@ class Case:
         self.runs = 0
 
     def act(self, *_: Any) -> None:
-        """Run the action at the first call only, because the action itself may run the same callback again."""
+        """Perform the action at the first call only, because the action itself may cause the same callback again."""
         self.runs += 1
         if self.runs == 1:
             self._act(self)
@@ -175,14 +175,14 @@ class Defers:
 
 
 def dropped(case: Case) -> None:
-    """Drop a pending result whose finalizer runs the action."""
+    """Drop a pending result; its finalizer performs the action."""
     result = case.y + 5
     weakref.finalize(result, case.act)
     del result
 
 
 def dropped_owner(case: Case) -> None:
-    """Drop an array imported from another library; the finalizer of the array runs the action."""
+    """Drop an array imported from another library; the finalizer of the array's owner performs the action."""
 
     class Owner:
         def __init__(self, array: Any) -> None:

@@ -91,7 +91,7 @@ class Run:
         self.made: list[Any] = []
 
     def begin(self) -> None:
-        """Create the arrays that exist before the program runs, after the arrays of the last run are dropped."""
+        """Drop the arrays of the previous run, and create the arrays that the program needs."""
         self.end()
         self.arrays = self.operands.on_device()
         self.bystander = PyGPU.to_gpu(self.operands.old[0])
@@ -126,7 +126,7 @@ class Run:
         failed = sum(self.check_result(*pair) for pair in made)
         writes = zip(self.arrays.targets, self.operands.old, self.targets, strict=True)
         failed += sum(self.check_target(*one) for one in writes)
-        # The operands are unchanged, and can be used in new operations.
+        # The operands must be unchanged, and usable in new operations.
         for array, host in ((self.arrays.x, self.operands.x), (self.arrays.row, self.operands.row)):
             np.testing.assert_array_equal(array.get(), host)
         np.testing.assert_array_equal((self.arrays.x + 1).get(), self.operands.x + 1)
@@ -174,7 +174,7 @@ def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = l
 def check_each_call(
     driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
 ) -> int:
-    """Run a program once for each driver call of its flush, with a fault in that call, and check arrays and memory.
+    """Run a program once for each driver call of its flush, with a fault in that call; check arrays and memory.
 
     Return the largest number of arrays that raised an error after one fault.
     """
@@ -198,7 +198,7 @@ def check_each_call(
                 most = max(most, failed)
                 run.end()
                 if has_failed_to_release():
-                    before = {}  # The block is leaked, because its memory must not be reused.
+                    before = {}  # PyGPU leaks the block on purpose, because its memory must not be reused.
                 now = in_use(driver)
                 before = before or now
                 assert now == before, f"{call} {nth}"
@@ -222,8 +222,8 @@ def flush_in_another_thread() -> None:
         assert not flush_raises(), "another thread is told"
         PyGPU.synchronize()
 
-    # This flush must not raise errors of operations that another thread deferred. An error of one of its own driver
-    # calls, such as `synchronize`, may be raised and is suppressed.
+    # This flush must not raise errors of operations that another thread deferred.
+    # Errors of its own driver calls, such as `synchronize`, are suppressed.
     with ThreadPoolExecutor(1) as pool:
         try:
             pool.submit(launch).result()
@@ -317,7 +317,7 @@ def test_flush_with_failing_user_allocator_keeps_other_results_correct(driver: s
     for bound in range(6):
         asked = 0
         x = PyGPU.to_gpu(host)
-        y = x * 2 + 1  # The operations are pending, so the allocator below is also called at a flush of them.
+        y = x * 2 + 1  # The operations are still pending here, so their flush also calls the allocator below.
         made: list[Any] = []
         with PyGPU.using_allocator(allocate(bound)), contextlib.suppress(MemoryError):
             for number in range(5):

@@ -58,7 +58,10 @@ ACTS: dict[str, Callable[[Operands], Any]] = {
 
 
 class Second:
-    """Run a thread that performs one action in each `with` block of `beside`; block and action start together."""
+    """Run a thread that performs one action in each `with` block of `beside`.
+
+    The block and the action start together.
+    """
 
     def __init__(self) -> None:
         self._barrier = threading.Barrier(2, timeout=30)
@@ -115,7 +118,7 @@ def second() -> Iterator[Second]:
 
 
 def possible_calls(name: str) -> list[Callable[[Any], Any]]:
-    """Return possible calls of a function of PyGPU, with different arguments; at least one must succeed."""
+    """Return possible calls of a public function, with different arguments; at least one of them must succeed."""
     function = getattr(PyGPU, name)
     guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
     return [functools.partial(one, function) for one in guesses]
@@ -123,7 +126,7 @@ def possible_calls(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Return every eighth public name, beginning with number `part`, with a call of the name and its correct result."""
+    """Return every eighth public name, beginning with number `part`, with a call of it and its correct result."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
     tried = [(name, functools.partial(possible_calls, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]

@@ -92,7 +92,7 @@ def module() -> PyGPU.Module:
 def load_box(
     module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int], shape: Sequence[int]
 ) -> numpy.ndarray:
-    """Load the box that begins at the index `at` of the array; return its elements as they lie in shared memory."""
+    """Load the box that begins at index `at` of the array; return its elements in the order of shared memory."""
     dtype = tensor_map.array.dtype
     nbytes = int(numpy.prod(shape)) * dtype.itemsize
     out = PyGPU.zeros(nbytes, "uint8")
@@ -102,7 +102,7 @@ def load_box(
 
 
 def beyond(values: numpy.ndarray, at: Sequence[int], shape: Sequence[int], fill: Any) -> numpy.ndarray:
-    """Return the expected elements of a box; those beyond the edges of the array have the value `fill`."""
+    """Return the expected elements of a box; elements beyond the edges of the array have the value `fill`."""
     result = numpy.full(shape, fill, values.dtype)
     for index in numpy.ndindex(*shape):
         place = tuple(first + one for first, one in zip(at, index, strict=True))
@@ -149,8 +149,8 @@ def test_swizzled_box_has_permuted_pieces_of_16_bytes(module: PyGPU.Module, swiz
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
     found = load_box(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
     pieces = numpy.arange(len(found))
-    # Swizzling replaces the number of a 16-byte piece by its exclusive or with the number of its 128-byte line, of
-    # which only the lowest 1, 2 or 3 bits are used.
+    # The swizzled position of a 16-byte piece is its number, combined by exclusive or with bits of its line's number.
+    # A line has 128 bytes, and the lowest 1, 2 or 3 bits are used.
     turned = pieces ^ ((pieces >> 3) & (width // 16 - 1))
     expected = values[8:24, 16 : 16 + width // 4].reshape(-1, 4)
     numpy.testing.assert_array_equal(found[turned], expected)

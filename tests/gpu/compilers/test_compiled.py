@@ -145,7 +145,7 @@ def test_kernels_of_nvcc_library_are_called_by_symbol(tmp_path: Path, options: t
 
 @on_cuda_only
 @needs_nvcc
-def test_library_of_several_files_has_all_kernels(tmp_path: Path) -> None:
+def test_library_of_several_source_files_has_all_kernels(tmp_path: Path) -> None:
     (tmp_path / "second.cu").write_text('extern "C" __global__ void two(float *x) { x[threadIdx.x] = 2; }')
     path = nvcc(tmp_path, LIBRARY, "library.so", "-shared", "-Xcompiler=-fPIC", str(tmp_path / "second.cu"))
     module = PyGPU.Module.from_file(path)

@@ -1,4 +1,7 @@
-"""Test scans of more elements than one kernel launch processes. The elements of one launch are called a league."""
+"""Test scans of more elements than one kernel launch processes.
+
+The source of the kernel calls the elements of one launch a league.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,11 @@ import pytest
 
 import PyGPU
 
-# CUDA suffices: HIP uses the same kernel source, and tests/reductions/test_chained_scans.py tests scans on both
-# backends.
+# CUDA suffices, because HIP uses the same kernel source. tests/reductions/test_chained_scans.py tests scans on both.
 pytestmark = pytest.mark.enough_on("cuda")
 
 
-# A simulated GPU needs a minute for the scan, so that only `make test-all` runs it there.
+# On a simulated GPU the scan takes a minute, so only `make test-all` runs the test there.
 @pytest.mark.sampled(on="cpu", elsewhere=0)
 def test_scan_of_more_elements_than_one_launch_matches_numpy() -> None:
     # A league is 2^16 tiles of 4096 elements, that is 2^28 elements. The array is longer than one league.

@@ -15,7 +15,7 @@ from support import of_few
 pytestmark = pytest.mark.enough_on("cuda")
 
 SEED = random.randrange(1 << 32)
-# A simulated GPU computes one number after the other.
+# A simulated GPU would take too long, because it computes one number after the other.
 COUNT = of_few([1 << 24], [1 << 21])[0]
 
 

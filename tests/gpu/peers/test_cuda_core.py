@@ -1,4 +1,4 @@
-"""Test cuda.core: views of PyGPU arrays, streams of each library in the other, kernels that cuda.core compiles."""
+"""Test cuda.core: views of PyGPU's arrays, streams of each library in the other, and kernels of cuda.core."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_cuda_core_view_of_readonly_host_array_is_readonly(device: Any) -> None:
     assert view.ptr == array.ptr == host.ctypes.data
 
 
-def test_buffer_of_cuda_core_is_imported_without_copy(device: Any) -> None:
+def test_pygpu_array_of_cuda_core_buffer_shares_its_memory(device: Any) -> None:
     stream = device.create_stream()
     buffer = device.allocate(1024, stream=stream)
     stream.sync()

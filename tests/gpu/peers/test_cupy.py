@@ -121,8 +121,8 @@ def test_pygpu_imports_reversed_cupy_view_by_interface_dictionary(view: str) -> 
 
 @pytest.mark.starts_processes
 def test_cupy_export_with_negative_strides_is_rejected_or_correct() -> None:
-    # CuPy's DLPack export gives wrong values for negative strides (cupy#10172: an unsigned division). The script runs
-    # in a separate process, because an access with wrong strides would make the CUDA context unusable.
+    # CuPy's DLPack export has wrong values for negative strides (cupy#10172: an unsigned division).
+    # The script runs in a separate process, because an access with wrong strides would make the CUDA context unusable.
     script = """
         import cupy, PyGPU
         theirs = cupy.arange(12, dtype="float32").reshape(3, 4)[::-1]

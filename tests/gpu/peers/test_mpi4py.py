@@ -1,7 +1,8 @@
 """Test mpi4py: address and size of arrays as message buffers, and messages within one process and between two.
 
-Only MPI libraries with CUDA support can send device memory; others may crash. Messages are therefore sent in separate
-processes. If a message of a PyGPU array fails, the test sends a CuPy array: if that fails too, the cause is MPI.
+Only MPI libraries with CUDA support can send device memory; others may crash. The tests therefore send messages in
+separate processes. If a message of a PyGPU array fails, the test sends a CuPy array: if that fails too, the cause is
+MPI.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def test_mpi_message_of_device_memory_to_same_process_arrives() -> None:
 def test_mpi_messages_between_two_processes_arrive() -> None:
     device = mpi_reads_device_memory() is None
     script = textwrap.dedent(SEND_TO_OTHER.format(device=device))
-    # `mpi.run` starts the processes without the variables that MPI has added to the environment of this process.
+    # `mpi.run` removes the variables that MPI has added to the environment of this process.
     try:
         result = mpi.run(2, "-m", "mpi4py", "-c", script)
     except subprocess.TimeoutExpired as error:

@@ -14,7 +14,7 @@ from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, no_wait, same, values
 
 support.require_peers()
-# Before its first compilation numba accesses `numpy.row_stack`, which NumPy 2.5 removed.
+# Numba accesses `numpy.row_stack`, which NumPy 2.5 removed, before its first compilation.
 if not hasattr(numpy, "row_stack"):
     numpy.row_stack = numpy.vstack
 pytest.importorskip("numba")
@@ -133,7 +133,7 @@ def test_arrays_of_every_shape_are_exchanged_between_numba_and_pygpu(shape: tupl
     array = PyGPU.to_gpu(host)
     assert cuda.as_cuda_array(array).shape == shape
     if 0 in shape or shape == ():
-        return  # `cuda.to_device` does not support arrays without axes or without elements.
+        return  # `cuda.to_device` supports neither 0-d arrays nor arrays without elements.
     same(PyGPU.asarray(cuda.to_device(host)).get(), host)
 
 

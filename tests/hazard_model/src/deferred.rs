@@ -15,7 +15,7 @@ use loom::thread;
 
 use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES, Usage};
 
-/// Address that the launch of an operation stores in the result.
+/// Stands for the address that the launch of an operation stores in the result.
 const ADDRESS: usize = 4096;
 
 struct Block {
@@ -43,14 +43,14 @@ struct Node {
 #[derive(Default)]
 struct Queue {
     first: u64,
-    /// Highest number that was assigned to an operation.
+    /// Highest number that any operation has received.
     highest: u64,
     nodes: Vec<Option<Node>>,
     is_in_flight: bool,
 }
 
 impl Queue {
-    /// Records all numbers of the queue as landed if no operation is left. The numbers after the last batch belong to
+    /// Records all operations of the queue as landed if none is left. The numbers after the last batch belong to
     /// discarded operations, which no later batch would record.
     fn land_discarded(&mut self, landing: &Landing, number: usize) {
         if self.nodes.is_empty() && !self.is_in_flight && self.first <= self.highest {

@@ -1,4 +1,5 @@
-//! Driver of the model: executes no work, and records the operations of each queue and the waits between queues.
+//! Replaces the driver in the model. It executes no work; it records the operations of each queue and the waits between
+//! queues.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,11 +8,11 @@ use loom::sync::Mutex;
 
 use crate::hazards::{Access, Queue};
 
-/// Entry of a queue: work, or a wait.
+/// Entry of a queue: an operation, or a wait for another queue.
 #[derive(Clone, Copy)]
 enum Item {
     Work(usize),
-    /// Wait for all entries before a position of another queue.
+    /// Waits for all entries of another queue before a position.
     Wait(Mark),
 }
 
@@ -27,7 +28,7 @@ struct Queues {
     gone: Vec<bool>,
 }
 
-/// Use of the block by a thread.
+/// Describes one use of the block by a thread.
 #[derive(Clone)]
 pub struct Operation {
     pub access: Access,

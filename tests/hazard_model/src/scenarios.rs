@@ -20,7 +20,7 @@ enum Act {
     Bare(Access, usize),
     /// Exports the block to a consumer that works on a queue and then returns it.
     Lent(Access, usize),
-    /// Begins a use and fails before work is enqueued.
+    /// Begins a use, and fails before it enqueues work.
     Failed(Access, usize),
 }
 
@@ -34,8 +34,8 @@ struct Block {
     driver: Arc<Driver>,
     order: HazardTracker<Model>,
     operations: Mutex<Vec<Operation>>,
-    /// Operations that have returned. A thread that reads this set observes these operations, as it would through the
-    /// GIL. A thread that does not read the set observes only its own operations.
+    /// Operations that have returned. A thread that reads this set observes them, as a thread that takes the GIL does.
+    /// A thread that does not read the set observes only its own operations.
     returned: Mutex<BTreeSet<usize>>,
 }
 
@@ -61,7 +61,7 @@ impl Block {
             known.extend(self.returned.lock().unwrap().iter());
         }
         let queue = self.queue(number, kind);
-        // The following steps are those of a submission (`memory::ordered`).
+        // The following steps are those that a submission (`memory::ordered`) performs.
         let is_at_home = self.order.is_only_used_on(queue.identity());
         let ticket = match is_at_home.then_some(UseToken::AT_HOME).or_else(|| self.order.begin_uncontended(&queue)) {
             Some(ticket) => ticket,
@@ -171,8 +171,8 @@ fn later_uses_wait_for_one_use_of_each_of_two_threads() {
 
 #[test]
 fn end_of_write_keeps_reads_recorded_since_begin_of_write() {
-    // Regression from version 0.1.0: if a read on queue 1 began and ended between the begin and the end of a write on
-    // queue 0, the free did not wait for the read.
+    // Regression test of a defect in version 0.1.0: if a read on queue 1 began and ended between the begin and the end
+    // of a write on queue 0, the free did not wait for the read.
     for writer in [0, 2] {
         hold(most(), true, &[&[Use(Write, writer)], &[Use(Read, 1)]], &[Use(Write, 3)]);
         hold(Some(3), true, &[&[Use(Write, writer)], &[Use(Read, 1), Use(Read, 1)]], &[Use(Write, 3)]);

@@ -1,4 +1,4 @@
-"""Define small uses of the library that together make every driver call.
+"""Define exercises: small uses of the library that together make every driver call.
 
 Each exercise compares its result with NumPy's. An injected fault may raise an error anywhere in an exercise, after
 which the exercise must be able to run again.
@@ -23,13 +23,13 @@ PAGE = mmap.PAGESIZE
 
 
 def equal(actual: numpy.ndarray, expected: object) -> None:
-    """Check that values equal the expected ones, because a fault must never lead to wrong data."""
+    """Check that values equal the expected ones, because even with a fault no data may be wrong."""
     assert numpy.array_equal(actual, expected), (actual, expected)
 
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Yield an address and free it at the end of the block of code; a failed free is repeated."""
+    """Yield an address, and free it at the end of the `with` block; repeat a free that fails."""
     try:
         yield address
     finally:
@@ -47,7 +47,7 @@ def make_and_fetch() -> None:
 
 
 def rows() -> None:
-    """Copy rows and planes with gaps: from device to host, within the device, and from host to device."""
+    """Copy rows and planes with gaps between them: from device to host, within the device, and from host to device."""
     cube = numpy.arange(4 * 6 * 200, dtype=numpy.float32).reshape(4, 6, 200)
     array = PyGPU.to_gpu(cube)
     equal(array[:, 1:-1, 20:-20].get(), cube[:, 1:-1, 20:-20])
@@ -67,7 +67,7 @@ def one_matrix_of_rows() -> None:
 
 
 def scattered() -> None:
-    """Copy arrays whose layouts no copy engine supports."""
+    """Copy arrays with layouts that no copy engine supports."""
     big = numpy.arange(40 * 40, dtype=numpy.int16).reshape(40, 40)
     equal(PyGPU.to_gpu(big).T.copy().get(), big.T)
 
@@ -131,7 +131,7 @@ def in_order() -> None:
 
 
 def somebody_elses_stream() -> None:
-    """Use a stream of another library, given by its handle."""
+    """Use a stream of another library, which is given by its handle."""
     owner = PyGPU.Stream()
     stream = PyGPU.Stream.from_handle(owner.handle, owner=owner)
     with stream:
@@ -174,7 +174,7 @@ def pinned_memory() -> None:
     equal(array.get(), numpy.full(PAGE, 7, "uint8"))
 
 
-# These arrays are never unmapped, because memory that a failed device has pinned stays pinned.
+# These arrays are never unmapped, because pages that a failed device has pinned stay pinned.
 _mapped: list[ctypes.Array] = []
 
 
@@ -188,7 +188,7 @@ def registered_memory() -> None:
 
 
 def raw_memory() -> None:
-    """Allocate, fill, copy and free raw memory by address."""
+    """Allocate, fill, copy and free device memory by its address."""
     with given_back(_core.raw_free, _core.raw_allocate(64)) as address:
         _core.raw_fill(address, 5, 64)
         out = numpy.zeros(64, "uint8")
@@ -207,7 +207,7 @@ def plain_memory() -> None:
 
 
 def managed_memory() -> None:
-    """Allocate memory shared by host and device, and advise the driver about its use and location."""
+    """Allocate memory that host and device share, and advise the driver about its use and location."""
     array = _driver_host_memory.managed_zeros(HOST.shape, HOST.dtype)
     array.base.advise("read_mostly")
     array.base.prefetch()
@@ -245,7 +245,7 @@ def shared_events() -> None:
 
 
 def lent() -> None:
-    """Export an array, import it again, and drop the array before the imported arrays."""
+    """Export an array, import it again, and drop the original array before the imported ones."""
     array = PyGPU.to_gpu(HOST)
     shared = PyGPU.from_dlpack(array)
     again = PyGPU.asarray(array[::2])
@@ -255,7 +255,7 @@ def lent() -> None:
 
 
 def figures() -> None:
-    """Query the available and the used resources of a device."""
+    """Query the available resources of a device and those in use."""
     assert PyGPU.memory_info()[1] > 0
     assert PyGPU.memory_statistics()["bytes"] >= 0
     PyGPU.trim_memory()
@@ -290,7 +290,7 @@ def kernels() -> None:
     scale[config](array, HOST.size)
     equal(array.get(), 8 * HOST)
     del module, scale
-    PyGPU.synchronize()  # Synchronization unloads the module.
+    PyGPU.synchronize()  # The synchronization unloads the module.
 
 
 def two_devices() -> None:
@@ -306,7 +306,7 @@ def two_devices() -> None:
 
 
 def a_new_beginning() -> None:
-    """Reset a device and use it again, so that its context and its memory pool are created anew."""
+    """Reset a device and use it again, which creates its context and its memory pool anew."""
     PyGPU.reset_device(1)
     equal(PyGPU.to_gpu(HOST, device=1).get(), HOST)
 
@@ -364,7 +364,7 @@ def conditional_graphs() -> None:
 
 
 def named_images() -> None:
-    """Query the names of the kernels in an image."""
+    """Query the names of the kernels in a module image."""
     assert "scale" in " ".join(PyGPU.Module.from_bytes(PyGPU.Module(SOURCE).image).names)
 
 

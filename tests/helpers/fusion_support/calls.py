@@ -1,6 +1,6 @@
-"""Define for each public name a call with a pending array.
+"""Define, for each public name, a call with a pending array.
 
-The calls of some names are found by trying guesses; tables contain the calls of the other names.
+For some names, guesses of arguments are tried until a call succeeds. Tables contain the calls of the other names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def listed(names: str) -> set[str]:
     return set(names.split())
 
 
-# Each guess is tried in turn with the function and a float64 array of shape (3, 3).
+# Each of these guesses is tried in turn, with the function and a float64 array of shape (3, 3).
 GUESSES: tuple[Call, ...] = (
     lambda f, x: f(x),
     lambda f, x: f(x, x),
@@ -114,8 +114,7 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
 for _name in ("gcd", "lcm", "left_shift", "right_shift"):
     FUNCTIONS[_name] = lambda f, x: f(whole(x), whole(x))
 
-# These names are not called: they would terminate or change the process, need another process, or read files of the
-# host.
+# These names are not called. They would end or change the process, need another process, or read files of the host.
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
@@ -219,7 +218,7 @@ COMPOSED = listed(
     """
 )
 
-# These attributes of an array are known without its values, so reading them does not flush.
+# These attributes of an array do not depend on its values, so reading them does not flush.
 QUIET_ATTRIBUTES = listed(
     """
     T __array_namespace__ __array_priority__ __class_getitem__ __dask_tokenize__ __dict__

@@ -1,4 +1,6 @@
-"""Generate program fragments of a few arithmetic lines from one seed; programs share them, so few kernels are compiled.
+"""Generate program fragments of a few arithmetic lines from one seed.
+
+Programs share fragments, so few kernels are compiled.
 
 A fragment runs with NumPy's arrays and with PyGPU's. The values it returns are those that a program would keep in
 variables. All other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
@@ -39,7 +41,10 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Fragment:
-    """Hold lines of code over numbered values: the operands come first, then the result of each line in order."""
+    """Hold lines of code that compute numbered values.
+
+    The operands have the first numbers, the results of the lines the next.
+    """
 
     number: int
     operands: tuple[tuple[str, tuple[int, ...]], ...]
@@ -47,7 +52,7 @@ class Fragment:
     kept: tuple[int, ...]
 
     def run(self, xp: Any, operands: Sequence[Any]) -> list[Any]:
-        """Run the lines with NumPy or a module with NumPy's names, and return the kept values."""
+        """Run the lines with NumPy, or with a module of the same names, and return the kept values."""
         values = [*operands]
         for line in self.lines:
             play(xp, values, line)
@@ -55,7 +60,7 @@ class Fragment:
 
     @property
     def length(self) -> int:
-        """Return the number of operations in the fragment."""
+        """Return the number of operations in the fragment's lines."""
         return sum(line[0] != "drop" for line in self.lines)
 
 
@@ -67,7 +72,7 @@ def play(xp: Any, values: list[Any], line: Line) -> None:
         return values[ref] if type(ref) is int else ref[0]
 
     def array(result: Any) -> Any:
-        # NumPy returns scalars where PyGPU returns arrays without axes.
+        # NumPy returns scalars where PyGPU returns 0-d arrays.
         return np.asarray(result) if xp is np else result
 
     match what:
@@ -105,7 +110,7 @@ def is_good(value: Any) -> bool:
 
 
 def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
-    """Draw a line of code at random, which may be invalid for the values."""
+    """Draw a random line of code, which may be invalid for the values."""
     count = len(values)
 
     def ref() -> Any:
@@ -144,7 +149,7 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 
 
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
-    """Return whether the result of a line is unique.
+    """Return whether only one result of a line is correct.
 
     Sums of floats depend on the order of additions, and of two zeros with different signs either may be the maximum.
     """
@@ -202,7 +207,7 @@ def fragment(seed: int, number: int) -> Fragment:
 
 
 def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: list[int]) -> list[Line]:
-    """Return the lines, and for each line the numbers of the arrays to drop after it."""
+    """Return the lines, each with the numbers of the arrays to drop after it."""
     made = [place for place, line in enumerate(lines) if line[0] in ("call", "view", "cast", "reduce")]
     last = dict(zip(results, made, strict=True))
     for place, line in enumerate(lines):
@@ -219,5 +224,5 @@ def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: 
 
 
 def catalogue(seed: int, count: int) -> list[Fragment]:
-    """Return the first `count` fragments of a seed."""
+    """Return the first `count` fragments that a seed generates."""
     return [fragment(seed, number) for number in range(count)]

@@ -1,6 +1,6 @@
 """Disturb random programs without changing their values.
 
-The disturbances are finalisers that use arrays, and allocations that fail once.
+The disturbances are finalisers that use arrays, and memory requests that fail once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOST = np.arange(24, dtype="float32").reshape(4, 6)
 
 
 class Cycle:
-    """Represent an object in a reference cycle, whose finaliser causes a disturbance.
+    """Define an object in a reference cycle, whose finaliser causes a disturbance.
 
     Only the garbage collector destroys the object.
     """
@@ -49,14 +49,14 @@ class Finalisers:
         self.wrong: list[str] = []
         self.runs = 0
         self._is_within = False
-        # This imports the needed modules now: CPython's import lock raises KeyError in a finaliser that runs while the
-        # lock is held (gh-106176).
+        # The needed modules are imported here, because imports in finalisers may fail.
+        # CPython's import lock raises KeyError in a finaliser that runs while the lock is held (gh-106176).
         PyGPU.from_dlpack(PyGPU.to_gpu(HOST).__dlpack__()).get()
         importlib.import_module("PyGPU.driver")
 
     @contextlib.contextmanager
     def of(self, world: Device) -> Iterator[None]:
-        """Make finalisers modify the arrays of a run (`World`) during the block."""
+        """During the block, let finalisers modify the arrays of a run (`World`)."""
         self.world = world
         before = gc.get_threshold()
         gc.set_threshold(40, 5, 5)
@@ -82,7 +82,7 @@ class Finalisers:
         try:
             self._act(world)
         except MemoryError:
-            pass  # The error occurs if the program limits the memory at this time.
+            pass  # This error occurs if the program has limited the memory at this time.
         except Exception as error:
             self.wrong.append(f"a finaliser: {type(error).__name__}: {error}")
         finally:
@@ -114,7 +114,7 @@ class Finalisers:
 
 
 class Refusals:
-    """Make the driver reject single requests for memory at random."""
+    """Make the simulated driver reject single requests for memory, at random."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)

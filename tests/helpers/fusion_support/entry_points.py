@@ -1,4 +1,4 @@
-"""Define calls of streams, events, graphs, devices and raw functions.
+"""Define calls of streams, events, graphs, devices and functions of the driver interface.
 
 The objects that the calls use are created before any operation is pending.
 """
@@ -18,7 +18,7 @@ from PyGPU import driver
 
 
 class Place:
-    """Hold the objects that the calls use."""
+    """Hold the streams, events and other objects that the calls use."""
 
     def __init__(self) -> None:
         self.stream = driver.Stream()
@@ -49,7 +49,7 @@ class Place:
         PyGPU.synchronize()
 
     def leave(self) -> None:
-        """Make the previous device current again, because other tests expect it."""
+        """Make the previous device current again, because other tests rely on it."""
         for device in (self.device, self.entered):
             with contextlib.suppress(RuntimeError):
                 device.__exit__(None, None, None)
@@ -66,7 +66,7 @@ async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
 
 Call = Callable[[Place], Any]
 
-# For each class: a function for each attribute that flushes, and the attributes that do not flush.
+# For each class: the attributes that flush, each with a function that uses it, and the attributes that do not flush.
 CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
     "Stream": (
         driver.Stream,
@@ -163,8 +163,8 @@ RAW: dict[str, Call] = {
     "cudaStreamWaitEvent": lambda p: PyGPU.cudaStreamWaitEvent(p.raw_stream, p.raw_event),
 }
 
-# These functions create, query or destroy objects that no pending operation can use; or they need another process or
-# device, or affect the whole process.
+# These functions create, query or destroy objects that no pending operation can use.
+# Or they need another process or device, or affect the whole process.
 RAW_QUIET = listed(
     """
     cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaDeviceGetAttribute cudaDeviceReset
@@ -205,8 +205,8 @@ DRIVER: dict[str, Call] = {
     "to_device": lambda p: driver.to_device(p.host),
 }
 
-# These functions concern texture arrays, whose memory is separate and which `tests/pycuda` tests, or they only allocate
-# or query.
+# These functions concern texture arrays, or they only allocate or query.
+# Texture arrays have separate memory, and `tests/pycuda` tests them.
 DRIVER_QUIET = listed(
     """
     aligned_empty aligned_empty_like aligned_zeros aligned_zeros_like bind_array_to_texref

@@ -24,7 +24,7 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """Execute a program once, and hold its arrays by number and the values that the program read.
+    """Execute a program once. Hold its numbered arrays and the values that the program read.
 
     A world is one run of the program's steps. This class runs the steps in NumPy; `Device` runs them in PyGPU.
     """
@@ -43,7 +43,7 @@ class World:
         self.seen.append(np.array(array))
 
     def within(self, _place: int | None) -> contextlib.AbstractContextManager[Any]:
-        """Return a context in which operations run on the stream with this number."""
+        """Return a context in which operations run on the stream with the given number."""
         return contextlib.nullcontext()
 
     def in_threads(self, *works: Callable[[], None]) -> None:
@@ -52,13 +52,13 @@ class World:
             work()
 
     def order(self, _how: int) -> None:
-        """Record an event, or wait for one; NumPy needs neither."""
+        """Record or wait for an event; NumPy needs neither."""
 
     def flush(self) -> None:
         pass
 
     def kernel(self, array: Any, which: int) -> None:
-        """Modify an array as a kernel of the program does."""
+        """Modify an array in the way in which a kernel of the program modifies it."""
         array *= (np.float32(2), np.float32(3))[which]
 
     def captured(self, array: Any, times: int) -> None:
@@ -74,17 +74,17 @@ class World:
         self.lent.clear()
 
     def write_as_others(self, array: Any, host: np.ndarray, _how: int) -> None:
-        """Write an array as another library does."""
+        """Write an array in the way in which another library writes it."""
         array[...] = host
 
     def upload(self, array: Any, host: np.ndarray) -> None:
         array[...] = host
 
     def starved(self, work: Callable[[], None]) -> None:
-        """Compute unreferenced results with almost no free memory."""
+        """Compute results that are dropped at once, with almost no free memory."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Make an allocation that succeeds only after pending operations have released their memory."""
+        """Allocate memory, which succeeds only after pending operations have released theirs."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
@@ -97,7 +97,7 @@ class World:
 
 
 class Device(World):
-    """Run a program in PyGPU under a fusion mode."""
+    """Run a program with PyGPU in one fusion mode."""
 
     xp = PyGPU
     _kernels: tuple[Any, ...] = ()
@@ -106,10 +106,10 @@ class Device(World):
         super().__init__()
         self.mode = mode
         self.refusals = refusals
-        # Whether no other thread computes at the same time. Only then can memory be limited, because limits apply to
-        # all threads.
+        # True if no other thread computes at the same time.
+        # Only then can memory be limited, because limits apply to all threads.
         self.is_alone = is_alone
-        # Whether finalisers must do nothing, which is required during a capture.
+        # True if finalisers must do nothing, as during a capture.
         self.is_quiet = False
         self._before = _core._set_fusion(mode)
         self._streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]
@@ -220,11 +220,11 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # This operation fails, as does an operation that was pending before it.
+            with suppress(MemoryError):  # This operation fails, and so does the operation that was pending before it.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
-            # If a call raises an error, the errors of other batches are raised by the next flush.
+            # If a call raises an error, the next flush raises the errors of other batches.
             with contextlib.suppress(MemoryError):
                 _core.flush()
 
@@ -258,7 +258,7 @@ class Device(World):
 
 
 class Others:
-    """Write memory by driver calls that PyGPU does not observe, as another library does."""
+    """Write memory by driver calls that PyGPU does not observe, like another library."""
 
     def __init__(self) -> None:
         self.is_hip = PyGPU.backend_name() == "hip"

@@ -1,4 +1,4 @@
-"""Count operations in a block of code, by the counters of the library and of the driver."""
+"""Count the operations in a `with` block, by the counters of the library and of the driver."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def launches() -> int:
 
 
 def launch_call() -> str:
-    """Return the name of the simulated driver's call that launches kernels, for injected faults."""
+    """Return the name of the driver function that launches kernels, for the injection of faults."""
     driver = simulated.driver()
     assert driver is not None
     return LAUNCHES[driver.is_hip]
 
 
 def allocation_calls() -> list[str]:
-    """Return the names of the simulated driver's calls that allocate memory, for injected faults."""
+    """Return the names of the driver functions that allocate memory, for the injection of faults."""
     driver = simulated.driver()
     assert driver is not None
     return [call for call in driver.calls() if call.startswith(("cuMemAlloc", "hipMalloc"))]
 
 
 class Counted:
-    """Count operations in a block.
+    """Count the operations in a `with` block.
 
     The counts have the names of `_fusion_figures`; on a simulated driver `launches` is counted too.
     """
@@ -61,7 +61,7 @@ class Counted:
 
 @contextmanager
 def limits(**wanted: int) -> Iterator[None]:
-    """Change limits of deferral during a block."""
+    """Change limits of deferral for a `with` block."""
     _core._limit_fusion(**wanted)
     try:
         yield
@@ -71,7 +71,7 @@ def limits(**wanted: int) -> Iterator[None]:
 
 @contextmanager
 def mode(name: str) -> Iterator[None]:
-    """Change the fusion mode of the calling thread during a block."""
+    """Change the fusion mode of the calling thread for a `with` block."""
     before = _core._set_fusion(name)
     try:
         yield

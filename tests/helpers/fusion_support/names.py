@@ -13,17 +13,17 @@ from fusion_support import calls
 from fusion_support.figures import mode
 
 HOST = np.arange(1.0, 10.0).reshape(3, 3)
-# Special methods that every object has and that arrays define themselves.
+# Special methods that every Python object has and that arrays define themselves.
 OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__reduce__", "__reduce_ex__"}
 OWN |= {"__format__", "__sizeof__"}
 # The results of these functions differ between calls, because they contain uninitialized memory or addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
-# The result of this function is undefined before synchronization.
+# The result of this function is undefined until the device is synchronized.
 UNINITIALISED |= {"get_async"}
 
 
 def hosts(result: Any) -> Any:
-    """Return the results of a call as NumPy arrays, without those that cannot be compared."""
+    """Copy the results of a call to NumPy arrays, without results that cannot be compared."""
     if isinstance(result, PyGPU.GPUArray):
         return result.get()
     if isinstance(result, (tuple, list)):
@@ -40,7 +40,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
-    """Return the first call that succeeds, and its result in the fusion mode "off"."""
+    """Return the first of the calls that succeeds, with its result in the fusion mode "off"."""
     error: BaseException | None = None
     with mode("off"):
         for call in tried:
@@ -76,7 +76,7 @@ def ways_of(name: str) -> list[Callable[[Any], Any]]:
 
 
 def attributes() -> list[str]:
-    """Return the attributes of an array that can be read or called."""
+    """Return the names of an array's attributes that can be read or called."""
     return [
         name
         for name in dir(PyGPU.GPUArray)

@@ -16,7 +16,8 @@ from fusion_support.figures import limits, mode
 from PyGPU import _core
 
 MIB = 1 << 20
-COUNT = MIB // 8  # An operand then has 1 MiB, the smallest size that counts for the limit of held memory.
+# With this many elements an operand has 1 MiB, the smallest size that counts for the limit of memory held by the queue.
+COUNT = MIB // 8
 HELD = 4 * MIB
 
 
@@ -103,12 +104,12 @@ def run(program: Callable[[Any, Any], Any], threads: int = 1) -> None:
 
 
 class Peak:
-    """Measure the peak memory during a block, above the bytes that were live before."""
+    """Measure the peak memory during a `with` block, above the bytes that were live before."""
 
     def __enter__(self) -> Peak:
         PyGPU.synchronize()
         figures = PyGPU.memory_statistics()
-        # The ballast fills memory up to the peak so far, so that any further growth is visible.
+        # The ballast fills the memory up to the previous peak, so that any further growth is visible.
         self._ballast = PyGPU.empty(max(figures["peak"] - figures["bytes"], 1), "uint8")
         self._base = PyGPU.memory_statistics()["bytes"]
         return self
@@ -125,10 +126,10 @@ def eager_peak(program: Callable[[Any, Any], Any], threads: int = 1) -> int:
 
 
 def main() -> None:
-    """Check the peak of each program, without the helper thread, because this thread could only lower the peak."""
+    """Check the peak memory of each program. The helper thread is off, because it could only lower the peak."""
     _core._bound_fusion_age(0)
     for program in PROGRAMS:
-        # The first run compiles the kernels, so that every operation of the second one is fused.
+        # The first run compiles the kernels, so that all operations of the second run are fused.
         with mode("auto"):
             for _ in range(2):
                 run(program)
@@ -150,7 +151,7 @@ def main() -> None:
 
 
 def check_threads() -> None:
-    """Check that the limit of held memory applies to the sum of all queues, because all threads share this limit."""
+    """Check that the limit of memory held by queues applies to the sum over the queues of all threads."""
     _core._bound_fusion_age(0)
     kept: list[Any] = []
 

@@ -1,6 +1,6 @@
 """Define programs for tests with injected faults.
 
-The flushes of the programs cover fused and split groups, writes in place, reductions and streams.
+The flushes of the programs cover fused and split groups, in-place writes, reductions and streams.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Arrays:
     x: Any
     y: Any
     row: Any
-    # Arrays that exist before the program runs and to which the program writes.
+    # Arrays that exist before the program runs, and into which the program writes.
     targets: list[Any]
     streams: list[Any] = field(default_factory=list)
 
@@ -116,7 +116,7 @@ PROGRAMS: dict[str, Program] = {
 
 
 class Operands:
-    """Hold the operands of a program on the host and copy them to the device."""
+    """Hold the operands of a program on the host, and copy them to the device."""
 
     def __init__(self, repeats: int = 1, streams: int = 2) -> None:
         # The values are small integers, whose sums are exact in any order.
@@ -132,14 +132,14 @@ class Operands:
         return Arrays(PyGPU, up(self.x), up(self.y), up(self.row), [up(old) for old in self.old], self.streams)
 
     def expected(self, program: Program) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the results of a program, and the values of its targets afterwards."""
+        """Return the expected results of a program, and the expected values of the arrays into which it writes."""
         arrays = Arrays(np, self.x, self.y, self.row, [old.copy() for old in self.old])
         made: list[Any] = []
         program.run(arrays, made)
         return [np.asarray(result) for result in made], arrays.targets
 
     def warm(self, program: Program) -> None:
-        """Compile the kernels of a program and of its single operations, and fill the caches of small blocks."""
+        """Compile the kernels of a program and of its single operations, and fill the caches of small memory blocks."""
         for settings in ({"meetings": 1 << 30}, program.limits, program.limits):
             with limits(**settings):
                 kept: list[Any] = []

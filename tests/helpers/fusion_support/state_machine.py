@@ -30,8 +30,9 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-LARGE = 1 << 18  # Elements of float32; pending results are counted against the memory limit from 1 MiB on.
-# Each program uses one of these sets of limits and a separate part of the catalogue.
+# Number of float32 elements of large operands: pending results count for the memory limit from 1 MiB on.
+LARGE = 1 << 18
+# Each program uses one of these sets of limits, and its own part of the catalogue of fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},
@@ -53,7 +54,7 @@ class Difference(AssertionError):
 
 
 class Program:
-    """Draw the steps of a program from a seed."""
+    """Draw the steps of a random program from a seed."""
 
     def __init__(self, seed: int, fragments: int = MOST_FRAGMENTS) -> None:
         self.seed = seed
@@ -112,7 +113,7 @@ class Program:
         return self.random.choice(found)
 
     def _operands(self, fragment: Fragment, results: list[int], taken: list[int]) -> list[int]:
-        """Return arrays for a fragment, preferably the results of the previous one."""
+        """Return arrays as operands of a fragment, preferably the results of the previous fragment."""
         operands: list[int] = []
         for dtype, shape in fragment.operands:
             arrays = self.model.arrays
@@ -121,7 +122,7 @@ class Program:
         return operands
 
     def _episode(self) -> None:
-        """Add one or two fragments, and often a step that launches their operations."""
+        """Add one or two fragments to the program, and often a step that launches their operations."""
         place = self.random.randrange(len(self.fragments))
         results: list[int] = []
         for fragment in self.fragments[place : place + 1 + (self.random.random() < 0.2)]:
@@ -204,7 +205,7 @@ class Program:
 
 
 def writes(fragment: Fragment) -> bool:
-    """Return whether a fragment writes to its operands."""
+    """Return whether a fragment writes into its operands."""
     count = len(fragment.operands)
     views = {count + place for place, line in enumerate(makers(fragment)) if line[0] == "view"}
     given = set(range(count)) | views
@@ -229,7 +230,7 @@ def catalogue_of(count: int) -> list[Fragment]:
 
 
 def do(world: World, step: Step) -> None:
-    """Perform one step of the state machine on the arrays of one world, which is one run by PyGPU or NumPy."""
+    """Perform one step of a program on the arrays of one world, which is one run of the program by PyGPU or NumPy."""
     what, *rest = step
     arrays = world.arrays
     match what:
@@ -302,7 +303,7 @@ def do(world: World, step: Step) -> None:
 
 @dataclass
 class Disturbances:
-    """Select disturbances for a program; by default there are none."""
+    """Select the disturbances of a program; by default there are none."""
 
     finalisers: Finalisers | None = None
     refusals: Refusals | None = None
@@ -310,7 +311,7 @@ class Disturbances:
 
 @contextmanager
 def limited(program: Program) -> Iterator[None]:
-    """Set the limits of a program during a block.
+    """Set the limits of a program for a `with` block.
 
     Programs whose seeds have the same remainder share their limits.
     """
@@ -348,7 +349,7 @@ def numbers_in(step: Step) -> set[int]:
 
 
 def told(program: Program, place: int) -> str:
-    """Describe the step at a position, and the last steps before it that computed its operands."""
+    """Describe the step at a position, and the last earlier steps that computed its operands."""
     shown: list[str] = []
     places: list[int] = []
     wanted: set[int] = set()
@@ -374,8 +375,7 @@ def see_steps(program: Program) -> list[int]:
 
 
 def check(program: Program, disturbances: Disturbances | None = None) -> None:
-    """Run a program in NumPy and in both modes of PyGPU.
-
+    """Run a program in NumPy, and with PyGPU in both fusion modes.
 
     Raises
     ------
@@ -388,8 +388,7 @@ def check(program: Program, disturbances: Disturbances | None = None) -> None:
 
 
 def check_together(programs: Sequence[Program], disturbances: Disturbances | None = None) -> None:
-    """Run programs with equal limits one after the other without deferral, and in concurrent threads with deferral.
-
+    """Run programs of equal limits twice: one after the other without deferral, then in threads with deferral.
 
     Raises
     ------
@@ -399,8 +398,8 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
-            # Finalisers may modify the arrays of only one run, so only the first program has them. The other programs
-            # get only the injected rejections of memory requests.
+            # Finalisers may modify the arrays of only one run, so only the first program has them.
+            # The other programs have only the injected rejections of memory requests.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [
@@ -413,7 +412,7 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
 
 
 def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> None:
-    """Compare the values that both modes read with each other and with NumPy's."""
+    """Compare the values that a program read in both modes with each other and with NumPy's."""
     places = see_steps(program)
     for place, wanted, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
@@ -442,7 +441,7 @@ def run(
     has_finalisers: bool = False,
     is_refusing: bool = False,
 ) -> dict[str, Any]:
-    """Run programs from a seed on until the given number of operations was drawn, and return a report.
+    """Run programs of consecutive seeds until the given number of operations was drawn, and return a report.
 
     With several threads, each turn runs one program per thread, all with equal limits. `next_seed` is the first seed of
     the next turn.

@@ -45,7 +45,7 @@ def simulated() -> Path | None:
     if name is None:
         return None
     try:
-        # This finds the library that is already loaded.
+        # `ctypes` returns the library that the process has already loaded.
         return Path(name) if hasattr(ctypes.CDLL(name), "guest_spin") else None
     except OSError:
         return None
@@ -90,7 +90,7 @@ class Kernels:
         assert status == 0, f"{name} gave cudaError_t {status}"
 
     def spin(self, seconds: float, stream: int = 0) -> None:
-        """Keep a stream busy for a number of seconds."""
+        """Keep a stream busy for the given number of seconds."""
         self._call("spin", seconds, stream)
 
     def fill(self, out: int, value: float, count: int, stream: int = 0) -> None:
@@ -102,7 +102,7 @@ class Kernels:
         self._call("axpy", y, x, a, count, stream)
 
     def read(self, out: int, source: int, count: int, stream: int = 0, stride: int = 4) -> None:
-        """Copy float32 elements that are `stride` bytes apart to a dense block."""
+        """Copy float32 elements that are `stride` bytes apart into contiguous memory."""
         self._call("read_strided", out, source, stride, count, stream)
 
     def fault(self, stream: int = 0) -> None:

@@ -1,4 +1,5 @@
-// Device code that is independent of PyGPU. Its functions take raw pointers and stream handles, and ctypes calls them.
+// Kernels and functions that are independent of PyGPU, like those of another library. Its functions take raw pointers
+// and stream handles, and ctypes calls them.
 //
 // Every function returns a cudaError_t, 0 for success. No function waits for the device.
 

@@ -1,4 +1,4 @@
-"""Destroy all objects of PyGPU and the context at the end of the process: a pytest plugin for leak checkers.
+"""Destroy all objects of PyGPU and the context at the end of the process, as a pytest plugin for leak checkers.
 
 Normally a process leaves its memory to the driver when it ends. Leak checkers count the memory that is allocated when a
 context is destroyed. With this plugin, any memory that the checkers count is a leak.
@@ -16,7 +16,8 @@ import PyGPU
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    # The traceback of a failed test refers to its arrays. Failures are reported elsewhere, so the traceback is dropped.
+    # The traceback of a failed test keeps its arrays alive.
+    # It is dropped here, because failures are reported elsewhere.
     sys.last_traceback = sys.last_value = sys.last_exc = None
     gc.collect()
     PyGPU.synchronize()

@@ -1,4 +1,4 @@
-"""Provide shared code of the tests on a GPU: values, views, producers, and scripts in separate processes."""
+"""Provide shared code of the tests on a GPU: values, views, producers of exports, and scripts in separate processes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ import pytest
 import PyGPU
 import simulated
 
-# Seconds for which a stream is kept busy. The time is long compared with any call that must not wait for the stream.
+# Seconds for which a test keeps a stream busy.
+# The time is long compared with any call that must not wait for the stream.
 SECONDS = 0.4
 
-# Number of elements of an array on which a busy stream works.
+# Number of elements of an array that is used on a busy stream.
 COUNT = 1 << 20
 
 SHAPE = (6, 8)
@@ -53,7 +54,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (1,), (5,), (2, 3, 4), (1,
 
 
 def in_a_child(work: str) -> str:
-    """Return lines of a script that run `work` in a forked child, which must succeed."""
+    """Return the lines of a script that runs `work` in a forked child, and fails if the child fails."""
     return f"""
 child = os.fork()
 if child == 0:
@@ -92,7 +93,7 @@ def require_cuda() -> None:
 
 
 def require_peers() -> None:
-    """Skip the test or module unless libraries for CUDA can use PyGPU's memory as CUDA memory."""
+    """Skip the test or module unless libraries for CUDA can use PyGPU's memory."""
     require_gpu()
     if _backend() == "hip":
         pytest.skip("the peers are made for CUDA, and memory of HIP calls itself ROCm's", allow_module_level=True)
@@ -100,12 +101,12 @@ def require_peers() -> None:
 
 def is_simulated() -> bool:
     """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
-    PyGPU.config()  # This call opens the driver.
+    PyGPU.config()  # The call of `config` opens the driver.
     return simulated.driver() is not None
 
 
 def on_hip() -> bool:
-    """Return whether the protocols use ROCm's stream numbers."""
+    """Return whether DLPack and the array interface use ROCm's stream numbers."""
     return _backend() == "hip"
 
 
@@ -115,7 +116,7 @@ def device_name(index: int = 0) -> str:
 
 
 def values(shape: int | tuple[int, ...] = SHAPE, dtype: Any = numpy.float32) -> numpy.ndarray:
-    """Return small integers from 1 on, which all differ as far as the dtype can represent them."""
+    """Return small integers from 1 on, which differ as far as the dtype can represent them."""
     count = int(numpy.prod(shape))
     dtype = numpy.dtype(dtype)
     if dtype == numpy.bool_:
@@ -140,8 +141,8 @@ def same(actual: Any, expected: Any) -> None:
 
 @contextlib.contextmanager
 def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
-    """Assert that the block does not wait for a stream that is busy for SECONDS."""
-    # A collection within the block could unload modules of earlier tests, which waits for the device.
+    """Assert that the `with` block does not wait for a stream that is busy for SECONDS."""
+    # A garbage collection within the block could unload modules of earlier tests, which waits for the device.
     gc.collect()
     gc.disable()
     start = time.perf_counter()
@@ -154,7 +155,7 @@ def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
 
 
 class Interface:
-    """Produce an array by `__cuda_array_interface__` only."""
+    """Export an array by `__cuda_array_interface__` only."""
 
     def __init__(self, array: Any, **changes: Any) -> None:
         self.owner = array
@@ -169,7 +170,7 @@ class Interface:
 
 
 class Producer:
-    """Produce an array by DLPack, and record the requests of consumers."""
+    """Export an array by DLPack, and record the arguments with which consumers call its methods."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -186,7 +187,8 @@ class Producer:
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python code in a separate process; a process that hangs causes an error with its output."""
     if PyGPU.backend_name() != "cpu":
-        PyGPU.trim_memory()  # Other processes share the device, so they lack any memory that the pool keeps here.
+        # The new process shares the device, and would lack the memory that the pool of this process keeps.
+        PyGPU.trim_memory()
     try:
         return subprocess.run(
             [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(body), *arguments],

@@ -1,1 +1,1 @@
-"""Provide the parts of `tests/helpers/handovers.py`."""
+"""Provide the parts of `tests/helpers/handovers.py`, which passes memory between libraries at random."""

@@ -29,17 +29,17 @@ extern "C" __global__ void fill(float* out, int count, float value) {
     if (i < count) out[i] = value;
 }
 """
-TICKS = 400_000  # Number of clock cycles for which the kernel runs: a few tenths of a millisecond.
+TICKS = 400_000  # Number of clock cycles for which the delaying kernel runs: a few tenths of a millisecond.
 
 
 class Library:
-    """Represent a library that can own the baton, i.e. the memory that `handovers.py` passes between libraries."""
+    """Define a library that can hold the baton, i.e. the memory that `handovers.py` passes between libraries."""
 
     name = ""
     on_device = True
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        """Write a part of the memory, asynchronously if the library can."""
+        """Write into a part of the memory, asynchronously if the library supports this."""
         raise NotImplementedError
 
     def read(self, baton: Baton) -> np.ndarray:
@@ -48,7 +48,7 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the stream of the library that owns the baton the current stream of that library."""
+        """Make the library's stream of the current holder the library's current stream for a `with` block."""
         yield
 
     def stream(self, choices: Random) -> Any:
@@ -56,7 +56,10 @@ class Library:
         return None
 
     def finish(self, baton: Baton) -> None:
-        """Wait for the work of the holder. Work of NumPy and numba is complete when the call that starts it returns."""
+        """Wait for the work that the holder has started.
+
+        Work of NumPy and numba is complete when the call that starts it returns.
+        """
 
 
 @dataclass(eq=False)
@@ -68,11 +71,12 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Whether PyGPU, which owns the memory, is informed of `stream`, so that the holder may be dropped while it works.
-    # An importing library informs only the library from which it imports. The protocol `hostile` passes the default
-    # stream instead of `stream`.
+    # Whether PyGPU, which owns the memory, is informed of `stream`. Only then may a holder be dropped during its work.
+    # An importing library informs only the library from which it imports.
+    # The protocol `hostile` passes the default stream instead of `stream`.
     is_stream_known: bool = True
-    # Whether JAX allocated the memory. JAX reuses memory after its last owner without waiting for other libraries.
+    # Whether JAX allocated the memory.
+    # When its last owner is dropped, JAX reuses memory without waiting for other libraries.
     is_of_jax: bool = False
     # Earlier holders of the memory, each of which still owns it; a holder may be dropped at any time.
     kept: list[Any] = field(default_factory=list)
@@ -80,7 +84,7 @@ class Baton:
 
 
 class Own(Library):
-    """Represent PyGPU, which orders accesses on all its streams itself."""
+    """Hold memory by a PyGPU array; PyGPU orders the accesses on all its streams itself."""
 
     name = "PyGPU"
 
@@ -107,7 +111,7 @@ class Own(Library):
 
 
 class Host(Library):
-    """Represent NumPy."""
+    """Hold memory by a NumPy array."""
 
     name, on_device = "NumPy", False
 
@@ -119,7 +123,7 @@ class Host(Library):
 
 
 class Torch(Library):
-    """Represent PyTorch; each holder works on one of PyTorch's streams."""
+    """Hold memory by a PyTorch tensor. Each object works on one of PyTorch's streams."""
 
     name = "torch"
 
@@ -149,7 +153,7 @@ class Torch(Library):
 
 
 class CuPy(Library):
-    """Represent CuPy; each holder works on one of CuPy's streams."""
+    """Hold memory by a CuPy array. Each object works on one of CuPy's streams."""
 
     name = "CuPy"
 
@@ -179,7 +183,7 @@ class CuPy(Library):
 
 
 class Numba(Library):
-    """Represent numba-cuda on the default stream."""
+    """Hold memory by a device array of numba-cuda, on the default stream."""
 
     name = "numba"
 
@@ -187,7 +191,7 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        # This does not use numba's own assignment, whose kernel some versions cannot compile with a newer NumPy.
+        # numba's own assignment is not used, because some versions cannot compile its kernel with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))
@@ -197,7 +201,7 @@ class Numba(Library):
 
 
 class Jax(Library):
-    """Represent JAX, whose arrays are constant: a write makes a new array, on a stream that JAX chooses."""
+    """Hold memory by a JAX array. JAX's arrays are constant, so a write makes a new array. JAX chooses its streams."""
 
     name = "JAX"
 
@@ -216,7 +220,7 @@ class Jax(Library):
         baton.holder = self.replaced(baton.holder, part.start, part.stop, np.float32(value))
 
         baton.is_of_jax = True
-        if not baton.is_stream_known:  # The array that the kernel reads is dropped here.
+        if not baton.is_stream_known:  # The assignment above has dropped the array that the kernel reads.
             self.finish(baton)
 
     def read(self, baton: Baton) -> np.ndarray:
@@ -227,7 +231,7 @@ class Jax(Library):
 
 
 class CoreView:
-    """Hold a view of cuda.core and its stream, and present both to other libraries by an array interface."""
+    """Hold a view of cuda.core and its stream, and export both to other libraries by an array interface."""
 
     def __init__(self, view: Any, stream: Any) -> None:
         self.view, self.stream = view, stream
@@ -245,7 +249,7 @@ class CoreView:
 
 
 class CudaCore(Library):
-    """Represent cuda.core; each object that holds an array is used on a stream of cuda.core."""
+    """Hold memory for cuda.core. Each object works on one of cuda.core's streams."""
 
     name = "cuda.core"
 
@@ -285,7 +289,7 @@ class CudaCore(Library):
 
 
 def spinner() -> Callable[[Any], None] | None:
-    """Return a function that keeps a stream busy; None on a simulated driver or without a compiler."""
+    """Return a function that keeps a stream busy, or None on a simulated driver or without a compiler."""
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return None
     try:
@@ -330,7 +334,7 @@ PEERS = {"torch": torch_peer, "CuPy": cupy_peer, "numba": numba_peer, "JAX": jax
 
 
 def peers(names: Sequence[str] | None = None) -> list[Library]:
-    """Return the named libraries, by default all, that are installed and use the device of PyGPU."""
+    """Return the named libraries, by default all, that are installed and can use PyGPU's device."""
     found: list[Library] = []
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return found

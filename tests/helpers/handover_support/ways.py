@@ -1,7 +1,7 @@
 """Define the protocols by which `tests/helpers/handovers.py` passes memory between libraries.
 
-Each way takes the current holder of the memory on its library's stream, and returns the object that the next library
-imports.
+Each protocol is a function: it takes the current holder of the memory, on the stream of its library, and returns the
+object that the next library imports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from handover_support.libraries import Baton, CoreView, CudaCore, CuPy, Host, Ja
 
 
 class Tensor:
-    """Export a tensor by DLPack only; the export returns a capsule that already exists."""
+    """Export a tensor by DLPack only, as a capsule that exists before the export."""
 
     def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
         self.capsule, self.device = capsule, device
@@ -33,7 +33,7 @@ class Tensor:
 
 
 class Shown:
-    """Export an array by one attribute of the array interface only, such as `__cuda_array_interface__`."""
+    """Export an array by a single attribute of the array interface, such as `__cuda_array_interface__`."""
 
     def __init__(self, of: Any, name: str) -> None:
         self.of = of
@@ -55,19 +55,19 @@ def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
 
 
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Return a DLPack producer of the holder's memory whose deleter releases the GIL, wrapped one to three times."""
+    """Return a DLPack producer of the holder's memory. Its deleter, wrapped one to three times, releases the GIL."""
     library = hostile_peer.library()
-    # The stream -1 is not used here: the data must be ready for the consumer on the default stream that both libraries
-    # use.
+    # The stream -1, which requests no wait, is not used here.
+    # The data must be ready on the default stream, which both libraries use.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else (0 if PyGPU.backend_name() == "hip" else 1))
     for _ in range(choices.randrange(1, 4)):
-        with contextlib.suppress(ValueError):  # A capsule of the old version is passed on unchanged.
+        with contextlib.suppress(ValueError):  # A capsule of the unversioned format is passed on unchanged.
             capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return Tensor(capsule, holder.__dlpack_device__())
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export a tensor by DLPack's C exchange table without a wait, and wrap the tensor by the hostile peer."""
+    """Export a tensor by DLPack's C exchange table, without a wait, and let the hostile peer wrap it."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
@@ -93,7 +93,7 @@ def interface_of(baton: Baton) -> str:
 
 
 def shown(holder: Any, baton: Baton) -> Shown:
-    """Return the holder by its array interface alone.
+    """Return an object that has only the array interface of the holder.
 
     If the interface has no stream, like PyTorch's, the function first waits for the holder's work.
     """
@@ -109,7 +109,8 @@ def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
     if array.flags.writeable:
         return array
     copied = array.copy()
-    return synchronized(copied)  # JAX may reuse its memory as soon as the import is dropped.
+    # JAX may reuse its memory as soon as the import is dropped, so the copy must be complete.
+    return synchronized(copied)
 
 
 def to_pygpu(device: str) -> dict[str, Way]:
@@ -131,7 +132,8 @@ def to_pygpu(device: str) -> dict[str, Way]:
 
 def synchronized(holder: Any) -> Any:
     """Wait for the holder's work and return the holder, for a consumer that does not wait by itself."""
-    if hasattr(holder, "block_until_ready"):  # JAX's threads may not have enqueued the work yet.
+    # Threads of JAX may not have enqueued the work yet, so waiting for a stream is not enough.
+    if hasattr(holder, "block_until_ready"):
         holder.block_until_ready()
     PyGPU.synchronize()
     return holder
@@ -190,7 +192,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # CuPy prefers the array interface to DLPack. The array interfaces of PyTorch and JAX have no stream.
+        # CuPy prefers the array interface to DLPack, and the array interfaces of PyTorch and JAX have no stream.
         has_stream = not isinstance(source, Torch | Jax)
         ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):

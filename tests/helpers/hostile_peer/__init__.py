@@ -19,13 +19,13 @@ from pathlib import Path
 from types import ModuleType
 
 SOURCE = Path(__file__).with_name("hostile.c")
-# Several threads may call `library` concurrently. In Python 3.11, `sysconfig.get_config_var` returns None while another
-# thread is in its first call.
+# Several threads may call `library` concurrently.
+# In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in its first call.
 LOCK = threading.Lock()
 
 
 def compiler() -> str | None:
-    """Return the machine's C compiler; None if the compiler or Python's headers are missing."""
+    """Return the machine's C compiler, or None if the compiler or Python's headers are missing."""
     has_headers = Path(sysconfig.get_path("include"), "Python.h").exists()
     candidates = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
     found = next((path for name in candidates if name and (path := shutil.which(shlex.split(name)[0]))), None)
@@ -33,7 +33,7 @@ def compiler() -> str | None:
 
 
 def build(folder: Path) -> Path:
-    """Return the path of the extension, which is built if the folder does not contain it."""
+    """Return the path of the extension; build it if the folder does not contain it."""
     compile_with = compiler()
     assert compile_with, "there is no C compiler, or Python's headers are missing"
     key = hashlib.sha256(SOURCE.read_bytes() + sys.version.encode()).hexdigest()[:16]
@@ -47,15 +47,12 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # If several processes build the same file, the first one provides it.
+            unfinished.replace(made)  # If several processes build the same file, the result of the first one is used.
     return made
 
 
 def folder() -> Path:
-    """Return the cache folder.
-
-    The folder belongs to this user, and is outside of the source tree, which may be read-only.
-    """
+    """Return the cache folder. It belongs to this user and is outside of the source tree, which may be read-only."""
     return Path(tempfile.gettempdir(), f"pygpu-hostile-{os.getuid()}")
 
 

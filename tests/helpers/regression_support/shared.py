@@ -41,28 +41,28 @@ class Vendor:
         self._call("cuStreamDestroy_v2", "hipStreamDestroy", _HANDLE(stream))
 
     def make_current(self, device: int) -> None:
-        """Change the current device of the thread, as another library does."""
+        """Change the current device of the thread by driver calls, as another library does."""
         if self.is_hip:
             self._call("", "hipSetDevice", device)
             return
         context = _HANDLE()
-        # The context is never released, because other libraries do not release it either.
+        # The primary context is never released, because other libraries do not release it either.
         self._call("cuDevicePrimaryCtxRetain", "", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", "", context)
 
     def current(self) -> int:
-        """Return the current device of the thread, which must have a context."""
+        """Return the current device of the thread, which must have a current context."""
         device = ctypes.c_int()
         self._call("cuCtxGetDevice", "hipGetDevice", ctypes.byref(device))
         return device.value
 
     def launch_host_function(self, stream: int, function: object) -> None:
-        """Enqueue a call of a host function on a stream."""
+        """Enqueue a host function on a stream."""
         self._call("cuLaunchHostFunc", "hipLaunchHostFunc", _HANDLE(stream), function, None)
 
 
 def delete_in_threads(tensors: Sequence[int], *, versioned: bool = True) -> None:
-    """Call the deleters of consumed tensors without the GIL, each on a thread that Python did not create."""
+    """Call the deleters of consumed tensors without the GIL, each on a separate thread that Python did not create."""
     kind = dlpack_forge.DLManagedTensorVersioned if versioned else dlpack_forge.DLManagedTensor
     process = ctypes.CDLL(None)
     threads = [ctypes.c_ulong() for _ in tensors]

@@ -18,7 +18,7 @@ from soak_operations.table import Operation, device_of, of_moderate_size, operat
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Pairs of operand types. The first ones suffice if compiling a kernel takes long.
+# Pairs of operand dtypes. Only the first ones are used if compiling a kernel takes long.
 PAIRS = [
     ("int32", "int32"), ("float32", "float32"), ("uint8", "int16"), ("float64", "float64"),
     ("int64", "int32"), ("float32", "float64"), ("int8", "uint32"), ("bool", "int32"), ("uint8", "uint8"),
@@ -27,7 +27,7 @@ PAIRS = [
 ]  # fmt: skip
 FEW = 1
 FEW_NAMES = 2
-# Functions that are exact or correctly rounded, for each kind of the type in which they are computed.
+# Functions that are exact or correctly rounded, for each kind of dtype in which they are computed.
 OF_ANY = ["add", "subtract", "equal", "not_equal"]
 OF_ORDERED = ["add", "multiply", "less", "subtract", "equal", "maximum", "minimum", "not_equal", "greater_equal"]
 FUNCTIONS = {
@@ -64,13 +64,13 @@ def computation(weight: int) -> Callable[[Operation], Operation]:
 
 
 def names_of(soak: Soak, table: dict[str, list[str]], dtype: np.dtype) -> list[str]:
-    """Return the functions of a dtype, or only some of them if few kernels should be compiled."""
+    """Return the functions that support a dtype, or only some of them if few kernels should be compiled."""
     names = table[dtype.kind]
     return names if soak.pairs > FEW else names[:FEW_NAMES]
 
 
 def agreed(held: Held) -> Held:
-    """Compare the values with those of the counterpart, which then gets the device's NaNs.
+    """Compare an array with its counterpart, and copy the array's NaNs into the counterpart.
 
     The payload of a NaN is unspecified, so the payloads in both arrays may differ before this call.
     """
@@ -85,7 +85,7 @@ def agreed(held: Held) -> Held:
 
 
 def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] | None = None) -> Held:
-    """Return an array of a dtype, of any shape or one that broadcasts to `shape`: a live array, or a new one."""
+    """Return an array of a dtype, of any shape or of one that broadcasts to `shape`: a live array or a new one."""
 
     def fits(other: Held) -> bool:
         if other.twin.dtype != dtype or other.array.device != device or not of_moderate_size(other):
@@ -105,7 +105,7 @@ def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] |
 
 
 def operands(soak: Soak) -> tuple[Held, Held, list[str]]:
-    """Return two arrays, the second possibly broadcast, and the functions for them."""
+    """Return two arrays, of which the second may be broadcast, and the functions that accept them."""
     first, second = soak.choices.choice(PAIRS[: soak.pairs])
     device = device_of(soak)
     a = drawn(soak, first, device)
@@ -135,7 +135,7 @@ def of_one_array(soak: Soak) -> Held:
 
 @computation(4)
 def with_a_number(soak: Soak) -> Held:
-    """Compute with an array and a number, which may be either operand."""
+    """Compute with an array and a number; either may be the first operand."""
     dtype = soak.choices.choice(PAIRS[: soak.pairs])[0]
     a = drawn(soak, dtype, device_of(soak))
     kind = a.twin.dtype.kind
@@ -168,7 +168,7 @@ def in_place(soak: Soak) -> Held | None:
 
 @computation(4)
 def within(soak: Soak) -> Held | None:
-    """Compute in place with a result that overlaps an operand, such as `a[1:] += a[:-1]`."""
+    """Compute in place with an output that overlaps an operand, such as `a[1:] += a[:-1]`."""
     a = drawn(soak, soak.choices.choice(PAIRS[: soak.pairs])[0], device_of(soak))
     if not writeable(a) or a.twin.ndim == 0 or a.twin.dtype.kind == "b":
         return None

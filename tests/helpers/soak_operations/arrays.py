@@ -27,7 +27,7 @@ def to_gpu(soak: Soak) -> Held:
 
 @operation(4)
 def allocate(soak: Soak) -> Held:
-    """Allocate an uninitialized array, and write all of it at once."""
+    """Allocate an uninitialized array, and write all its elements at once."""
     shape, dtype, order = soak.choices.shape(), soak.choices.choice(DTYPES), soak.choices.order()
     array = PyGPU.empty(shape, dtype, order, device=device_of(soak))
     twin = np.empty(shape, dtype, order)
@@ -80,7 +80,7 @@ def asarray_of_ndarray(soak: Soak) -> Held:
 
 
 def view_of(soak: Soak, held: Held, name: str, *args: Any) -> Held:
-    """Return a view by a method of both arrays, or by a function of both packages; or return NumPy's error."""
+    """Return a view by a method of both arrays or by a function of both packages, or return NumPy's error."""
     soak.note(name, args)
 
     def call(package: Any, array: Any) -> Any:
@@ -128,7 +128,7 @@ def broadcast(soak: Soak) -> Held | None:
 
 @operation(3)
 def view(soak: Soak) -> Held | None:
-    """Reinterpret the bytes as another dtype; not as bool, whose bytes would have to be 0 or 1."""
+    """View the bytes as another dtype, except bool, for which all bytes must be 0 or 1."""
     held = soak.pick(in_numbers)
     return held and view_of(soak, held, "view", soak.choices.choice(NUMPYS_OWN[1:]))
 
@@ -141,7 +141,7 @@ def flip(soak: Soak) -> Held | None:
 
 @operation(4)
 def rearrange(soak: Soak) -> Held | None:
-    """Create one of the less common views."""
+    """Create a view by one of the less common functions."""
     if (held := soak.pick(with_axes)) is None:
         return None
     first, second = (soak.choices.randrange(-held.twin.ndim, held.twin.ndim) for _ in range(2))
@@ -175,7 +175,7 @@ def copied(soak: Soak) -> Held | None:
 
 @operation(4)
 def gather(soak: Soak) -> Held | None:
-    """Select by a key whose arrays are on the host or on the device."""
+    """Select elements by a key whose arrays are on the host or on the device."""
     if (held := soak.pick(lambda held: with_axes(held) and of_moderate_size(held))) is None:
         return None
     key = soak.choices.advanced_key(held.twin.shape)
@@ -306,7 +306,7 @@ def by_the_host_side(soak: Soak) -> Held | None:
 
 @operation(3)
 def get(soak: Soak) -> Held | None:
-    """Download values, which are compared again later."""
+    """Download values, and keep them for a later comparison."""
     if (held := soak.pick(of_moderate_size)) is None:
         return None
     if soak.choices.chance(2):

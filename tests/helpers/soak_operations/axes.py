@@ -27,7 +27,7 @@ def of_some_kind(soak: Soak) -> Held:
 
 
 def axis_of(soak: Soak, held: Held) -> int | None:
-    """Return one of the axes, or None for all of them."""
+    """Return one of the array's axes, or None for all of them."""
     ndim = held.twin.ndim
     return None if ndim == 0 or soak.choices.chance(3) else soak.choices.randrange(-ndim, ndim)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 try:
     import ml_dtypes
-except ImportError:  # A machine with a device may lack the test tools.
+except ImportError:  # The test tools may be missing on a machine with a GPU.
     ml_dtypes = None
 
 NUMBERS = ["bool", "int8", "uint8", "int16", "uint32", "int32", "int64", "float16", "float32", "float64"]
@@ -29,7 +29,7 @@ RANDOM_BYTES = 2 * LARGE
 
 
 class Choices(Random):
-    """Generate random numbers as Python does, and arrays of random bytes."""
+    """Generate random numbers by Python's generator, and arrays of random bytes."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -49,7 +49,7 @@ class Choices(Random):
         return self.choice("CF")
 
     def values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """Return elements made of random bytes: all arrays differ, and a misplaced byte is detected."""
+        """Return elements of random bytes, so that all arrays differ and a misplaced byte is detected."""
         count = math.prod(shape) * dtype.itemsize
         first = self.randrange(RANDOM_BYTES - count + 1)
         raw = self._bytes[first : first + count].copy()
@@ -58,7 +58,7 @@ class Choices(Random):
         return raw.view(dtype).reshape(shape)
 
     def strided_values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """Return random elements with any strides: in C or F order, stepped, or reversed."""
+        """Return random elements in an array with any strides: in C or F order, stepped, or reversed."""
         return self.strided_twins(shape, dtype)[0]
 
     def strided_twins(self, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

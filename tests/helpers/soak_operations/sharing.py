@@ -1,4 +1,4 @@
-"""Define operations on arrays that concern sharing protocols, streams, devices, pinned memory and drops."""
+"""Define operations that concern sharing protocols, streams, devices, pinned memory, and the drop of arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
-    """Hold another array over the memory of an array; PyGPU cannot detect that both share memory."""
+    """Create a second array over the memory of an array; PyGPU cannot detect that both share memory."""
     held.family.lent = True
     soak.settle(held)
     return soak.hold(array, held.twin, held.family)
@@ -29,7 +29,7 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
 
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
-    """Import an array from PyGPU itself: by the object, or by a capsule that hides the owner of the memory."""
+    """Import an array from PyGPU itself: by the array, or by a capsule that hides the owner of the memory."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if soak.choices.chance(2):
@@ -42,7 +42,7 @@ def own_dlpack(soak: Soak) -> Held | None:
 
 
 class Shown:
-    """Present the memory of an array by an array interface only."""
+    """Export the memory of an array by an array interface only."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         name = "__array_interface__" if array.device.kind == "cpu" else "__cuda_array_interface__"
@@ -59,14 +59,14 @@ def own_interface(soak: Soak) -> Held | None:
 
 @operation(3)
 def numpy_dlpack(soak: Soak) -> Held | None:
-    """Let NumPy write into the memory of a CPU array; from another device NumPy gets a copy."""
+    """Let NumPy write into the memory of a CPU array; for another device NumPy gets a copy."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if held.array.device.kind != "cpu":
         soak.same("__dlpack__ to the host", np.from_dlpack(held.array, device="cpu"), held.twin)
         return held
-    # DLPack counts strides in elements. The strides of a field in a structured array may not be multiples of the
-    # element size.
+    # DLPack counts strides in elements.
+    # The strides of a field in a structured array may not be multiples of the element size.
     in_elements = all(stride % held.array.dtype.itemsize == 0 for stride in held.array.strides)
     by_interface = soak.choices.chance(2)
     shown = np.asarray(held.array) if by_interface or not in_elements else np.from_dlpack(held.array)
@@ -74,7 +74,7 @@ def numpy_dlpack(soak: Soak) -> Held | None:
     if held.writeable and shown.flags.writeable:
         shown[...] = soak.choices.values(held.twin.shape, held.twin.dtype)
         held.twin[...] = shown
-    # A tensor with unaligned elements is rejected.
+    # PyGPU rejects a tensor whose elements are unaligned.
     can_come_back = in_elements and shown.flags.aligned and held.writeable == shown.flags.writeable
     if soak.choices.chance(2) and can_come_back:
         return alias(soak, held, PyGPU.from_dlpack(shown))
@@ -91,7 +91,7 @@ def peers() -> list[ModuleType]:
 
 @operation(1)
 def peer(soak: Soak) -> Held | None:
-    """Let PyTorch or CuPy add 1 to the elements, and import the memory again; devices are synchronized explicitly."""
+    """Let PyTorch or CuPy add 1 to the elements, and import the memory again. Devices are synchronized explicitly."""
     if not peers():
         return None
     held = soak.pick(lambda held: held.twin.dtype == np.int32 and writeable(held) and held.twin.size > 0)
@@ -107,7 +107,7 @@ def peer(soak: Soak) -> Held | None:
     return alias(soak, held, PyGPU.from_dlpack(theirs))
 
 
-# Streams, devices, pinned memory, drops
+# The following operations concern streams, devices, pinned memory, and the drop of arrays.
 
 
 @operation(6)
@@ -120,7 +120,7 @@ def drop(soak: Soak) -> bool | None:
 
 @operation(2)
 def switch(soak: Soak) -> bool:
-    """Make another device and stream current: a new stream, an earlier one, or the device's default."""
+    """Make another device and stream current: a new stream, an earlier one, or the device's default stream."""
     device = soak.choices.choice([device for device in soak.devices if device.kind == soak.device.kind])
     streams = [stream for stream in soak.streams if stream.device == device]
     choice = soak.choices.randrange(3)

@@ -6,11 +6,12 @@ use pygpu::error::Error;
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 
-/// Direction of an upload. The safety condition of `promised` holds, because no stream of these tests captures.
+/// Copy direction that the tests use for an upload. The safety condition of `promised` holds, because no stream of
+/// these tests captures.
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
-/// Bytes from one row to the next, and bytes from one plane to the next.
+/// Distances in bytes from one row to the next, and from one plane to the next.
 type Pitches = (usize, usize);
 
 /// Allocates device memory that contains `values`, and returns its address.
@@ -32,7 +33,8 @@ fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
     values
 }
 
-/// Copies a box out of consecutive byte values into zeroed memory, and returns the bytes of this memory.
+/// Copies a box out of memory with the byte values 0, 1, 2 and so on into zeroed memory, and returns the bytes of the
+/// latter.
 fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitches, extent: Extent) -> Vec<u8> {
     let source: Vec<u8> = (0..=255).cycle().take(4096).collect();
     let mut target = vec![0; 4096];
@@ -55,7 +57,7 @@ fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitche
 /// backend uses different driver calls, in all directions.
 pub fn boxes(gpu: &dyn Backend) {
     let cpu = by_name("cpu").unwrap();
-    // Pitches above and below 64, which is the largest pitch of the fake driver.
+    // Pitches above and below 64, because 64 is the largest pitch of the fake driver.
     let cases: [(Pitches, Pitches, (usize, usize, usize)); 9] = [
         ((8, 40), (8, 40), (8, 5, 3)),
         ((16, 96), (24, 120), (8, 5, 3)),

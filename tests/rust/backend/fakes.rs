@@ -1,5 +1,5 @@
-//! Builds fake drivers from C files. A separate process finds them through the loader's search path. Without a C
-//! compiler the tests print a note and pass.
+//! Builds fake drivers from C files. The separate processes of the tests find them through the loader's search path.
+//! Without a C compiler the tests print a note and pass.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -30,7 +30,7 @@ impl Fake {
     }
 }
 
-/// Builds a fake driver into its own folder and returns the folder; `None` without a C compiler.
+/// Builds a fake driver into its own folder and returns the folder, or `None` without a C compiler.
 pub fn fake_driver(fake: Fake, name: &str, options: &[&str]) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -54,7 +54,7 @@ pub fn fake_driver(fake: Fake, name: &str, options: &[&str]) -> Option<PathBuf> 
     }
 }
 
-/// Runs the test with the full name `test` in a separate process, and returns the output of the process.
+/// Runs the test with the full name `test` in a separate process, and returns the output of that process.
 pub fn run(test: &str, driver: Option<&PathBuf>, backend: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);

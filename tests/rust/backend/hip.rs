@@ -82,7 +82,7 @@ mod child {
 
     const S: StreamHandle = StreamHandle::DEFAULT;
 
-    /// Reads the fake runtime's counters.
+    /// Reads the counters of calls that the fake runtime keeps.
     struct Inside(libloading::Library);
 
     impl Inside {
@@ -288,7 +288,7 @@ mod child {
         let (hip, cpu) = (default_backend().unwrap(), by_name("cpu").unwrap());
         assert_eq!(hip.kind(), BackendKind::Hip);
         hip.synchronize_device(0).unwrap();
-        // Each failed check in the forked process sets a bit of its exit code, because a panic would run the parent's
+        // In the forked process, each failed check sets a bit of the exit code, because a panic would run the parent's
         // test harness in that process.
         let child = unsafe { libc::fork() };
         if child == 0 {

@@ -184,7 +184,7 @@ mod child {
         if is_alone() {
             return;
         }
-        // The variable is set before PyGPU reads its settings for the first time.
+        // The variable must be set before PyGPU reads its settings for the first time.
         let folder = tempfile::tempdir().unwrap();
         unsafe { std::env::set_var("PYGPU_CACHE_DIR", folder.path()) };
         let programs = default_backend().unwrap().programs().unwrap();
@@ -219,7 +219,8 @@ mod child {
         builds(folder.path());
     }
 
-    /// Tests that a source is compiled and its functions found, and that a second load comes from the cache.
+    /// Tests that a source is compiled and its functions are found, and that a second load takes the image from the
+    /// cache.
     fn builds(folder: &Path) {
         let device = Device::current().unwrap();
         let text = "//!k _Z5scalePf 8\n//!k _ZI0 8 4\n__global__ void scale(float *x); template<class T> __global__ void t(T *x, T a);";

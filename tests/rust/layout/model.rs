@@ -1,4 +1,4 @@
-//! Slow model of a layout: a list of the byte offsets of all elements. Every view is computed index by index.
+//! Defines a slow model of a layout: a list of the byte offsets of all elements. Every view is computed index by index.
 
 use pygpu::layout::{Index, Indexer, Layout, MemoryOrder, broadcast_shapes};
 
@@ -22,7 +22,7 @@ pub fn place(shape: &[i64], index: &[i64]) -> usize {
 }
 
 impl Model {
-    /// Returns a model of a new shape; `old` maps each index of the new model to an index of this model.
+    /// Returns a model of a new shape. `old` maps each index of the new model to an index of this model.
     pub fn gather(&self, shape: Vec<i64>, old: impl Fn(&[i64]) -> Vec<i64>) -> Self {
         let offsets = indices(&shape).iter().map(|new| self.offsets[place(&self.shape, &old(new))]).collect();
         Self { shape, offsets }
@@ -35,7 +35,7 @@ impl Model {
         Self { offsets: indices(&shape).iter().map(at).collect(), shape }
     }
 
-    /// Returns, for each element in F order, its position in the list of `offsets`, which is in C order.
+    /// Returns, for each element in F order, its position in the list `offsets`, which is in C order.
     pub fn f_order(shape: &[i64]) -> Vec<usize> {
         let reversed: Vec<i64> = shape.iter().rev().copied().collect();
         let back = |index: &Vec<i64>| index.iter().rev().copied().collect::<Vec<_>>();
@@ -54,7 +54,7 @@ impl Model {
     }
 }
 
-/// View operation with random numbers. `apply` maps the numbers into the range that the array allows.
+/// View operation whose parameters are random numbers. `apply` maps the numbers into the range that the array allows.
 #[derive(Clone, Debug)]
 pub enum Step {
     Integer(u8, i64),

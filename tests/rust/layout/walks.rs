@@ -1,7 +1,6 @@
 //! Compares the elements that loop nests visit with plain indexing, for random sets of broadcast, reversed, strided and
-//! repeated arrays: one million sets in a release build.
-//!
-//! The environment variable `PYGPU_TEST_SEED` repeats a run; `PYGPU_TEST_CASES` sets the number of cases.
+//! repeated arrays. A release build tests one million sets. The environment variable `PYGPU_TEST_SEED` repeats a run;
+//! `PYGPU_TEST_CASES` sets the number of cases.
 
 #![allow(clippy::print_stderr)] // prints the failing case
 
@@ -10,10 +9,10 @@ use std::time::SystemTime;
 
 use pygpu::layout::{Layout, LoopNest, LoopNestRules, SharedAxis, StridePattern, fastest};
 
-/// Number of cases. A build without optimisation has fewer, because a million cases take half a minute there.
+/// Number of cases. A build without optimisation tests fewer, because a million cases would take half a minute.
 const CASES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
 
-/// Random number generator SplitMix64.
+/// Generates random numbers by the algorithm SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -45,7 +44,7 @@ const ITEMSIZE: i64 = 4;
 
 #[derive(Debug)]
 struct Case {
-    /// Shape to which all layouts broadcast.
+    /// Common shape, to which all layouts broadcast.
     shape: Vec<i64>,
     sides: Vec<Layout>,
     rules: LoopNestRules,
@@ -147,7 +146,7 @@ fn side(random: &mut Random, shape: &[i64]) -> Layout {
         };
         stride *= own[axis].max(1);
     }
-    // No element is read, so any offset is valid.
+    // The test reads no element, so any offset is valid.
     Layout::strided(&own, &strides, random.below(1000) as i64 * ITEMSIZE, ITEMSIZE).unwrap()
 }
 
@@ -193,8 +192,8 @@ fn check(case: &Case) {
             "{found:?} in C order"
         ),
         None => {
-            // The loop nest visits the axes that are not reduced in C order, and for each of their indices the reduced
-            // axes in C order.
+            // The loop nest visits the axes that are not reduced in C order. For each of their indices, it visits the
+            // reduced axes in C order.
             let mut sorted = expected.clone();
             sorted.sort_by_key(|place| place.kept); // a stable sort
             assert_eq!(found, sorted);
@@ -226,8 +225,8 @@ fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
             assert!(group.is_sorted_by(|a, b| a.strides[lead] >= b.strides[lead]), "{axes:?} is not sorted");
         }
     }
-    // With a leading array the order of the output elements is free. The set of input elements that are added to one
-    // output element must still be equal in the model and in the loop nest.
+    // With a leading array the order of the output elements is free. The model and the loop nest must still add the
+    // same set of input elements to each output element.
     if case.rules.lead.is_some() {
         let mut groups = Vec::new();
         for places in [expected, &visited(walk)] {
@@ -305,7 +304,7 @@ fn loop_nest_rejects_incompatible_shapes_with_numpy_message() {
     assert!(text.contains("operands could not be broadcast together with shapes (2,3) (4,)"), "{text}");
     let (tall, wide) = (of(&[1 << 40, 1]), of(&[1 << 40]));
     assert!(refused(&[&tall, &wide]).contains("array is too big"));
-    // Shapes without elements must be compatible too.
+    // Shapes without elements must be compatible too, so they are tested here.
     assert!(refused(&[&of(&[0, 3]), &of(&[0, 4])]).contains("could not be broadcast"));
     assert_eq!(LoopNest::plan(&[&of(&[0, 3]), &of(&[1, 3])], LoopNestRules::default()).unwrap().size(), 0);
 }

@@ -1,4 +1,5 @@
-//! Graphs of the CPU backend: work recorded while a stream captures, and executed at each launch of the graph.
+//! Implements graphs of the CPU backend: work is recorded while a stream captures, and executed at each launch of the
+//! graph.
 //!
 //! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event, and
 //! its later operations are appended to the same list. Hence the order of the list is one of the orders that the waits
@@ -20,7 +21,7 @@ use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKi
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Active captures, and the graphs of captures that have ended.
+/// Holds the active captures, and the graphs of captures that have ended.
 pub struct Captures {
     /// Number of streams that are capturing. While the number is 0, no call takes the lock of `table`.
     streams: AtomicUsize,
@@ -76,7 +77,7 @@ impl Captures {
         if self.is_any() { self.lock().streams.get(&stream.0).copied() } else { None }
     }
 
-    /// Returns the id of the capture that will record the stream's next operation; `None` if the operation is to be
+    /// Returns the id of the capture that will record the stream's next operation, or `None` if the operation is to be
     /// executed now.
     #[inline]
     pub fn next(&self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
@@ -112,15 +113,15 @@ impl Captures {
         })
     }
 
-    /// Returns an error if the stream is capturing, and invalidates the capture. Called by operations that cannot be
-    /// captured.
+    /// Returns an error if the stream is capturing, and invalidates the capture. Operations that cannot be captured
+    /// call this function.
     #[inline]
     pub fn refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
-    /// Returns an error if the stream is capturing, and invalidates the capture. Called for a wait for work outside of
-    /// the capture.
+    /// Returns an error if the stream is capturing, and invalidates the capture. A wait for work outside of the capture
+    /// calls this function.
     #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_ISOLATION) } else { Ok(()) }
@@ -136,7 +137,7 @@ impl Captures {
         Err(refuse(operation, code, described(stream)))
     }
 
-    /// Returns an error if any stream is capturing. Called by operations that wait for all streams.
+    /// Returns an error if any stream is capturing. Operations that wait for all streams call this function.
     pub fn refuse_any(&self, operation: &'static str) -> Result<()> {
         if !self.is_any() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Operations of a captured graph, and conditions. A condition is a 32-bit value in memory; the handle that kernels
-//! receive is its address. The value selects which bodies of conditional operations are executed.
+//! Defines the operations of a captured graph, and conditions. A condition is a 32-bit value in memory; the handle that
+//! kernels receive is its address. The value selects which bodies of conditional operations are executed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::{ConditionHandle, HostWork, NodeKind};
 use pygpu_base::error::Result;
 
-/// One operation of a captured graph.
+/// Describes one operation of a captured graph.
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
@@ -21,7 +21,7 @@ impl Operation {
     }
 }
 
-/// Value of a condition, which kernels set.
+/// Holds the value of a condition, which kernels set.
 pub struct ConditionValue {
     number: AtomicU32,
     default: Option<u32>,

@@ -32,7 +32,7 @@ fn begin(cpu: &Cpu, stream: StreamHandle) {
     unsafe { cpu.begin_capture(0, stream, CaptureMode::Relaxed).unwrap() };
 }
 
-/// Fills one byte, immediately or at each launch of the captured graph.
+/// Fills one byte: immediately, or at each launch of the graph if the stream captures.
 fn fill(cpu: &Cpu, byte: &mut u8, value: u8, stream: StreamHandle) -> Result<()> {
     // SAFETY: the stream is alive; each test launches its capture while the byte exists.
     unsafe { cpu.fill(0, std::ptr::from_mut(byte).expose_provenance(), 1, Pattern::U8(value), 1, 1, stream) }

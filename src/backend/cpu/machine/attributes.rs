@@ -6,8 +6,9 @@
 
 use super::{THREADS_PER_BLOCK, WARP_SIZE, cache_bytes, clock_rate, processors};
 
-/// Compute capability of the CUDA features that the engine supports: threads of a warp progress independently, blocks
-/// of a launch can wait for each other, doubles and halves support atomic addition. Tensor cores are not supported.
+/// Compute capability of a GPU with the CUDA features that the engine supports: threads of a warp progress
+/// independently, blocks of a launch can wait for each other, doubles and halves support atomic addition. Tensor cores
+/// are not supported.
 pub const COMPUTE_CAPABILITY: (i32, i32) = (7, 0);
 
 /// Maximum size in bytes of a block's static shared memory, and of its dynamic shared memory without opt-in.
@@ -35,12 +36,12 @@ pub fn attribute(number: i32) -> Option<i32> {
         97 => SHARED_BYTES_OPTIN.cast_signed(),
         9 => CONSTANT_BYTES,
         10 => WARP_SIZE,
-        // The maximum pitch of a copy in bytes; the host has no limit.
+        // This is the maximum pitch of a copy in bytes; the host has no limit.
         11 => i32::MAX,
         12 | 82 => REGISTERS,
         13 => clock_rate(),
         16 => processors(),
-        // Threads per multiprocessor: a processor runs one block at a time.
+        // This is the number of threads per multiprocessor: a processor runs one block at a time.
         39 => THREADS_PER_BLOCK,
         106 => 1,
         38 => cache_bytes(),
@@ -48,13 +49,14 @@ pub fn attribute(number: i32) -> Option<i32> {
         51 => CACHE_LINE,
         75 => COMPUTE_CAPABILITY.0,
         76 => COMPUTE_CAPABILITY.1,
-        // Ratio of float to double performance.
+        // This is the ratio of float to double performance.
         87 => 2,
-        // The device is the host: integrated; memory mapped, managed, concurrently accessible, with a unified address
-        // space, host atomics and host page tables; cooperative launches; preemption of kernels.
+        // The device is the host. It is integrated; its memory is mapped, managed and concurrently accessible, with a
+        // unified address space, host atomics and host page tables. It supports cooperative launches and the preemption
+        // of kernels.
         18 | 19 | 41 | 79 | 80 | 83 | 86 | 88..=91 | 95 | 99..=101 | 113 => 1,
-        // A launch is complete when it returns: no concurrent kernels or copies, no priorities, no time limit. There
-        // is also no PCI address, ECC, multi-GPU board, memory pool, or shareable handle.
+        // A launch is complete when it returns, so there are no concurrent kernels or copies, no priorities and no time
+        // limit. There is also no PCI address, ECC, multi-GPU board, memory pool, or shareable handle.
         15 | 17 | 20 | 31..=37 | 40 | 50 | 78 | 84 | 85 | 92..=94 | 96 | 98 | 102..=105 | 107..=112 | 114..=133 => 0,
         _ => texture(number)?,
     })

@@ -1,12 +1,12 @@
-//! Memory limit of a container, if the process may use less memory than the machine has.
+//! Determines the memory limit of a container, if the process may use less memory than the machine has.
 
 use std::fs;
 use std::path::Path;
 
 use crate::MemoryInfo;
 
-/// Files of Linux control groups, version 2 and version 1: the limit, the present use, and statistics that contain the
-/// size of caches that the system can drop.
+/// Names of the files of Linux control groups, version 2 and version 1. The files contain the limit, the present use,
+/// and statistics with the size of caches that the system can drop.
 const FILES: [(&str, &str, &str, &str); 2] = [
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file "),
     (

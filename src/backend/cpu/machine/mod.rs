@@ -1,6 +1,7 @@
-//! Properties of the host: its processor and its memory.
+//! Returns properties of the host: of its processor and its memory.
 //!
-//! Queries the system at each call and has no state. Values that the system does not report are empty or zero.
+//! The module queries the system at each call and has no state. Values that the system does not report are empty or
+//! zero.
 
 pub mod attributes;
 mod container;
@@ -21,7 +22,7 @@ pub fn processors() -> i32 {
     thread::available_parallelism().map_or(1, |count| i32::try_from(count.get()).unwrap_or(i32::MAX))
 }
 
-/// Returns the clock rate in kHz; a typical value if the system does not report it.
+/// Returns the clock rate in kHz, or a typical value if the system does not report it.
 pub fn clock_rate() -> i32 {
     const COMMON: i32 = 1_000_000;
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
@@ -37,7 +38,7 @@ pub fn clock_rate() -> i32 {
         .unwrap_or(COMMON)
 }
 
-/// Returns the size of the second-level cache in bytes; a typical value if the system does not report it.
+/// Returns the size of the second-level cache in bytes, or a typical value if the system does not report it.
 pub fn cache_bytes() -> i32 {
     const COMMON: i32 = 1 << 20;
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size").unwrap_or_default();
@@ -79,7 +80,7 @@ pub fn memory() -> Option<MemoryInfo> {
     from_file().or_else(from_system).map(container::within)
 }
 
-/// Parses the line with this name, e.g. `MemTotal:       65536 kB`, and returns the number of bytes.
+/// Finds the line that begins with this name, such as `MemTotal: 65536 kB`, and returns its number of bytes.
 fn field(text: &str, name: &str) -> Option<usize> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = value.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -1,4 +1,4 @@
-//! The machine's C++ compiler as the backend's [`Compiler`].
+//! Uses the machine's C++ compiler as the backend's [`Compiler`].
 
 use std::path::{Path, absolute};
 use std::time::SystemTime;
@@ -32,7 +32,7 @@ fn full(path: &str) -> String {
     absolute(Path::new(path)).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
 
-/// Translates an nvcc option for g++ and clang++; `None` for options that only concern GPUs.
+/// Translates an nvcc option for g++ and clang++, or returns `None` for an option that only concerns GPUs.
 fn spelled(option: &CompileOption) -> Option<String> {
     Some(match option {
         CompileOption::Define(name, None) => format!("-D{name}"),
@@ -64,7 +64,7 @@ fn spelled(option: &CompileOption) -> Option<String> {
 /// the files that it reads because of these options.
 const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
 
-/// Returns fingerprints of the files that a compilation read; `None` if they cannot be determined.
+/// Returns fingerprints of the files that a compilation read, or `None` if they cannot be determined.
 fn read(request: &CompileRequest<'_>, included: &IncludedFile, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
     let mut unknown = Vec::new();
     let mut options = request.options.iter();

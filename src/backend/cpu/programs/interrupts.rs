@@ -1,4 +1,5 @@
-//! Ctrl-C during a kernel: the engine checks for Ctrl-C, and the resulting Python exception becomes the launch's error.
+//! Handles Ctrl-C during a kernel: the engine checks for Ctrl-C, and the resulting Python exception becomes the
+//! launch's error.
 
 use std::cell::RefCell;
 use std::error::Error as StdError;
@@ -8,7 +9,7 @@ use pygpu_base::error::Error;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_cpu_engine::fault_handlers as faults;
 
-/// An exception that the layer above raised, as an opaque error.
+/// An exception that the layer above has raised, as an opaque error.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
 /// Function that checks for Ctrl-C, and returns the exception if the thread should stop waiting for the kernel.
@@ -17,7 +18,7 @@ pub type InterruptCheck = fn() -> Option<Raised>;
 static QUESTION: ForkSafeOnce<InterruptCheck> = ForkSafeOnce::new();
 
 thread_local! {
-    /// The exception, from the interrupt check until the end of the launch on the same thread.
+    /// The exception. It is stored from the interrupt check until the end of the launch on the same thread.
     static RAISED: RefCell<Option<Raised>> = const { RefCell::new(None) };
 }
 

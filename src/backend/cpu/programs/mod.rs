@@ -1,4 +1,4 @@
-//! Kernels on the CPU: the backend's [`Programs`] and its [`Compiler`].
+//! Runs kernels on the CPU: implements the backend's [`Programs`] and its [`Compiler`].
 //!
 //! A launch returns when the kernel is complete, so failures inside the kernel are errors of the launch. This module
 //! owns the loaded images. docs/design/kernels_on_the_cpu.md describes the execution of a kernel.
@@ -41,7 +41,7 @@ fn host() -> &'static HostEnvironment {
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
             kept: settings.cache_folder(),
-            // An invalid value was already rejected when the backend was opened.
+            // An invalid value was already rejected when the backend was opened, so it cannot occur here.
             order: order_of(settings).unwrap_or_default(),
             options: settings
                 .text(Variable::CPU_OPTIONS)
@@ -58,8 +58,8 @@ fn order_of(settings: &Settings) -> Option<StartOrder> {
     StartOrder::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default())
 }
 
-/// Checks the thread start order in the environment variables. An invalid value is an error, because a run that should
-/// find races must not silently use the default order.
+/// Checks the start order of threads that an environment variable selects. An invalid value is an error, because a run
+/// that should find races must not silently use the default order.
 ///
 /// # Errors
 /// `Value` for an unknown word.

@@ -81,7 +81,7 @@ fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<Pat
 /// The opened nvJitLink library.
 pub struct JitLink(Api);
 
-/// Opens the first usable candidate; `None` if the library is not found.
+/// Opens the first usable candidate, or returns `None` if the library is not found.
 pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<JitLink> {
     candidates(driver, beside, settings).iter().find_map(|path| {
         let library = Library::open(&[path.to_str()?]).ok()?;
@@ -90,7 +90,7 @@ pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<Ji
     })
 }
 
-/// State of one link; destroyed when dropped.
+/// Holds the state of one link, which is destroyed when this value is dropped.
 struct JitLinkage<'a> {
     api: &'a Api,
     handle: JitLinkHandle,

@@ -1,4 +1,4 @@
-//! NVRTC: NVIDIA's compiler as a library, opened at the first compilation.
+//! Uses NVRTC, NVIDIA's compiler as a library, which is opened at the first compilation.
 //!
 //! If NVRTC supports the device's architecture, it produces a cubin, which needs no further compilation. Otherwise it
 //! produces PTX for the newest architecture that both NVRTC and the device support, and the driver compiles the PTX.
@@ -106,7 +106,7 @@ impl Nvrtc {
     }
 }
 
-/// Translates an nvcc option for NVRTC; `None` for options that only concern host code.
+/// Translates an nvcc option for NVRTC, or returns `None` for an option that only concerns host code.
 fn spelled(option: &CompileOption) -> Result<Option<String>> {
     Ok(Some(match option {
         CompileOption::Define(name, None) => format!("-D{name}"),

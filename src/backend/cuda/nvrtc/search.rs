@@ -1,4 +1,4 @@
-//! Search for NVRTC: files that the caller provides, the toolkit's folder, the system's loader.
+//! Searches for NVRTC: in files that the caller provides, in the toolkit's folder, and by the system's loader.
 //!
 //! At the first compilation NVRTC opens its library of built-in declarations by the bare file name. The loader does not
 //! find this library in a wheel's folder, unless the library is already open. Therefore PyGPU first opens the library

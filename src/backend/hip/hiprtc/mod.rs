@@ -1,4 +1,4 @@
-//! hiprtc: AMD's compiler as a library, opened at the first compilation.
+//! Compiles by hiprtc, which is AMD's compiler as a library. hiprtc is opened at the first compilation.
 //!
 //! Only architectures reported by the runtime may be passed to hiprtc: version 5.2 ends the process for an unknown
 //! architecture.
@@ -98,7 +98,8 @@ fn target(architectures: &[String], wanted: &str) -> Result<String> {
     )))
 }
 
-/// Translates an nvcc option for hiprtc, which takes clang's options; empty for options that only concern host code.
+/// Translates an nvcc option for hiprtc, which takes clang's options. The result is empty for an option that only
+/// concerns host code.
 fn spelled(option: &CompileOption) -> Result<Vec<String>> {
     let one = |text: String| Ok(vec![text]);
     let refused = |what: &str| {

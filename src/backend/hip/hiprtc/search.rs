@@ -1,5 +1,5 @@
-//! Search for hiprtc, in this order: files that the caller provides, the runtime's folder, ROCm's folder, the system's
-//! loader, and finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
+//! Searches for hiprtc. The places are, in this order, the files that the caller provides, the runtime's folder, ROCm's
+//! folder, the system's loader, and finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,8 @@ fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<Path
     found
 }
 
-/// Returns a text that identifies the hiprtc that [`open`] would open, without opening it; part of a cache key.
+/// Returns a text that identifies the hiprtc that [`open`] would open, without opening it. The text is part of a cache
+/// key.
 pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String {
     format!("hiprtc\n{}", identity_of_first(&candidates(runtime, hints, settings), settings))
 }

@@ -1,18 +1,18 @@
-//! Calls of the matrix product functions, with 32-bit or 64-bit lengths.
+//! Calls the library's matrix product functions, with 32-bit or 64-bit lengths.
 
 use std::ffi::{c_int, c_void};
 
 use super::NOT_SUPPORTED;
 
-/// Parameters: handle, operations, lengths, factor, operands with type and leading dimension, factor, result, type of
-/// the sums, algorithm.
+/// A library function for one product. Its parameters are the handle, operations, lengths, factor, operands with type
+/// and leading dimension, factor, result, type of the sums, algorithm.
 #[rustfmt::skip]
 pub type GemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
     *const c_void, *mut c_void, u32, N, u32, c_int,
 ) -> u32;
-/// Function for a batch of products. Has the parameters of [`GemmFn`], with a stride after each leading dimension and
-/// the number of matrices before the type of the sums.
+/// A library function for a batch of products. It has the parameters of [`GemmFn`], with a stride after each leading
+/// dimension and the number of matrices before the type of the sums.
 #[rustfmt::skip]
 pub type BatchedGemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,

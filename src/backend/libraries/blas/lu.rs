@@ -1,4 +1,4 @@
-//! Batched LU factorisation, and solution of linear systems with its factors.
+//! Calls the library's functions for batched LU factorisation, and for the solution of linear systems with the factors.
 
 use std::ffi::{c_int, c_void};
 
@@ -8,10 +8,11 @@ use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
 
 type P = *mut c_void;
-/// `getrfBatched`. Parameters: handle, length, matrix addresses, leading dimension, pivots, error info, batch size.
+/// The library function `getrfBatched`. Its parameters are the handle, length, matrix addresses, leading dimension,
+/// pivots, error info, batch size.
 type Getrf = unsafe extern "C" fn(P, c_int, P, c_int, P, P, c_int) -> u32;
-/// `getrsBatched`. Parameters: handle, operation, length, right-hand sides, factors, pivots, addresses of right-hand
-/// sides, error info (on the host), batch size.
+/// The library function `getrsBatched`. Its parameters are the handle, operation, length, right-hand sides, factors,
+/// pivots, addresses of right-hand sides, error info (on the host), batch size.
 type Getrs = unsafe extern "C" fn(P, u32, c_int, c_int, P, c_int, P, P, c_int, *mut c_int, c_int) -> u32;
 
 /// The library's functions, one for each element type.

@@ -1,4 +1,4 @@
-//! Calls of the solver library for a factorization.
+//! Calls the functions of the solver library for a factorization.
 
 use std::ffi::c_int;
 
@@ -103,7 +103,7 @@ impl Solver {
         Choices { is_hip: self.kind == BackendKind::Hip }
     }
 
-    /// Returns the sizes of the workspace that a task needs. The handle's device must be current.
+    /// Returns the sizes of the workspace that a factorization task needs. The handle's device must be current.
     ///
     /// # Errors
     /// Errors of the library.
@@ -207,7 +207,7 @@ impl Solver {
         Ok(SolverWorkspace { asked, bytes, host: 0 })
     }
 
-    /// Enqueues a task on a stream. The handle's device must be current.
+    /// Enqueues a factorization task on a stream. The handle's device must be current.
     ///
     /// # Errors
     /// Errors of the library.

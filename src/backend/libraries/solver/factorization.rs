@@ -1,13 +1,13 @@
-//! Description of a factorization and of its arrays.
+//! Describes a factorization and its arrays.
 
 use super::Element;
 
 /// A factorization, or a computation with its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactorizationKind {
-    /// LU factorization: overwrites `a` with the factors, and writes pivots.
+    /// LU factorization. It overwrites `a` with the factors, and writes the pivots.
     Lu,
-    /// Solution of a linear system with LU factors: overwrites `b` with the solution.
+    /// Solution of a linear system with LU factors. It overwrites `b` with the solution.
     LuSolve {
         /// Whether to solve with the transposed matrix.
         transposed: bool,
@@ -19,7 +19,7 @@ pub enum FactorizationKind {
         /// Whether to solve with the transposed matrices.
         transposed: bool,
     },
-    /// Cholesky factorization: overwrites `a` with the factor.
+    /// Cholesky factorization. It overwrites `a` with the factor.
     Cholesky {
         /// Whether the lower triangle is read and written.
         lower: bool,
@@ -29,12 +29,12 @@ pub enum FactorizationKind {
         /// Whether the lower triangles are read and written.
         lower: bool,
     },
-    /// QR factorization: overwrites `a` with the triangular factor and with reflectors, which represent the orthonormal
-    /// factor.
+    /// QR factorization. It overwrites `a` with the triangular factor and with reflectors, which represent the
+    /// orthonormal factor.
     Qr,
-    /// Converts the reflectors of a QR factorization to orthonormal columns.
+    /// Conversion of the reflectors of a QR factorization to orthonormal columns.
     QrVectors,
-    /// Eigenvalues of a symmetric matrix; overwrites `a` with the eigenvectors.
+    /// Eigenvalues of a symmetric matrix. The computation overwrites `a` with the eigenvectors.
     Eigh {
         /// Whether the lower triangle is read, instead of the upper one.
         lower: bool,
@@ -61,8 +61,8 @@ pub enum FactorizationKind {
         /// Whether to compute singular vectors.
         vectors: bool,
     },
-    /// Singular values by reduction to a bidiagonal matrix. The right vectors are conjugated rows; the matrix must have
-    /// at least as many rows as columns.
+    /// Singular values by reduction to a bidiagonal matrix. The right vectors are stored as conjugated rows. The matrix
+    /// must have at least as many rows as columns.
     SvdByQr {
         /// Whether to compute singular vectors.
         vectors: bool,
@@ -79,8 +79,8 @@ pub enum FactorizationKind {
 }
 
 impl FactorizationKind {
-    /// Returns the kind of factorization with a name. `first` and `second` are the kind's options, in the order of the
-    /// variant's fields.
+    /// Returns the kind of factorization that has the given name. `first` and `second` are the kind's options, in the
+    /// order of the variant's fields.
     pub fn named(name: &str, first: bool, second: bool) -> Option<Self> {
         Some(match name {
             "lu" => Self::Lu,
@@ -113,7 +113,7 @@ impl FactorizationKind {
     }
 }
 
-/// Contents of an array of a factorization.
+/// The kind of values in an array of a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayRole {
     /// The array contains numbers of the matrices' element type.

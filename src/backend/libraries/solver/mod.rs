@@ -1,4 +1,4 @@
-//! cuSOLVER and hipSOLVER: factorisations of dense column-major matrices.
+//! Factorises dense column-major matrices by cuSOLVER or hipSOLVER.
 //!
 //! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except the function for
 //! eigenvalues of a general matrix. The constants for options differ between the libraries. [`Factorization`] describes
@@ -104,7 +104,7 @@ typed! {
         "gesvdjBatched", "gesvdjBatched";
 }
 
-/// Element types that the libraries support.
+/// Element types that cuSOLVER and hipSOLVER support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
     /// `float32`.
@@ -205,7 +205,7 @@ fn place(kind: BackendKind) -> Result<&'static ForkSafeOnce<Solver>> {
     })
 }
 
-/// Returns cuSOLVER or hipSOLVER if it is already open; does not search.
+/// Returns cuSOLVER or hipSOLVER if it is already open. Does not search for the library.
 ///
 /// # Errors
 /// `NotSupported` on the CPU.
@@ -269,7 +269,7 @@ impl Solver {
         }
     }
 
-    /// Destroys the objects of a handle, of which some may not have been created.
+    /// Destroys the library objects of a handle. Some of them may not have been created.
     fn end(&self, handle: &SolverHandle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
         let all = [

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pygpu_base::settings::{Settings, Variable};
 
-/// Returns path, size and modification time of a file, which identify its contents without reading them.
+/// Returns the path, size and modification time of a file. They identify the contents of the file, which is not read.
 fn identity_without_reading(path: &Path) -> Option<String> {
     let known = std::fs::metadata(path).ok()?;
     let changed = known.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;

@@ -55,12 +55,12 @@ impl Library {
         &self.attempts
     }
 
-    /// Returns a function of the library; `None` if the symbol is missing.
+    /// Returns a function of the library, or `None` if the symbol is missing.
     ///
     /// # Safety
     /// `T` is the function pointer type of the symbol.
     pub unsafe fn get<T: Copy>(&self, symbol: &str) -> Option<T> {
-        // A `T` of another width than a pointer does not compile.
+        // The assertion rejects at compile time a `T` that is not as wide as a pointer.
         const { assert!(size_of::<T>() == size_of::<*mut c_void>(), "a symbol is one pointer wide") };
         // SAFETY: the caller guarantees the type; the library is never closed, so the copy stays valid.
         unsafe { self.handle.get::<T>(symbol) }.ok().map(|found| *found)

@@ -1,5 +1,5 @@
-//! Inlining of producers into the kernel of a consumer. A consumer is a reduction, whose result has another shape than
-//! the producers' results, or an operation that writes into an existing array.
+//! Inlines producers into the kernel of a consumer. A consumer is a reduction, whose result has another shape than the
+//! producers' results, or an operation that writes into an existing array.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,5 @@
-//! Limits of a queue: number of operations, bytes of results, and bytes of operands that only its nodes keep alive.
+//! Checks the limits of a queue: number of operations, bytes of results, and bytes of operands that only its nodes keep
+//! alive.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,9 +13,9 @@ use pygpu_base::flush::{FlushReason, Pending, Scope};
 use pygpu_memory::Allocation;
 
 impl PendingQueue {
-    /// Size in bytes of large operands that only nodes keep alive, minus the size of referenced results that have no
-    /// memory yet. The reference `leaving`, which the caller is about to drop, does not count as keeping its block
-    /// alive.
+    /// Returns the size in bytes of large operands that only nodes keep alive, minus the size of referenced results
+    /// that have no memory yet. The reference `leaving`, which the caller is about to drop, does not count as keeping
+    /// its block alive.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
@@ -72,7 +73,7 @@ impl PendingQueues {
         sum(&|queue| queue.operands) > most && sum(&|queue| queue.held(leaving)) > most
     }
 
-    /// Total size in bytes of pending results.
+    /// Returns the total size in bytes of pending results.
     pub(super) fn results(&self) -> usize {
         self.queues.iter().fold(0, |bytes, queue| bytes.saturating_add(queue.results))
     }

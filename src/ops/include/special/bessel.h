@@ -1,7 +1,8 @@
-// Modified Bessel functions of real order: Temme's method, and asymptotic series for large arguments.
+// Modified Bessel functions of real order, by Temme's method, and by asymptotic series for large arguments.
 namespace pygpu_special {
 
-// The sum of the asymptotic series of I (sign 1) or K (sign -1) without exponential and root; the order squared times 4 is m.
+// Returns the sum of the asymptotic series of I (for sign 1) or K (for sign -1), without the factors that are an
+// exponential and a root. The parameter m is 4 times the square of the order.
 __device__ inline double hankel_series(double m, double x, double sign) {
     double term = 1, sum = 1;
     for (int k = 1; k < 200; k++) {

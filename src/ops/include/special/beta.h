@@ -1,4 +1,5 @@
-// Incomplete beta functions with the limits of SciPy. The complement of the argument is exact where it is given.
+// Incomplete beta functions with the limits of SciPy. If a caller passes the complement of the argument, the complement
+// is used exactly.
 namespace pygpu_special {
 
 static __device__ __noinline__ double betainc_of_any(double a, double b, double x, double complement) {

@@ -1,8 +1,8 @@
-// The logarithmic derivative of gamma. That of negative floats is computed in double, because their poles are close to
-// zeros.
+// The logarithmic derivative of the gamma function. Negative floats are computed in double, because the poles are close
+// to the zeros.
 namespace pygpu_special {
 
-// Boost's rational form for x from 1 to 2, which is accurate at the zero.
+// For x from 1 to 2 this is Boost's rational approximation, which is accurate at the function's zero.
 __device__ inline float digamma_1_2(float x) {
     const float above[] = {-0.0020713321167745952f, -0.045251321448739056f, -0.28919126444774784f,
                            -0.65031853770896507f,   -0.32555031186804491f,  0.25479851061131551f};
@@ -11,7 +11,7 @@ __device__ inline float digamma_1_2(float x) {
     float from_zero = (x - 1.461632132530212f) - 1.2438149953e-8f;
     return from_zero * (0.99558162689208984f + polynomial(x - 1, above) / polynomial(x - 1, below));
 }
-// Below 6 the recurrence adds 4 to x; the four quotients have one denominator.
+// For x below 6, the recurrence adds 4 to x. Its four quotients are computed with one common denominator.
 __device__ inline float digamma_above_2(float x) {
     float below = 0;
     if (x < 6) {

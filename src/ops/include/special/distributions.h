@@ -1,4 +1,4 @@
-// Distributions of integers, whose numbers of trials are truncated, as in SciPy.
+// Distributions of integers. As in SciPy, numbers of trials are truncated to integers.
 namespace pygpu_special {
 
 __device__ inline double bdtr(double k, double n, double p) { return n - n != 0 ? NAN : pygpu_xsf::bdtr(k, (int)n, p); }

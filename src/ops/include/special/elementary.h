@@ -1,8 +1,8 @@
-// Functions of information, losses, logistic functions and powers, as in SciPy.
+// Functions of information theory, loss functions, logistic functions and powers, as in SciPy.
 namespace pygpu_special {
 
 template <class T> __device__ inline T entr(T x) { return x > 0 ? -x * log(x) : x == 0 ? (T)0 : x < 0 ? -(T)INFINITY : x; }
-// The quotient is rounded; the remainder of the division is the correction of x times its logarithm.
+// The quotient is rounded. The remainder of the division corrects the product of x and the quotient's logarithm.
 template <class T> __device__ inline T rel_entr(T x, T y) {
     if (x != x || y != y) return x + y;
     if (x <= 0 || y <= 0) return x == 0 && y >= 0 ? (T)0 : (T)INFINITY;
@@ -22,14 +22,14 @@ template <class T> __device__ inline T pseudo_huber(T delta, T r) {
     if (delta < 0) return INFINITY;
     if (delta == 0 || r == 0) return 0;
     T v = r / delta, root = sqrt(1 + v * v);
-    // The square of v may overflow; the difference is then that of the Huber loss.
+    // If the square of v overflows, the difference is that of the Huber loss.
     return v == v && root - root != 0 ? delta * fabs(r) : delta * delta * (v / (1 + root) * v);
 }
 template <class T> __device__ inline T xlogy(T x, T y) { return x == 0 && y == y ? (T)0 : x * log(y); }
 template <class T> __device__ inline T xlog1py(T x, T y) { return x == 0 && y == y ? (T)0 : x * log1p(y); }
 template <class T> __device__ inline T expit(T x) { return 1 / (1 + exp(-x)); }
-// The quotient r of x and 1 - x is rounded. Its remainder, divided by x, corrects the logarithm where that is small:
-// near 1/2, so that the factor 2 stands for the division.
+// The quotient r of x and 1 - x is rounded. The remainder of the division, divided by x, corrects the logarithm where
+// the logarithm is small. It is small near x = 1/2, so a multiplication by 2 replaces the division by x.
 template <class T> __device__ inline T logit(T x) {
     T rest = 1 - x, lost = (1 - rest) - x, r = x / rest, value = log(r);
     return r > (T)0.4 && r < (T)2.5 ? value + 2 * (fma(-r, rest, x) - r * lost) : value;

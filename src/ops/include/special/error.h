@@ -1,4 +1,5 @@
-// Functions beside the error function. The square of an argument is rounded; its remainder corrects the exponential.
+// Functions related to the error function. The square of an argument is rounded, and the remainder of the rounding
+// corrects the exponential.
 namespace pygpu_special {
 
 __device__ inline double exp_of_square(double x) {

@@ -1,4 +1,4 @@
-// The exponential integral of floats: a fitted polynomial, and formula 5.1.56 of Abramowitz and Stegun.
+// The exponential integral for float: by a fitted polynomial, or by formula 5.1.56 of Abramowitz and Stegun.
 namespace pygpu_special {
 
 __device__ inline float exp1(float x) {

@@ -1,4 +1,4 @@
-// The sign of the gamma function, and the incomplete beta function with SciPy's limits.
+// The sign of the gamma function, and the incomplete beta function with the limits of SciPy.
 namespace pygpu_special {
 
 __device__ inline double gammasgn(double x) {

@@ -1,4 +1,5 @@
-// Lambert's W by Halley's method, as in SciPy, from the branch point, a Pade approximation or an asymptotic series.
+// Lambert's W function by Halley's method, as in SciPy. The iteration starts from an expansion at the branch point,
+// from a Pade approximation, or from an asymptotic series.
 namespace pygpu_special {
 
 typedef pycuda::complex<double> Number;

@@ -59,7 +59,7 @@ static __device__ __noinline__ Number log_near_1(Number z) {
     }
     return sum;
 }
-// log(sin(pi z)); for large imaginary parts the sine would overflow.
+// Returns log(sin(pi z)), because the sine itself would overflow for large imaginary parts.
 static __device__ __noinline__ Number log_of_sine(Number z) {
     double s = sinpi(z.real()), c = cospi(z.real()), y = 3.14159265358979323846 * z.imag();
     if (fabs(y) < 300) return log_of(Number(s * cosh(y), c * sinh(y)));

@@ -1,4 +1,4 @@
-// The associated Legendre function. Loops run over the order and the degree, which are finite therefore.
+// The associated Legendre function. Its loops run up to the order and the degree, and end because these are finite.
 namespace pygpu_special {
 
 __device__ inline double lpmv(double m, double v, double x) {

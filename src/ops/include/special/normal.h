@@ -1,4 +1,4 @@
-// The logarithm of the normal distribution.
+// The logarithm of the normal distribution function.
 namespace pygpu_special {
 
 template <class T> __device__ inline T log_ndtr(T x) {

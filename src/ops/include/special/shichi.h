@@ -1,4 +1,4 @@
-// The hyperbolic sine and cosine integral, which xsf computes at once.
+// The hyperbolic sine integral and the hyperbolic cosine integral, which xsf computes in one call.
 namespace pygpu_special {
 
 template <int PART> __device__ inline double shichi(double x) {

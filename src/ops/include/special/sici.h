@@ -1,4 +1,4 @@
-// The sine and the cosine integral, which xsf computes at once.
+// The sine integral and the cosine integral, which xsf computes in one call.
 namespace pygpu_special {
 
 template <int PART> __device__ inline double sici(double x) {

@@ -1,21 +1,21 @@
-//! Samplers of real numbers: one element from the random words that belong to it.
+//! Defines samplers of real numbers. A sampler computes one element from the random words that belong to it.
 //!
-//! `tools/random_kernels.py` translates this file to CUDA. `functions!` also compiles it for processors with FMA.
-//! A loop ends for every parameter, NaN included.
+//! `tools/random_kernels.py` translates this file to CUDA. The macro `functions!` also compiles it for processors with
+//! FMA. Each loop ends for all parameters, including NaN.
 
 use super::machine::*;
 use super::mathematics::*;
 use super::units::*;
 
 functions! {
-    /// Returns the constants of the method of Marsaglia and Tsang.
+    /// Returns the constants of the method of Marsaglia and Tsang for gamma-distributed numbers.
     pub(super) fn gamma_cube(shape: f64) -> Cube {
         let d: f64 = choose(shape < 1.0, shape + 1.0, shape) - 1.0 / 3.0;
         return cube(1.0 / sqrt(9.0 * d), d);
     }
 
-    /// Returns the number that a normal number `x` proposes, for a shape of at least 1, if `u` accepts it without a
-    /// logarithm; else a number below 0.
+    /// Returns the gamma-distributed number that a normal number `x` proposes, for a shape of at least 1, if `u`
+    /// accepts it without a logarithm. Otherwise returns a number below 0.
     pub(super) fn gamma_proposed(cube: Cube, x: f64, u: f64) -> f64 {
         let root: f64 = fma(cube.c, x, 1.0);
         let square: f64 = x * x;
@@ -171,7 +171,7 @@ functions! {
         return right - sqrt((1.0 - u) * ((right - mode) * base));
     }
 
-    /// Draws from the Wald distribution: one of the two roots, whose product is the square of the mean.
+    /// Draws from the Wald distribution: selects one of two roots, whose product is the square of the mean.
     pub(super) fn wald(words: &mut Words, mean: f64, scale: f64) -> f64 {
         let x: f64 = normal(words);
         let u: f64 = unit(words);

@@ -1,20 +1,21 @@
-//! Samplers of integers, and of mixtures that they define: one element from the random words that belong to it.
+//! Defines samplers of integers, and of real mixtures that integers select. A sampler computes one element from the
+//! random words that belong to it.
 //!
-//! `tools/random_kernels.py` translates this file to CUDA. `functions!` also compiles it for processors with FMA.
-//! A loop ends for every parameter, NaN included.
+//! `tools/random_kernels.py` translates this file to CUDA. The macro `functions!` also compiles it for processors with
+//! FMA. Each loop ends for all parameters, including NaN.
 
 use super::continuous::*;
 use super::machine::*;
 use super::mathematics::*;
 use super::units::*;
 
-/// Parameters above which a normal approximation replaces a rejection: the rejection's sums of logarithms lose the
-/// digits that its decision needs, and the approximation's relative error is below 1e-6.
+/// Parameters above this limit are sampled by a normal approximation instead of a rejection. The rejection's sums of
+/// logarithms would lose the digits that its decision needs. The relative error of the approximation is below 1e-6.
 const MANY: f64 = 1_099_511_627_776.0;
 
 functions! {
-    /// Draws an integer from `base` on, below `base + count` (Lemire); each integer if `count` is 0. The parameters are
-    /// bits of integers.
+    /// Draws an integer between `base` and `base + count - 1` by Lemire's method, or any integer if `count` is 0. The
+    /// parameters are the bits of integers.
     pub(super) fn bounded(words: &mut Words, base: f64, range: f64) -> i64 {
         let count: u64 = bits(range);
         let mut x: u64 = words.next();
@@ -28,17 +29,19 @@ functions! {
         return signed(plus(bits(base), x));
     }
 
-    /// Returns the candidate of a hat for a number between -1/2 and 1/2. It may be NaN for -1/2, which is never accepted.
+    /// Returns the candidate that the enclosing function ("hat") of a rejection method gives for a number between -1/2
+    /// and 1/2. It may be NaN for -1/2, which is never accepted.
     pub(super) fn candidate(hat: Hat, u: f64) -> f64 {
         return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
     }
 
-    /// Whether a candidate is accepted without its chance.
+    /// Whether a candidate is accepted without computing its probability.
     pub(super) fn is_accepted(hat: Hat, u: f64, v: f64) -> bool {
         return 0.5 - fabs(u) >= 0.07 && v <= hat.least;
     }
 
-    /// Returns the hat of the Poisson distribution (Hoermann's PTRS). It accepts nothing if another method is used.
+    /// Returns the enclosing function ("hat") of the Poisson distribution for Hoermann's method PTRS. It accepts
+    /// nothing if another method is used.
     pub(super) fn poisson_hat(mean: f64) -> Hat {
         let b: f64 = 0.931 + 2.53 * sqrt(mean);
         let least: f64 = choose(mean >= 10.0 && mean <= MANY, 0.9277 - 3.6224 / (b - 2.0), -1.0);
@@ -91,8 +94,8 @@ functions! {
         return poisson(words, mean);
     }
 
-    /// Returns the hat of the binomial distribution with `p <= 1/2` (Hoermann's BTRS). It accepts nothing if another
-    /// method is used.
+    /// Returns the enclosing function ("hat") of the binomial distribution with `p <= 1/2` for Hoermann's method BTRS.
+    /// It accepts nothing if another method is used.
     pub(super) fn few_binomial_hat(n: f64, p: f64) -> Hat {
         let mean: f64 = n * p;
         let b: f64 = 1.15 + 2.53 * sqrt(mean * (1.0 - p));
@@ -223,7 +226,7 @@ functions! {
         return ln_gamma(k + 1.0);
     }
 
-    /// Draws few elements of the hypergeometric distribution one by one.
+    /// Draws from the hypergeometric distribution with few drawn elements, one element at a time.
     fn hypergeometric_one_by_one(words: &mut Words, good: f64, bad: f64, sample: f64) -> f64 {
         let mut left: f64 = sample;
         let mut total: f64 = good + bad;
@@ -282,7 +285,7 @@ functions! {
         if !(good > 0.0) || !(sample > 0.0) || !(bad >= 0.0) || sample > total {
             return 0;
         }
-        // The elements that are not drawn have the same distribution.
+        // The elements that are not drawn have the same distribution, so the smaller of both numbers is used.
         let is_many: bool = sample > total - sample;
         let fewer: f64 = choose(is_many, total - sample, sample);
         if fewer < 10.0 {

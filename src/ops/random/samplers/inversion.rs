@@ -1,9 +1,9 @@
-//! Tables from which kernels and host compute normal and exponential numbers in single precision: the quantile of a
-//! distribution as a polynomial of degree 3 in each of 256 intervals.
+//! Computes the tables from which kernels and the host compute normal and exponential numbers in single precision. A
+//! table contains the quantile of a distribution as a polynomial of degree 3 in each of 256 intervals.
 //!
-//! A word of 32 bits is an integer with a sign, and becomes a floating number. The exponent of its size and three bits of
-//! its mantissa select an interval. The rows are computed from exactly rounded operations, so that they have the same
-//! bits on every host.
+//! A random word of 32 bits is a signed integer and is converted to a floating-point number. The exponent of its
+//! absolute value and three bits of its mantissa select an interval. The rows of a table are computed by exactly
+//! rounded operations, so that they have the same bits on every host.
 
 use std::borrow::Cow;
 
@@ -11,22 +11,22 @@ use pygpu_base::fork_safe::ForkSafeOnce;
 
 use super::mathematics::{ln, ln_1p};
 
-/// Number of words of 32 bits.
+/// Number of different 32-bit words.
 const WORDS: f64 = 4_294_967_296.0;
-/// Octaves of the size of a word, from 1 on; the last has only the size 2^31.
+/// Number of octaves (powers of two) of a word's absolute value, from 1 on. The last octave has only the value 2^31.
 const OCTAVES: usize = 32;
 /// Intervals of an octave.
 const PARTS: usize = 8;
 /// Rows of one sign.
 const ROWS: usize = OCTAVES * PARTS;
-/// Index of the first interval, which begins at 1: the exponent, and three bits of the mantissa.
+/// Index of the first interval, which begins at 1. An index consists of the exponent and three bits of the mantissa.
 const FIRST: usize = 127 * PARTS;
 
-/// Coefficients of 1, y, y^2 and y^3, where y is the distance from the begin of an interval.
+/// Coefficients of 1, y, y^2 and y^3, where y is the distance from the start of an interval.
 pub(in super::super::super) type Row = [f32; 4];
 
-/// Returns the rows of the normal distribution: that of the word 0, and the quantiles above the median, by the size of
-/// a word.
+/// Returns the rows of the normal distribution: one for the word 0, then the quantiles above the median, by the
+/// absolute value of a word.
 pub(in super::super::super) fn normal_rows() -> &'static [Row] {
     static ROWS_OF_NORMAL: ForkSafeOnce<Vec<Row>> = ForkSafeOnce::new();
     ROWS_OF_NORMAL.get_or_init(|| {
@@ -35,8 +35,8 @@ pub(in super::super::super) fn normal_rows() -> &'static [Row] {
     })
 }
 
-/// Returns the rows of the exponential distribution: that of the word 0, the quantiles below the median, which belong to
-/// negative words, and those above it.
+/// Returns the rows of the exponential distribution: one for the word 0, then the quantiles below the median, which
+/// belong to negative words, and the quantiles above it.
 pub(in super::super::super) fn exponential_rows() -> &'static [Row] {
     static ROWS_OF_EXPONENTIAL: ForkSafeOnce<Vec<Row>> = ForkSafeOnce::new();
     ROWS_OF_EXPONENTIAL.get_or_init(|| {
@@ -45,7 +45,7 @@ pub(in super::super::super) fn exponential_rows() -> &'static [Row] {
     })
 }
 
-/// The rows of a distribution, multiplied by a scale.
+/// Holds the rows of a distribution, multiplied by a scale.
 pub(in super::super::super) struct Table<'a>(Cow<'a, [Row]>);
 
 impl<'a> Table<'a> {
@@ -57,7 +57,7 @@ impl<'a> Table<'a> {
         Self(rows.iter().map(|row| row.map(|coefficient| coefficient * scale)).collect())
     }
 
-    /// Returns the row of an interval; the rows of negative numbers, if they differ, precede the others.
+    /// Returns the row of an interval. If negative numbers have rows of their own, these precede the others.
     #[inline]
     pub(in super::super) fn row(&self, interval: i32, is_negative: u32) -> Row {
         // Only the number 0 is below the first interval.
@@ -66,12 +66,13 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns the row of the word 0, which stands for half of the smallest size.
+/// Returns the row for the word 0, which stands for half of the smallest absolute value.
 fn of_zero(value: impl Fn(f64) -> f64) -> Row {
     [value(0.5 / WORDS) as f32, 0.0, 0.0, 0.0]
 }
 
-/// Returns the rows of a function of probabilities up to 1/2, which are sizes of words divided by 2^32.
+/// Returns the rows of a function of probabilities up to 1/2. A probability is the absolute value of a word, divided by
+/// 2^32.
 fn rows(value: impl Fn(f64) -> f64) -> Vec<Row> {
     let row = |index: usize| {
         let (octave, part) = (index / PARTS, index % PARTS);
@@ -86,7 +87,7 @@ fn rows(value: impl Fn(f64) -> f64) -> Vec<Row> {
     (0..ROWS).map(row).collect()
 }
 
-/// Returns the polynomial of degree 3 that has a function's values at the Chebyshev nodes of an interval.
+/// Returns the polynomial of degree 3 that equals a function at the Chebyshev nodes of an interval.
 fn cubic(value: impl Fn(f64) -> f64) -> [f64; 4] {
     const OUTER: f64 = 0.923_879_532_511_286_7;
     const INNER: f64 = 0.382_683_432_365_089_8;
@@ -97,7 +98,7 @@ fn cubic(value: impl Fn(f64) -> f64) -> [f64; 4] {
             differences[at] = (differences[at] - differences[at - 1]) / (nodes[at] - nodes[at - order]);
         }
     }
-    // Newton's form becomes powers of y.
+    // Newton's form of the polynomial is converted to powers of y.
     let mut coefficients = [differences[3], 0.0, 0.0, 0.0];
     for at in (0..3).rev() {
         for power in (1..4).rev() {

@@ -1,11 +1,12 @@
-//! Operations of the samplers with the same result on every processor: each is exact or rounded once.
+//! Defines the operations of the samplers. They have the same result on every processor, because each is exact or
+//! rounded once.
 //!
 //! `machine.cu` defines the same names for GPUs.
 
 use super::super::stream_position::{KEYS, block_of, later};
 
-/// Random words of one element: blocks of four words whose counters no other element or call uses. The first words may
-/// be those of a block that two elements share.
+/// Random words of one element. They come from blocks of four words whose counters no other element or call uses. The
+/// first words may come from a block that two elements share.
 pub(in super::super) struct Words<'a> {
     keys: &'a [u64; KEYS],
     counter: [u64; 4],
@@ -14,27 +15,28 @@ pub(in super::super) struct Words<'a> {
     takes_sine: bool,
 }
 
-/// The first words of an element.
+/// Determines from which block the first random words of an element come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum First {
-    /// Words of a block that only this element uses.
+    /// The words come from a block that only this element uses.
     Own,
-    /// A half of the block that two elements share.
+    /// The words are one half of a block that two elements share.
     Half,
-    /// Two words that two elements share, for two normal numbers, and one word.
+    /// There are two words that two elements share, for two normal numbers, and one word of this element.
     Normal,
 }
 
-/// Lane of the first of four elements. Rejected integers use the lanes 0 to 7 and 15 of a block.
+/// Lane (index among the blocks of one counter) of the first of four elements. Rejected integers use the lanes 0 to 7
+/// and 15 of a block.
 const FIRST_LANE: u64 = 8;
 /// Lane of the first of two pairs of elements.
 const PAIR_LANE: u64 = 12;
 
-/// The block of words that two elements share, with the number of the pair.
+/// Block of words that two elements share, with the number of the pair.
 pub(super) type Shared = Option<(u64, [u64; 4])>;
 
 impl<'a> Words<'a> {
-    /// Returns the words of the element at a number of the sequence, which is counted from the block `counter`.
+    /// Returns the words of the element with the given number in the sequence, counted from the block `counter`.
     #[inline]
     pub(super) fn of_element(
         counter: [u64; 4],
@@ -72,7 +74,7 @@ impl<'a> Words<'a> {
         Self { keys, counter, words: [0; 4], used: 4, takes_sine: false }
     }
 
-    /// Whether the next normal number is the sine; afterwards it is the cosine.
+    /// Whether the next normal number is the sine of the angle; afterwards it is the cosine.
     #[inline]
     pub(super) fn takes_sine(&mut self) -> bool {
         std::mem::take(&mut self.takes_sine)
@@ -106,7 +108,7 @@ pub(in super::super) struct Pair {
     pub(in super::super) cosine: f64,
 }
 
-/// The function that bounds the density of candidates, of Hoermann's transformed rejection.
+/// The function that bounds the density of candidates in Hoermann's transformed rejection.
 #[derive(Clone, Copy)]
 pub(super) struct Hat {
     pub(super) a: f64,
@@ -115,7 +117,7 @@ pub(super) struct Hat {
     pub(super) least: f64,
 }
 
-/// Constants of the method of Marsaglia and Tsang.
+/// Constants of the method of Marsaglia and Tsang for gamma-distributed numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Cube {
     pub(super) c: f64,

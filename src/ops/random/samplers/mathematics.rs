@@ -1,6 +1,7 @@
-//! Elementary functions of exactly rounded operations, which have the same bits on every backend.
+//! Defines elementary functions by exactly rounded operations, so that results have the same bits on every backend.
 //!
-//! `tools/random_kernels.py` translates this file to CUDA. `functions!` also compiles it for processors with FMA.
+//! `tools/random_kernels.py` translates this file to CUDA. The macro `functions!` also compiles it for processors with
+//! FMA.
 
 use super::machine::*;
 
@@ -9,9 +10,9 @@ const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
 const PI: f64 = 3.141_592_653_589_793;
 
 functions! {
-    /// Returns the natural logarithm of a normal number `x`, times 2 to the power of `exponent`.
+    /// Returns the natural logarithm of `x` times 2 to the power of `exponent`; `x` is a normal (not subnormal) number.
     pub(super) fn ln_of_normal(x: f64, exponent: i64) -> f64 {
-        // The mantissa is between the roots of 1/2 and 2.
+        // The mantissa is between the square roots of 1/2 and of 2.
         let shifted: i64 = (signed(bits(x)) - 0x3fe6_a09e_667f_3bcd_i64) >> 52;
         let f: f64 = from_bits(less(bits(x), unsigned(shifted) << 52)) - 1.0;
         let s: f64 = quotient(f, 2.0 + f);
@@ -41,7 +42,7 @@ functions! {
         return ln_of_normal(x, 0);
     }
 
-    /// Returns 2 to the power of `k`, which is the exponent of a normal number.
+    /// Returns 2 to the power of `k`, where `k` must be the exponent of a normal (not subnormal) number.
     pub(super) fn power_of_2(k: i64) -> f64 {
         return from_bits(unsigned(k + 1023) << 52);
     }
@@ -110,8 +111,8 @@ functions! {
         return from_bits(bits(x) ^ ((word >> 63) << 63));
     }
 
-    /// Returns the sine and the cosine of an angle, which is uniform if the word is: 62 bits select an angle between -1/8
-    /// and 1/8 of a turn, and two bits exchange sine and cosine, and negate both.
+    /// Returns the sine and the cosine of an angle. A uniform word gives a uniform angle: 62 bits select an angle
+    /// between -1/8 and 1/8 of a turn; two bits exchange sine and cosine, and negate both.
     pub(super) fn turn(word: u64) -> Pair {
         let angle: f64 = real(signed(word << 2)) * 8.515_303_950_216_386e-20;
         let z: f64 = angle * angle;
@@ -131,7 +132,7 @@ functions! {
         return pair(negated_by(word, choose(is_exchanged, c, s)), negated_by(word, choose(is_exchanged, s, c)));
     }
 
-    /// Returns the ratio of polynomials of the arc cosine (fdlibm).
+    /// Returns the ratio of polynomials that approximates the arc cosine, as in fdlibm.
     fn arc_ratio(z: f64) -> f64 {
         let mut p: f64 = fma(z, 3.479_331_075_960_212e-5, 7.915_349_942_898_145e-4);
         p = fma(z, p, -4.005_553_450_067_941e-2);
@@ -144,7 +145,7 @@ functions! {
         return p / fma(z, q, 1.0);
     }
 
-    /// Returns the angle between 0 and pi of a cosine.
+    /// Returns the arc cosine, an angle between 0 and pi.
     pub(super) fn arc_cosine(x: f64) -> f64 {
         if fabs(x) < 0.5 {
             return 0.5 * PI - fma(x, arc_ratio(x * x), x);

@@ -1,4 +1,4 @@
-//! Samplers: functions that compute one element of a distribution from the random words that belong to it.
+//! Defines samplers: functions that compute one element of a distribution from the random words that belong to it.
 //!
 //! The host runs these functions. GPUs run their translation to CUDA, which `tools/random_kernels.py` writes. Both use
 //! only operations that are exact or rounded once, so that every decision is the same on each backend.
@@ -10,14 +10,14 @@ pub(super) use machine::Words;
 use machine::{First, Shared};
 pub(super) use plain::inversion::{Row, Table, exponential_rows, normal_rows};
 
-/// The texts of the operations and functions for GPUs, in the order of their use.
+/// CUDA source of the operations and elementary functions, in the order in which they use each other.
 pub(super) const ELEMENTARY: [&str; 3] =
     [include_str!("machine.cu"), include_str!("mathematics.cu"), include_str!("units.cu")];
-/// The texts of the samplers for GPUs, which follow `ELEMENTARY`.
+/// CUDA source of the samplers, which follows `ELEMENTARY`.
 pub(super) const SAMPLERS: [&str; 3] =
     [include_str!("continuous.cu"), include_str!("discrete.cu"), include_str!("quick.cu")];
 
-/// Passes the samplers to a macro: the variant, the function with its parameters, and the type of the result.
+/// Passes each sampler to a macro: the variant, the function with its parameters, and the type of the result.
 macro_rules! with_samplers {
     ($macro:ident) => {
         $macro! {
@@ -56,7 +56,7 @@ macro_rules! with_samplers {
 
 macro_rules! enumeration {
     ($($variant:ident = $function:ident($($index:literal),*): $result:ident;)*) => {
-        /// A distribution whose elements are computed one by one from up to three parameters.
+        /// Distributions whose elements are computed one by one, from up to three parameters.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Sampler {
             $(#[doc = concat!("`", stringify!($function), "`.")] $variant,)*
@@ -66,7 +66,7 @@ macro_rules! enumeration {
             #[cfg(test)]
             const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Returns the sampler with the name of a function.
+            /// Returns the sampler whose function has the given name.
             pub fn named(name: &str) -> Option<Self> {
                 match name {
                     $(stringify!($function) => Some(Self::$variant),)*
@@ -74,14 +74,14 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Returns the name of the function.
+            /// Returns the name of the sampler's function.
             pub(super) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => stringify!($function),)*
                 }
             }
 
-            /// Returns the call of the function in CUDA.
+            /// Returns the call of the sampler's function in CUDA.
             pub(super) const fn call(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!(
@@ -90,7 +90,8 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Whether the function draws often enough that its kernel calls shared functions.
+            /// Whether the function draws so often that its kernel calls shared functions instead of including their
+            /// code at each draw.
             pub(super) const fn is_long(self) -> bool {
                 use Sampler::*;
                 !matches!(
@@ -100,12 +101,12 @@ macro_rules! enumeration {
                 )
             }
 
-            /// Whether the kernel also calls functions that draw words.
+            /// Whether the kernel also calls, instead of including, the functions that draw words.
             const fn calls_draws(self) -> bool {
                 matches!(self, Self::NoncentralChiSquare | Self::NoncentralF)
             }
 
-            /// Returns the first words of an element.
+            /// Returns the first random words of an element.
             fn first(self) -> First {
                 match self {
                     Self::Binomial | Self::Poisson => First::Half,
@@ -126,12 +127,13 @@ macro_rules! enumeration {
 
 with_samplers!(enumeration);
 
-/// The computation of most elements of a distribution from their first words alone, in CUDA.
+/// CUDA code that computes most elements of a distribution from their first words alone.
 #[derive(Clone, Copy, Default)]
 struct Quick {
-    /// Type and value of the constants of the parameters `of`.
+    /// Type and value of the constants that are computed from the parameters `of`.
     constants: [&'static str; 2],
-    /// The element from the constants `prepared`, the normal number `x` and the words `first`; below 0 if it takes more.
+    /// The element, computed from the constants `prepared`, the normal number `x` and the words `first`. It is below 0
+    /// if further words are needed.
     element: &'static str,
 }
 
@@ -170,7 +172,7 @@ impl Sampler {
     }
 }
 
-/// Parameters of one sampler: values, or arrays with one value per element.
+/// Parameters of one sampler: single values, or arrays with one value per element.
 pub(super) struct Sampling<'a> {
     pub(super) sampler: Sampler,
     pub(super) keys: &'a [u64; KEYS],
@@ -181,7 +183,7 @@ pub(super) struct Sampling<'a> {
 }
 
 impl Sampling<'_> {
-    /// Returns the words and parameters of element `index`.
+    /// Returns the random words and the parameters of element `index`.
     #[inline]
     fn element(&self, index: usize, shared: &mut Shared) -> (Words<'_>, [f64; 3]) {
         let number = self.number + index as u64;
@@ -194,7 +196,7 @@ impl Sampling<'_> {
     }
 }
 
-/// The bits of an element: of a double, or of an integer.
+/// Bits of an element: of a double, or of an integer.
 trait Bits {
     fn into_bits(self) -> u64;
 }
@@ -228,7 +230,7 @@ macro_rules! entry_points {
                 }
             }
 
-            /// Turns each pair of numbers into two normal numbers with a mean and a deviation.
+            /// Converts each pair of uniform numbers into two normal numbers with a mean and a standard deviation.
             pub(super) fn normals(numbers: &[u64], [mean, deviation]: [f64; 2], elements: &mut [f64]) {
                 for (to, from) in elements.chunks_exact_mut(2).zip(numbers.chunks_exact(2)) {
                     let (length, angle) = (deviation * radius(from[0]), turn(from[1]));
@@ -237,7 +239,7 @@ macro_rules! entry_points {
                 }
             }
 
-            /// Turns halves of numbers into normal numbers with a mean.
+            /// Converts halves of random numbers into normal numbers with a mean.
             pub(super) fn normals32(halves: &[u32], mean: f32, table: &Table<'_>, elements: &mut [f32]) {
                 for (to, half) in elements.iter_mut().zip(halves) {
                     let number = *half as i32 as f32;
@@ -250,14 +252,14 @@ macro_rules! entry_points {
                 }
             }
 
-            /// Turns numbers into exponentially distributed numbers with a scale.
+            /// Converts random numbers into exponentially distributed numbers with a scale.
             pub(super) fn exponentials(numbers: &[u64], scale: f64, elements: &mut [f64]) {
                 for (to, from) in elements.iter_mut().zip(numbers) {
                     *to = scale * waiting_time(*from);
                 }
             }
 
-            /// Turns halves of numbers into exponentially distributed numbers.
+            /// Converts halves of random numbers into exponentially distributed numbers.
             pub(super) fn exponentials32(halves: &[u32], table: &Table<'_>, elements: &mut [f32]) {
                 for (to, half) in elements.iter_mut().zip(halves) {
                     let number = *half as i32 as f32;
@@ -270,7 +272,7 @@ macro_rules! entry_points {
     };
 }
 
-/// The functions of a file, compiled for any processor.
+/// Compiles the functions of a file for any processor.
 macro_rules! functions {
     ($($function:item)*) => { $($function)* };
 }
@@ -297,7 +299,8 @@ mod plain {
     with_samplers!(entry_points);
 }
 
-/// The functions of a file, compiled for processors with fused multiply-add, which is otherwise a function call.
+/// Compiles the functions of a file for processors with fused multiply-add. On other processors fused multiply-add is a
+/// function call.
 #[cfg(target_arch = "x86_64")]
 macro_rules! functions {
     ($($function:item)*) => { $(#[target_feature(enable = "fma")] $function)* };

@@ -1,12 +1,11 @@
-//! Uniform, normal and exponential numbers from random words.
-//!
-//! `tools/random_kernels.py` translates this file to CUDA. `functions!` also compiles it for processors with FMA.
+//! Computes uniform, normal and exponential numbers from random words. `tools/random_kernels.py` translates this file
+//! to CUDA. The macro `functions!` also compiles it for processors with FMA.
 
 use super::machine::*;
 use super::mathematics::*;
 
 functions! {
-    /// Returns a number from [0, 1) from a word.
+    /// Converts a word to a number in [0, 1).
     pub(super) fn unit_of(word: u64) -> f64 {
         return real(signed(word >> 11)) * 1.110_223_024_625_156_5e-16;
     }
@@ -16,33 +15,34 @@ functions! {
         return unit_of(words.next());
     }
 
-    /// Returns a number between 0 and 1, without both, from a word.
+    /// Converts a word to a number in (0, 1), which excludes both ends.
     pub(super) fn open_unit(word: u64) -> f64 {
         return (real(signed(word >> 12)) + 0.5) * 2.220_446_049_250_313e-16;
     }
 
-    /// Returns the radius of the Box-Muller method.
+    /// Returns the radius of the Box-Muller method for a word.
     pub(super) fn radius(word: u64) -> f64 {
         return root(-2.0 * ln_of_normal(open_unit(word), 0));
     }
 
-    /// Returns an exponentially distributed number from a word.
+    /// Converts a word to an exponentially distributed number.
     pub(super) fn waiting_time(word: u64) -> f64 {
         return -ln_of_normal(open_unit(word), 0);
     }
 
-    /// Returns the bits of the begin of the interval of a number's size: its exponent and three bits of its mantissa.
+    /// Returns the bits of the start of the interval that contains the absolute value of a number: its exponent and
+    /// three bits of its mantissa.
     pub(super) fn interval_of(number: f32) -> i32 {
         return bits32(number) & 0x7ff0_0000_i32;
     }
 
-    /// Returns the polynomial of an interval at the distance of a number's size from the interval's begin.
+    /// Evaluates the polynomial of an interval at the distance of a number's absolute value from the interval's start.
     pub(super) fn polynomial(number: f32, interval: i32, c0: f32, c1: f32, c2: f32, c3: f32) -> f32 {
         let y: f32 = fabs32(number) - from_bits32(interval);
         return fma32(y, fma32(y, fma32(y, c3, c2), c1), c0);
     }
 
-    /// Returns a number with the same sign as `x` or, if `number` is negative, with the other sign.
+    /// Returns `x`, or `-x` if `number` is negative.
     pub(super) fn negated_if(x: f32, number: f32) -> f32 {
         return from_bits32(bits32(x) ^ (bits32(number) & signed32(0x8000_0000_u32)));
     }

@@ -1,4 +1,4 @@
-//! Launches of scans (cumulative reductions) along an axis.
+//! Launches scans (cumulative reductions) along an axis.
 
 use super::plan::{self, INPUT, OUT, ScanPlan, ScanStrategy};
 use super::source;

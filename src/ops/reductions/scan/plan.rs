@@ -1,4 +1,4 @@
-//! Plan of a scan. If elements along the scanned axis are close in memory, they are treated as rows: a block scans
+//! Plans a scan. If elements along the scanned axis are close in memory, they are treated as rows: a block scans
 //! several rows, or several blocks share a row. Otherwise they are treated as columns: a block scans adjacent columns
 //! downwards.
 
@@ -92,7 +92,7 @@ fn without(layout: &Layout, axis: usize) -> Result<Layout> {
 /// arrays must be nonempty. `state_bytes` is the size in bytes of a state, the intermediate value of a scan.
 ///
 /// # Errors
-/// As [`LoopNest::plan`].
+/// The errors of [`LoopNest::plan`].
 pub fn plan(
     sides: [&Layout; 2],
     axis: usize,

@@ -1,15 +1,15 @@
-//! Bessel functions.
+//! Defines the Bessel functions.
 
 use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
-/// Functions of floats, beside those of doubles in the headers of the entry.
+/// Functions for float. The headers of a table entry contain only functions for double.
 static FLOAT: Header = Header::of(include_str!("../../include/special/bessel_float.h"), &[&POLYNOMIAL]);
 static DEBYE: Header = Header::of(include_str!("../../include/special/debye.h"), &[&xsf::SCIPY_IV, &xsf::JV, &xsf::YV]);
 static MODIFIED: Header = Header::of(include_str!("../../include/special/bessel.h"), &[&xsf::SCIPY_IV]);
 
-/// The functions of this file.
+/// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("i0" (x) "Compute the modified Bessel function of the first kind, of order 0."
         "``iv(0, x)``"

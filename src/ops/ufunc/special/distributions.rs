@@ -1,4 +1,4 @@
-//! Distribution functions.
+//! Defines the distribution functions of probability distributions.
 
 use super::header::Header;
 use super::{SpecialFunction, integers, real, small, special, xsf};
@@ -7,7 +7,7 @@ use crate::ufunc::UfuncEntry;
 static SMIRNOV: Header = Header::of(include_str!("../../include/special/smirnov.h"), &[]);
 static INTEGERS: Header = Header::of(include_str!("../../include/special/distributions.h"), &[&xsf::BDTR, &xsf::NBDTR]);
 
-/// The functions of this file.
+/// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("chdtr" (v, x) "Compute the distribution function of chi-square."
         "``gammainc(v / 2, x / 2)``"

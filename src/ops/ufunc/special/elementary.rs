@@ -1,4 +1,4 @@
-//! Functions of information, logistic functions, angles and powers.
+//! Defines special functions of information theory, logistic functions, functions of angles, and powers.
 
 use super::header::Header;
 use super::{SpecialFunction, complex, integers, real, small, special, xsf};
@@ -8,7 +8,7 @@ static ELEMENTARY: Header = Header::of(include_str!("../../include/special/eleme
 static SINC: Header = Header::of(include_str!("../special.h"), &[]);
 static ARITHMETIC: Header = Header::of(include_str!("../arithmetic.h"), &[]);
 
-/// The functions of this file.
+/// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("entr" (x) "Compute the elementwise entropy."
         "``-x * log(x)``"

@@ -1,4 +1,4 @@
-//! The error function, the normal distribution, and their relatives.
+//! Defines the error function, the normal distribution, and related functions.
 
 use super::header::Header;
 use super::{SpecialFunction, double, integers, real, single, small, special, xsf};
@@ -7,7 +7,7 @@ use crate::ufunc::UfuncEntry;
 static NORMAL: Header = Header::of(include_str!("../../include/special/normal.h"), &[]);
 static ERROR: Header = Header::of(include_str!("../../include/special/error.h"), &[&xsf::FADDEEVA]);
 
-/// The functions of this file.
+/// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("erf" (x) "Compute the error function."
         "``2 / sqrt(pi)`` times the integral of ``exp(-t**2)`` from 0 to x"

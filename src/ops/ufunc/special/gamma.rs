@@ -1,4 +1,4 @@
-//! Gamma, beta and zeta functions.
+//! Defines gamma, beta and zeta functions.
 
 use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, complex, double, integers, real, single, small, special, xsf};
@@ -19,7 +19,7 @@ pub(super) static BETAINC: Header =
 pub(super) static BETAINC_OF_MODERATE: Header =
     Header::of(include_str!("../../include/special/incomplete_beta.h"), &[&BETA, &BETAINC]);
 
-/// The functions of this file.
+/// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("gamma" (z) "Compute the gamma function; (z - 1)! for positive integers."
         "the integral of ``t**(z - 1) * exp(-t)`` from 0 to infinity"

@@ -1,22 +1,22 @@
-//! C++ headers of special functions, each with the headers that it uses.
+//! Defines the C++ headers of special functions. Each lists the headers that it uses.
 
-/// A header without include directives. A kernel contains each header of its functions once.
+/// Describes a header, whose text has no include directives. A kernel contains each header of its functions once.
 #[derive(Debug)]
 pub struct Header {
     /// The text of the header.
     pub text: &'static str,
-    /// The headers that the text uses.
+    /// The headers whose functions the text uses.
     pub uses: &'static [&'static Self],
 }
 
 impl Header {
-    /// Returns a header that uses others.
+    /// Returns a header that uses other headers.
     pub const fn of(text: &'static str, uses: &'static [&'static Self]) -> Self {
         Self { text, uses }
     }
 }
 
-/// Adds the texts of headers, each after the texts that it uses, unless the list contains them.
+/// Adds the texts of headers to a list, each after the texts that it uses, unless the list contains them already.
 pub fn add_texts(headers: &[&'static Header], texts: &mut Vec<&'static str>) {
     for header in headers {
         add_texts(header.uses, texts);

@@ -1,4 +1,4 @@
-//! Elliptic and exponential integrals.
+//! Defines elliptic and exponential integrals.
 
 use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, as_complex, complex, double, integers, real, single, small, special, xsf};
@@ -15,7 +15,7 @@ static SPHERICAL: Header = Header::of(include_str!("../../include/special/spheri
 static ELLIPJ: Header = Header::of(include_str!("../../include/special/ellipj.h"), &[&xsf::ELLPJ]);
 static LPMV: Header = Header::of(include_str!("../../include/special/lpmv.h"), &[&xsf::SPECFUN]);
 
-/// The functions of this file.
+/// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
     special!("agm" (a, b) "Compute the arithmetic-geometric mean."
         "the limit of ``a, b = (a + b) / 2, sqrt(a * b)``"

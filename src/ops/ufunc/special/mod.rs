@@ -1,4 +1,5 @@
-//! Special functions: SciPy's ufuncs by name, as entries of the same kind as those of [`super::TABLE`].
+//! Defines the special functions, with the names of SciPy's ufuncs, as table entries of the same kind as those of
+//! [`super::TABLE`].
 //!
 //! They compute in double, except where an expression contains `{T}` or calls a function that the device has for each
 //! type. As in SciPy, whose loops have float32 and float64, results of other types are float32 if it represents all
@@ -20,48 +21,48 @@ use self::header::Header;
 use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::*;
 
-/// A special function with the parts of its docstring.
+/// Describes a special function by its table entry and the parts of its docstring.
 #[derive(Debug)]
 pub struct SpecialFunction {
-    /// The entry, whose name is that of SciPy's ufunc.
+    /// The table entry, whose name is that of SciPy's ufunc.
     pub row: UfuncEntry,
-    /// Names of the operands, each followed by a comma and a space.
+    /// Names of the operands in the docstring, each followed by a comma and a space.
     pub parameters: &'static str,
     /// The definition.
     pub formula: &'static str,
-    /// Operands of an example; a list stands for an array.
+    /// Operands of the docstring's example. A list stands for an array.
     pub operands: &'static str,
-    /// The result of the example, rounded to 6 decimals.
+    /// Result of the docstring's example, rounded to 6 decimals.
     pub result: &'static str,
 }
 
 impl SpecialFunction {
-    /// Whether the function is computed by text of xsf or PyGPU instead of the device's mathematics.
+    /// Whether the function is computed by code of xsf or PyGPU, and not by the device's mathematical functions.
     pub fn has_text(&self) -> bool {
         self.row.group(Float64).is_some_and(|group| group.text.contains("pygpu_"))
     }
 }
 
-/// Kinds whose values float32 represents.
+/// Types whose values float32 can represent.
 const SMALL: Kinds = Kinds::of(&[Bool, Int8, UInt8, Int16, UInt16, Float16]);
 const INTEGERS: Kinds = Kinds::of(&[Int32, UInt32, Int64, UInt64]);
-/// Kinds whose loops compute in float.
+/// Types whose loops compute in float.
 const SINGLE: Kinds = Kinds::of(&[BFloat16, Float32]);
 const DOUBLE: Kinds = Kinds::of(&[Float64]);
 const REAL: Kinds = Kinds::of(&[BFloat16, Float32, Float64]);
 const COMPLEX: Kinds = Kinds::of(&[Complex64, Complex128]);
 
-/// The loops of small integers and float16, which compute in float32.
+/// Loops of small integers and float16, which compute in float32.
 const fn small(second: Option<&'static str>) -> UfuncGroup {
     group(SMALL, Output::As(Float32), "", second, 0)
 }
 
-/// The loops of other integers, which compute in float64.
+/// Loops of other integers, which compute in float64.
 const fn integers(second: Option<&'static str>) -> UfuncGroup {
     group(INTEGERS, Output::As(Float64), "", second, 0)
 }
 
-/// The loops of real numbers of a function with complex results, which compute in complex128.
+/// Loops for real operands of a function with complex results, which compute in complex128.
 const fn as_complex() -> UfuncGroup {
     group(SMALL.with(INTEGERS).with(REAL), Output::As(Complex128), "", None, 0)
 }
@@ -107,7 +108,7 @@ const fn function(
     SpecialFunction { row, parameters, formula, operands, result }
 }
 
-/// A function of real numbers, which may have a second result or loops of complex numbers.
+/// Creates the entry of a function of real numbers, which may have a second result, or loops of complex numbers.
 macro_rules! special {
     (
         $name:literal ($($parameter:ident),+) $summary:literal $formula:literal [$($header:expr),*] $groups:expr;
@@ -156,7 +157,8 @@ mod tests {
     use super::*;
     use crate::ufunc::kernel::{LoopOperand, kernel_of};
 
-    /// Macros and references in a header may modify operands, and then a kernel loads individual elements, no packs.
+    /// A header may contain macros and references that modify operands. In this case a kernel loads individual
+    /// elements, and no packs.
     #[test]
     fn kernels_of_special_functions_process_packs() {
         for row in functions().map(|one| &one.row) {

@@ -1,4 +1,4 @@
-//! The headers of xsf, written by tools/trim_xsf.py. Do not edit.
+//! Contains the headers of xsf. tools/trim_xsf.py writes this file; do not edit it.
 
 use super::header::Header;
 

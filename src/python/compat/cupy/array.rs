@@ -1,4 +1,4 @@
-//! Attributes and methods of arrays that only CuPy's arrays have.
+//! Defines attributes and methods of arrays that only CuPy's arrays have.
 
 use pyo3::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Attributes of a device under CuPy's names. The functions of `PyGPU._cupy.cuda.device` compute their values.
+//! Defines the attributes of a device under CuPy's names. The functions of `PyGPU._cupy.cuda.device` compute their
+//! values.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
@@ -9,7 +10,7 @@ use crate::py_once::intern;
 use crate::runtime::device::{PyDevice, make_current};
 use pygpu_base::flush::FlushReason;
 
-/// Calls a function of `PyGPU._cupy.cuda.device` with the device.
+/// Calls a function of `PyGPU._cupy.cuda.device` with the device as its argument.
 fn call<'py>(device: &Bound<'py, PyDevice>, function: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
     let py = device.py();
     py.import(intern!(py, "PyGPU._cupy.cuda.device"))?.call_method1(function, (device,))

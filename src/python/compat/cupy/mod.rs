@@ -1,4 +1,4 @@
-//! Attributes and methods under CuPy's names.
+//! Defines attributes and methods under CuPy's names.
 
 mod array;
 mod device;

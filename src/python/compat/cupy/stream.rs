@@ -1,4 +1,4 @@
-//! Attributes of a stream under CuPy's names.
+//! Defines the attributes of a stream under CuPy's names.
 
 use pyo3::prelude::*;
 

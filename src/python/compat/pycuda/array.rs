@@ -1,5 +1,5 @@
-//! Attributes that PyCUDA's arrays have and NumPy's arrays lack: elementwise methods, and the launch dimensions that
-//! PyCUDA's programs read.
+//! Defines the attributes that PyCUDA's arrays have and NumPy's arrays lack: elementwise methods, and the launch
+//! dimensions that PyCUDA's programs read.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

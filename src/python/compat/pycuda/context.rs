@@ -1,4 +1,4 @@
-//! Functions of `PyGPU.driver` for device contexts, and the function that calls the driver's linker.
+//! Defines the functions of `PyGPU.driver` for device contexts, and the function that calls the driver's linker.
 
 use std::ffi::CString;
 

@@ -1,4 +1,5 @@
-//! The class `Function`: a kernel in PyCUDA's syntax, ``func(*args, block=(x, y, z), grid=(1, 1))`` and ``prepared_call``.
+//! Defines the class `Function`, a kernel in PyCUDA's syntax, ``func(*args, block=(x, y, z), grid=(1, 1))`` and
+//! ``prepared_call``.
 //!
 //! A `Function` consists of a `Kernel` and the parameter types that `prepare` has set. `kernel::call` reads the
 //! arguments and launches the kernel. `ValueError` exceptions of a launch are converted to PyCUDA's `LogicError`, which

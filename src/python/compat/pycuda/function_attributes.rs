@@ -1,4 +1,4 @@
-//! Functions that read and write attributes of a `Function`, under PyCUDA's names and numbers.
+//! Defines functions that read and write attributes of a `Function`, under PyCUDA's names and numbers.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
-//! The class `References`: textures and surfaces that a module's source declares at file scope. Each of them is a
-//! variable of the module. The variable contains the driver's handle of the texture or surface object that is bound to
-//! it.
+//! Defines the class `References`, which contains the textures and surfaces that a module's source declares at file
+//! scope. Each of them is a variable of the module. The variable contains the driver's handle of the texture or surface
+//! object that is bound to it.
 //!
 //! Before a launch, the launch's stream writes the handles of new bindings into the variables. The stream first waits
 //! for kernels that still read the previous handles. The launch records uses of the variables, and of the memory of the

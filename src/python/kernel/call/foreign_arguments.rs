@@ -1,4 +1,4 @@
-//! Less common arguments of kernels: structs, host memory, and objects of other libraries.
+//! Packs less common arguments of kernels: structs, host memory, and objects of other libraries.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::Borrowed;
@@ -20,7 +20,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
 impl<'a, 'py> CallContext<'a, 'py> {
-    /// Adds an argument that is neither an exact `GPUArray` or `DeviceAllocation`, nor a common number.
+    /// Adds a kernel argument that is neither an exact `GPUArray` or `DeviceAllocation`, nor a common number.
     #[cold]
     pub(super) fn add_uncommon(
         &mut self,

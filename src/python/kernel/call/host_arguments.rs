@@ -1,5 +1,5 @@
-//! `In`, `Out` and `InOut`: host arrays that are copied to the device before a launch or back after the launch, or
-//! both.
+//! Defines the base class of `In`, `Out` and `InOut`. These arguments are host arrays that are copied to the device
+//! before a launch or back after the launch, or both.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -39,14 +39,15 @@ pub(crate) struct HostArgument {
     array: Option<Py<PyAny>>,
 }
 
-/// Device copy of a host array during a launch.
+/// The copy of a host array in device memory during a launch.
 pub(crate) struct Temporary<'py> {
     host: Bound<'py, PyUntypedArray>,
     device: Array,
     is_written: bool,
 }
 
-/// Whether a launch copies a host array to the device before the kernel, and back to the host after the kernel.
+/// The directions of the copies: whether a launch copies a host array to the device before the kernel, and whether it
+/// copies the array back to the host after the kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct CopyDirections {
     is_read: bool,
@@ -72,7 +73,7 @@ fn directions(host: &Bound<'_, HostArgument>) -> PyResult<Option<CopyDirections>
 }
 
 /// Casts an object to a host argument. Returns the host argument, with the directions in which the launch copies its
-/// values; `None` for objects of other classes and of derived classes.
+/// values. Returns `None` for objects of other classes and of derived classes.
 pub(crate) fn host_argument<'a, 'py>(
     value: &'a Bound<'py, PyAny>,
 ) -> PyResult<Option<(&'a Bound<'py, HostArgument>, CopyDirections)>> {

@@ -1,5 +1,5 @@
-//! Rarely used extras of a launch: data of arguments whose owner must be kept alive, whose values are copied back,
-//! which have hooks, or which require a special alignment.
+//! Stores rarely used data of a launch. These are the data of arguments whose owner must be kept alive, whose values
+//! are copied back, which have hooks, or which require a special alignment.
 
 use pyo3::prelude::*;
 
@@ -30,7 +30,8 @@ impl LaunchExtras<'_> {
         let Self { foreign, host: temporaries, .. } = self;
         let host: Vec<Array> = temporaries.iter().map(|(temporary, _)| temporary.array().clone()).collect();
         drop(temporaries);
-        // The device copies and foreign arrays are dropped without the GIL, because dropping them may call the driver.
+        // The device copies and the arrays of other libraries are dropped without the GIL, because dropping them may
+        // call the driver.
         Ok(py.without_gil(|| {
             let outcome = if host.is_empty() { Ok(()) } else { stream.synchronize() };
             drop((host, foreign));

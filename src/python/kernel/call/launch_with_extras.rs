@@ -1,4 +1,4 @@
-//! Launches with arguments that need the rarely used [`LaunchExtras`].
+//! Launches kernels with arguments that need the rarely used [`LaunchExtras`].
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

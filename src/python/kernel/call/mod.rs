@@ -1,4 +1,4 @@
-//! Kernel calls, which read, check and pack the arguments.
+//! Calls kernels from Python. A call reads, checks and packs the arguments.
 
 use pyo3::prelude::*;
 

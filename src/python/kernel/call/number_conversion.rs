@@ -1,4 +1,4 @@
-//! Errors for Python scalars that do not match the kernel's parameter.
+//! Creates the errors for Python scalars that do not match the kernel's parameter.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

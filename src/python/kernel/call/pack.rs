@@ -1,4 +1,4 @@
-//! Packing of the arguments of a kernel call. Each argument is checked against its parameter, and then the kernel is
+//! Packs the arguments of a kernel call. Each argument is checked against its parameter, and then the kernel is
 //! launched.
 //!
 //! The exact class of an object is checked first, because that check costs least. Errors are raised before the launch,
@@ -29,15 +29,15 @@ use pygpu_kernel::launch;
 use pygpu_kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
 use pygpu_memory::{Access, Allocation, BlockUse, address_registry};
 
-/// Strictness of the argument checks.
+/// How strictly a kernel call checks its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgumentCheck {
-    /// Accept contiguous arrays of the declared type.
+    /// The call accepts contiguous arrays of the declared type.
     Strict,
-    /// Accept arrays of the declared type with any strides.
+    /// The call accepts arrays of the declared type with any strides.
     Strided,
-    /// Accept the arguments that PyCUDA accepts: the kernel receives the address of an array of any type, and the bytes
-    /// of an ndarray.
+    /// The call accepts the arguments that PyCUDA accepts: the kernel receives the address of an array of any type, and
+    /// the bytes of an ndarray.
     Lenient,
 }
 
@@ -121,8 +121,8 @@ pub(crate) fn call_with_blocks<C: Configuration>(
     Ok(check_ends(function, uses, |block| argument_errors::describe_block(args, block))?)
 }
 
-/// Returns how a kernel accesses an array that is passed for a parameter: only reading if the parameter is a pointer to
-/// const.
+/// Returns how a kernel accesses an array that is passed for a parameter. If the parameter is a pointer to const, the
+/// kernel only reads the array.
 #[inline]
 pub(super) fn access_of(parameter: Option<&Parameter>) -> Access {
     match parameter.map(|parameter| parameter.kind) {
@@ -182,7 +182,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
         Ok(())
     }
 
-    /// Adds memory without a dtype: an explicit allocation, or the memory of an array.
+    /// Adds memory without a dtype as an argument. The memory is an explicit allocation or the memory of an array.
     fn add_memory(&mut self, position: usize, parameter: Option<&Parameter>, memory: AllocationTarget) -> PyResult<()> {
         let AllocationTarget { block, address, readonly } = memory;
         let is_address = match parameter.map(|parameter| parameter.kind) {

@@ -1,4 +1,4 @@
-//! Addresses of objects of other libraries, and PyCUDA's argument handlers.
+//! Reads the addresses of objects of other libraries, and calls PyCUDA's argument handlers.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ pub(super) struct HolderHandler<'py>(Bound<'py, PyAny>);
 
 impl<'py> HolderHandler<'py> {
     /// Wraps an object that has PyCUDA's handler interface. Returns the wrapper and the memory that the object
-    /// allocated; `None` for objects without this interface.
+    /// allocated. Returns `None` for objects without this interface.
     pub(super) fn from_python(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, MemoryArgument)>> {
         let Some(get_device_alloc) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Textures and surfaces as arguments of a kernel.
+//! Passes textures and surfaces as arguments of a kernel.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl CallContext<'_, '_> {
-    /// Adds the handle of a texture or surface as an argument. Returns false for other values.
+    /// Adds the handle of a texture or surface as an argument. Returns false, and adds nothing, for other values.
     pub(super) fn add_texture(
         &mut self,
         position: usize,

@@ -1,4 +1,4 @@
-//! Conversion of NumPy scalars, ctypes objects and Python numbers to the bytes of kernel parameters.
+//! Converts NumPy scalars, ctypes objects and Python numbers to the bytes of kernel parameters.
 
 use std::ffi::c_void;
 
@@ -15,8 +15,8 @@ use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
 
-/// Returns type and bytes of an instance of one of NumPy's own scalar classes; `None` for other objects and for
-/// instances of derived classes.
+/// Returns the type and the bytes of an instance of one of NumPy's own scalar classes. Returns `None` for other objects
+/// and for instances of derived classes.
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     if value.is_exact_instance_of::<PyFloat>() {
@@ -25,10 +25,10 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
     ffi::ndarray::numpy_scalar(value)
 }
 
-/// Numeric type of an object.
+/// The numeric type of an object. Variants without a field are types of Python numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum HostScalar {
-    /// A NumPy scalar of this type.
+    /// The object is a NumPy scalar of this type.
     Typed(ScalarType),
     Bool,
     Int,
@@ -70,7 +70,7 @@ pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bo
     }
 }
 
-/// Returns dtype and bytes of a contiguous ndarray, or of a NumPy scalar of a less common type (structured,
+/// Returns the dtype and the bytes of a contiguous ndarray, or of a NumPy scalar of a less common type (structured,
 /// `ml_dtypes`).
 pub(crate) fn numpy_bytes(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
     let py = value.py();

@@ -1,4 +1,4 @@
-//! Axes, numbers of points and scale factor of a Fourier transform.
+//! Determines the axes, the numbers of points and the scale factor of a Fourier transform.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! Native part of `PyGPU.fft`: the functions of `numpy.fft` for arrays on a device. NumPy transforms arrays in host
-//! memory.
+//! Contains the native part of `PyGPU.fft`, which computes the functions of `numpy.fft` for arrays on a device. NumPy
+//! transforms arrays in host memory.
 
 mod axes;
 

@@ -1,4 +1,4 @@
-//! Real and imaginary parts of complex arrays, which are views: `a.real`, `a.imag`, `real(a)` and `imag(a)`.
+//! Returns the real and imaginary parts of complex arrays as views: `a.real`, `a.imag`, `real(a)` and `imag(a)`.
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;

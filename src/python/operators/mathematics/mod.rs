@@ -1,5 +1,5 @@
-//! Mathematical functions outside the table of ufuncs: factorizations by the vendors' libraries, and the parts of
-//! complex numbers; and special functions.
+//! Contains the mathematical functions outside NumPy's table of ufuncs. These are factorizations by the vendors'
+//! libraries, the parts of complex numbers, and special functions.
 
 mod complex_parts;
 mod linalg;

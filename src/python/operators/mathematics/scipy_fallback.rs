@@ -1,4 +1,4 @@
-//! Evaluation of special functions by SciPy, for arrays in host memory.
+//! Evaluates special functions by SciPy, for arrays in host memory.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -11,7 +11,8 @@ use crate::host::cpu_view;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// Returns SciPy's ufunc for a loop; `None` for a masked loop, if SciPy is not installed, and if it has no such ufunc.
+/// Returns SciPy's ufunc for a loop. Returns `None` for a masked loop, if SciPy is not installed, and if SciPy has no
+/// such ufunc.
 ///
 /// # Errors
 /// Errors of Python, except that SciPy cannot be imported.
@@ -51,7 +52,8 @@ pub(in super::super) fn run(
         });
     }
     let outs = targets.iter().map(|target| cpu_view::borrowed(py, target)).collect::<PyResult<SmallVec<[_; 2]>>>()?;
-    // SciPy selects loops by another order of types; therefore the call names the type. The casts are already checked.
+    // SciPy tries its loops in another order of types. Therefore the call names the type. The casts were checked
+    // before.
     let kind = match ufunc_loop.kind {
         ScalarType::Float16 => ScalarType::Float32,
         kind => kind,

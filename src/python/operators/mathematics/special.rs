@@ -1,4 +1,4 @@
-//! The special functions of `PyGPU.special`.
+//! Defines the special functions of `PyGPU.special`.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,5 +1,5 @@
-//! Deferral of ufunc calls: a call is recorded and launched later, so that one kernel can compute several calls. See
-//! `ops::fusion`.
+//! Defers ufunc calls. A deferred call is recorded and launched later, so that one kernel can compute several calls.
+//! See `ops::fusion`.
 
 use pyo3::prelude::*;
 
@@ -38,7 +38,8 @@ pub(in crate::operators) fn result<'py>(
     }
     let mode = fusion::current()?;
     if let Some(reason) = eager_reason(mode, entry, values, shape, keywords, operands) {
-        // A call with an output array may still be deferred by `defer_into`, which records the reason if it is not.
+        // A call with an output array may still be deferred by `defer_into`. If it is not deferred, `defer_into`
+        // records the reason.
         if reason != EagerReason::UnsupportedForm || keywords.out[0].is_none() {
             fusion::record_eager(reason);
         }

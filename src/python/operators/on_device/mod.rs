@@ -1,4 +1,4 @@
-//! Computation of a ufunc call by a kernel on the current stream.
+//! Computes a ufunc call by a kernel on the current stream.
 
 pub(super) mod defer;
 

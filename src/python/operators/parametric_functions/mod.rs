@@ -1,5 +1,5 @@
-//! Elementwise functions that are no ufuncs in NumPy's interface: `where`, `clip` and `angle`; and in the submodules,
-//! `round` and `nan_to_num`.
+//! Defines elementwise functions that are no ufuncs in NumPy's interface: `where`, `clip` and `angle`, and in the
+//! submodules `round` and `nan_to_num`.
 
 pub(super) mod nan_to_num;
 pub(super) mod round;

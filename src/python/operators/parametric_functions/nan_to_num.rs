@@ -1,4 +1,4 @@
-//! `nan_to_num`: replaces NaN and infinities by numbers, or by elements of arrays.
+//! Defines `nan_to_num`, which replaces NaN and infinities by numbers, or by elements of arrays.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};

@@ -1,4 +1,4 @@
-//! `round`: rounds to a number of decimal digits, by NumPy's rules for dtypes and `out`.
+//! Defines `round`, which rounds to a number of decimal digits, by NumPy's rules for dtypes and `out`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -66,8 +66,8 @@ impl Scale {
         compute(entry, &[a, &scale], keywords)
     }
 
-    /// Rounds in the three steps of NumPy: scale, round to an integer, and scale back. The results of all steps are
-    /// written into `out`.
+    /// Rounds in the three steps of NumPy. They multiply or divide by a power of ten, round to an integer, and undo the
+    /// first step. The results of all steps are written into `out`.
     ///
     /// # Errors
     /// `TypeError` if the casting rules do not permit quotients in the type of `out`.

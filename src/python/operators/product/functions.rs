@@ -1,4 +1,4 @@
-//! Product functions and methods of the Python interface.
+//! Defines the functions and methods of the Python interface that multiply matrices and vectors.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Reductions over axes, by kernels on the current stream, or by NumPy on ndarrays over arrays in host memory.
+//! Reduces arrays over axes, by kernels on the current stream. For arrays in host memory NumPy computes the reduction.
 
 pub(super) mod segments;
 pub(super) mod variance;
@@ -467,7 +467,7 @@ pub(super) fn unsupported_method(name: &str, method: &str) -> PyErr {
     PyTypeError::new_err(format!("{name}.{method}(): PyGPU does so with arrays of its own by {}", all.join(", ")))
 }
 
-/// Computes `reduce` of a binary function, by default along axis 0; `None` if the function has no reduction.
+/// Computes `reduce` of a binary function, by default along axis 0. Returns `None` if the function has no reduction.
 ///
 /// # Errors
 /// The errors of [`call`]; `TypeError` for unknown keywords.

@@ -1,4 +1,4 @@
-//! `Ufunc.reduceat`, which reduces segments of an axis.
+//! Implements `Ufunc.reduceat`, which reduces segments of an axis.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,5 @@
-//! Variances and standard deviations, about the means of the elements or about means that the caller passes (`mean=`).
+//! Computes variances and standard deviations, about the means of the elements or about means that the caller passes
+//! (`mean=`).
 
 use pyo3::prelude::*;
 

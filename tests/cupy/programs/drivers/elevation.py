@@ -17,12 +17,12 @@ import custom_kernels as kernels
 import numpy as np
 
 RESOLUTION, CELLS = 0.125, 32
-SENSOR = (0.05, 0.1, 1.0, 0.3, 1.0, 1.0)  # noise, distances, heights, ramp
+SENSOR = (0.05, 0.1, 1.0, 0.3, 1.0, 1.0)  # Parameters of the sensor: noise, distances, heights and ramp.
 distances = (SENSOR[1], SENSOR[2], SENSOR[3], SENSOR[4], SENSOR[5])
 noise, cell = SENSOR[0], (RESOLUTION, CELLS, CELLS)
 size = CELLS * CELLS
 
-# One point for each second cell: no cell depends on the order of the threads.
+# Every second cell gets one point, so no cell depends on the order of the threads.
 at = (np.arange(2, CELLS - 2, 2) - CELLS / 2 + 0.25) * RESOLUTION
 x, y = (part.ravel() for part in np.meshgrid(at, at, indexing="ij"))
 z = 0.125 * np.round(x) - 1.25 + 0.25 * (y > 0)
@@ -30,7 +30,7 @@ points = cp.asarray(np.stack([x, y, z], axis=1), dtype=cp.float32)
 rotation, origin = cp.eye(3, dtype=cp.float32), cp.asarray([0, 0, 0.0], dtype=cp.float32)
 centre = cp.zeros(2, cp.float32)
 layers = cp.zeros((7, CELLS, CELLS), cp.float32)
-layers[1] += 10  # the variance of an unseen cell
+layers[1] += 10  # Initial variance of a cell that no point has reached.
 layers[0] -= 1
 new_layers, normals = cp.zeros((5, CELLS, CELLS), cp.float32), cp.zeros((3, CELLS, CELLS), cp.float32)
 

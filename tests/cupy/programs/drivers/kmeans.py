@@ -5,7 +5,7 @@ from types import ModuleType
 
 try:
     import matplotlib.pyplot
-except ImportError:  # the example imports it, and only draws with it
+except ImportError:  # The example imports matplotlib, but uses it only to draw its result.
     sys.modules["matplotlib"] = matplotlib = ModuleType("matplotlib")
     sys.modules["matplotlib.pyplot"] = matplotlib.pyplot = ModuleType("matplotlib.pyplot")
 

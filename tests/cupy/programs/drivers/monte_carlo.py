@@ -1,4 +1,4 @@
-"""Print the prices that CuPy's example monte_carlo.py computes for fixed options; its numbers are pseudorandom."""
+"""Print the option prices that CuPy's example monte_carlo.py computes from pseudorandom numbers."""
 
 import sys
 

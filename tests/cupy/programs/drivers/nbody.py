@@ -1,4 +1,4 @@
-"""Print the energies of NPBench's nbody, by nbody_cupy.py, and compare them with nbody_numpy.py."""
+"""Compute the energies of NPBench's nbody_cupy.py, compare them with those of nbody_numpy.py, and print them."""
 
 import sys
 

@@ -1,9 +1,9 @@
-//! Contains the numbers of CUDA's device attributes and their values, similar to those of an H100.
+//! Contains the numbers of CUDA's device attributes, each with a value that resembles that of an H100.
 
 /// Maximum pitch of a copy or a fill in bytes.
 pub const MAX_PITCH: u64 = 0x7fff_ffff;
 
-/// Returns the value of an attribute; `None` for an unknown number.
+/// Returns the value of an attribute, or `None` for an unknown number.
 pub fn attribute(number: u32, device: usize) -> Option<i32> {
     Some(match number {
         1 => 1024,                  // maximum threads per block
@@ -36,7 +36,7 @@ pub fn attribute(number: u32, device: usize) -> Option<i32> {
         51 => 32,                   // alignment of texture pitches in bytes
         75 => 9,                    // major compute capability
         76 => 0,                    // minor compute capability
-        // whether stream priorities, L1 caching of globals and L1 caching of locals are supported
+        // Whether stream priorities, L1 caching of globals and L1 caching of locals are supported.
         78..=80 => 1,
         81 => 228 << 10, // bytes of shared memory per multiprocessor
         82 => 65_536,    // registers per multiprocessor
@@ -44,13 +44,13 @@ pub fn attribute(number: u32, device: usize) -> Option<i32> {
         84..=86 => 0,    // multi-GPU board, its group, and native atomics between host and device
         87 => 2,         // ratio of single- to double-precision speed
         88 => 0,         // whether kernels can access pageable memory
-        // whether concurrent managed access, preemption, registered host pointers and stream memory operations are
-        // supported
+        // Whether concurrent managed access, preemption, registered host pointers and stream memory operations are
+        // supported.
         89..=92 => 1,
         95 | 96 => 1,    // whether cooperative launches are supported
         97 => 227 << 10, // bytes of shared memory per block on request
         98 | 99 => 1,    // whether remote writes can be flushed and host memory can be registered
-        // whether kernels use the host's page tables; whether the host can access managed memory directly
+        // Whether kernels use the host's page tables, and whether the host can access managed memory directly.
         100 | 101 => 0,
         102 => 0,       // whether virtual memory management is supported
         106 => 32,      // maximum blocks per multiprocessor

@@ -6,7 +6,7 @@ pub const MAX_PITCH: u64 = 0x7fff_ffff;
 /// Name of the architecture with its features, as in the device's properties.
 pub const ARCHITECTURE: &str = "gfx942:sramecc+:xnack-";
 
-/// Returns the value of an attribute; `None` for an unknown number.
+/// Returns the value of an attribute, or `None` for an unknown number.
 pub fn attribute(number: u32, device: usize) -> Option<i32> {
     Some(match number {
         0 => 1,                     // whether ECC is enabled

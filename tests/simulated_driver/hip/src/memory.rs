@@ -39,7 +39,7 @@ fn described(address: u64, known: Known) -> hipPointerAttribute_t {
     }
 }
 
-/// The result for an unknown address, which has kind 0 and is not an error.
+/// This is the result for an unknown address, which has kind 0 and is no error.
 const UNKNOWN: hipPointerAttribute_t =
     hipPointerAttribute_t { kind: 0, device: -2, on_device: 0, on_host: 0, is_managed: 0, flags: 0 };
 

@@ -63,8 +63,8 @@ fn destroy(handle: *mut c_void) -> u32 {
     if handles().get_or_insert_default().remove(&handle.addr()).is_some() { 0 } else { NOT_INITIALIZED }
 }
 
-/// Batch of matrices: the address of the first matrix, the leading dimension, and the distance between two matrices in
-/// elements.
+/// Describes a batch of matrices: the address of the first matrix, the leading dimension, and the distance between two
+/// matrices in elements.
 #[derive(Clone, Copy)]
 struct Matrix {
     address: usize,

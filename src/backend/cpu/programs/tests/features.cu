@@ -54,7 +54,7 @@ __global__ void warps(unsigned *o) {
     o[128 + t] = __shfl_sync(0xffffffff, t, 3, 16);
     o[192 + t] = __reduce_max_sync(0xffffffff, t) + 1000 * __all_sync(0xffffffff, t < 32) + 2000 * __any_sync(0xffffffff, t == 40);
     o[256 + t] = __match_any_sync(0xffffffff, t % 4);
-    // Operations of some lanes only: with a mask, without one, and as a coalesced group.
+    // Operations that only some lanes perform: with a mask, without one, and as a coalesced group.
     unsigned v = 7;
     if (t % 32 < 4) v = __shfl_xor_sync(0xfu, t, 1);
     else if (t % 32 < 8) v = __shfl_down(t, 1);

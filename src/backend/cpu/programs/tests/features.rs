@@ -39,7 +39,7 @@ fn barrier_does_not_wait_for_ended_threads() {
     features().run("early_exit", 1, 63, &mut out);
     for (t, &value) in out.iter().enumerate().take(63) {
         let other = if t % 3 == 1 { t + 1 } else { t - usize::from(t > 0) };
-        // The numbers below 10 that are not divisible by 3 are 1, 2, 4, 5, 7 and 8.
+        // The expected numbers are those below 10 that are not divisible by 3: 1, 2, 4, 5, 7 and 8.
         let expected = if t % 3 == 0 { -1 } else { 110_000 + 600 + other as i32 };
         assert_eq!(value, expected, "thread {t}");
     }

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-// Every handle here belongs to a module that stays loaded, and every pointer points to a live vector.
+// For all calls of this file: every handle belongs to a module that stays loaded, and every pointer points to a live
+// vector.
 #![allow(clippy::undocumented_unsafe_blocks)]
 //! Compiles and runs kernels, and compares their output with explicit expectations. A compilation takes half a second,
 //! so one source contains many kernels.
@@ -26,7 +27,7 @@ fn try_compile(source: &str, options: &[CompileOption], expressions: &[&str]) ->
     cpu().compiler(&[])?.compile(&request)
 }
 
-/// A compiled and loaded source; never unloaded.
+/// Holds a compiled and loaded source, which is never unloaded.
 struct Loaded(ModuleHandle);
 
 impl Loaded {

@@ -1,4 +1,4 @@
-//! Vector clock of an operation: for each stream, the number of that stream's operations that happen before it.
+//! Defines the vector clock of an operation: for each stream, how many of that stream's operations happen before it.
 //!
 //! The number of a stream that is not listed is 0. `State::learn` removes entries for operations that the host has
 //! observed to be complete, so that clocks stay small.
@@ -25,7 +25,7 @@ impl Clock {
         }
     }
 
-    /// Adds all operations that happen before the owner of `other`.
+    /// Adds all operations that happen before the owner of the clock `other`.
     pub fn join(&mut self, other: &Self) {
         for &(stream, number) in &other.0 {
             self.raise(stream, number);

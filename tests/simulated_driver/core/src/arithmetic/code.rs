@@ -1,5 +1,5 @@
-//! Error codes that the calls of the simulated driver return. The numbers are those of CUDA's driver; HIP uses the same
-//! numbers for errors that exist in both.
+//! Defines the error codes that the calls of the simulated driver return. The numbers are those of CUDA's driver; HIP
+//! uses the same numbers for errors that exist in both.
 
 /// Result of a call: a value, or a nonzero error code.
 pub type Outcome<T> = Result<T, u32>;
@@ -8,8 +8,8 @@ macro_rules! codes {
     ($($constant:ident = $number:literal, $name:literal, $text:literal;)*) => {
         $(#[doc = $text] pub const $constant: u32 = $number;)*
 
-        /// Each entry contains the number, CUDA's name and CUDA's text of an error. Both strings are zero-terminated as
-        /// in C.
+        /// Each entry contains the number of an error, and its name and text in CUDA. Both strings are zero-terminated
+        /// as in C.
         pub const ALL: &[(u32, &str, &str)] = &[$(($number, concat!($name, "\0"), concat!($text, "\0"))),*];
     };
 }

@@ -1,4 +1,4 @@
-//! Stateless helpers: error codes, vector clocks, address ranges and byte regions.
+//! Contains helpers without state: error codes, vector clocks, address ranges and byte regions.
 
 pub mod clock;
 pub mod code;

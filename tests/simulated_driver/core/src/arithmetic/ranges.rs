@@ -1,11 +1,11 @@
 //! Manages the free ranges of a device's address space.
 //!
-//! A freed range first goes into quarantine. Its addresses are not reused while it is there, so that a use after the
-//! free is detected and does not access a new block.
+//! A freed range first goes into quarantine: as long as it is there, its addresses are not reused. A use after the free
+//! is therefore detected, and does not access a new block.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Free ranges of an address space.
+/// Manages the free ranges of an address space.
 pub struct Ranges {
     free: BTreeMap<u64, u64>,
     quarantine: VecDeque<(u64, u64)>,

@@ -33,16 +33,17 @@ pub struct Region {
     pub row_pitch: u64,
     /// Distance between the starts of two planes in bytes.
     pub plane_pitch: u64,
-    /// Number of bytes, rows and planes.
+    /// Number of bytes of a row, number of rows, and number of planes.
     pub extent: Extent,
 }
 
-/// Maximum number of rows for which the overlap of two regions is checked row by row. In larger regions an overlap may
-/// be missed, but no overlap is reported that does not exist.
+/// Maximum number of rows for which the overlap of two regions is checked row by row. For larger regions the check may
+/// miss an overlap, but it reports none that does not exist.
 const MOST_ROWS: u64 = 1 << 16;
 
 impl Region {
-    /// Creates a region; `None` if it exceeds the address space. Pitches of a single row or plane are ignored.
+    /// Creates a region, or returns `None` if it exceeds the address space. The pitches of a single row or plane are
+    /// ignored.
     pub fn new(start: u64, row_pitch: u64, plane_pitch: u64, extent: Extent) -> Option<Self> {
         let row_pitch = if extent.height > 1 { row_pitch } else { 0 };
         let plane_pitch = if extent.depth > 1 { plane_pitch } else { 0 };
@@ -53,7 +54,7 @@ impl Region {
         Some(region.without_gaps())
     }
 
-    /// Creates a contiguous range; `None` if it exceeds the address space.
+    /// Creates a contiguous range, or returns `None` if it exceeds the address space.
     pub fn line(start: u64, bytes: u64) -> Option<Self> {
         Self::new(start, 0, 0, Extent::line(bytes))
     }
@@ -102,7 +103,8 @@ impl Region {
             if self.row_pitch == 0 {
                 return start + self.extent.width > from;
             }
-            // Among the rows that begin before `to`, the last row has the greatest end address.
+            // Of the rows that begin before `to`, the last one ends at the greatest address, so checking this row
+            // suffices.
             let row = ((to - 1 - start) / self.row_pitch).min(self.extent.height - 1);
             start + row * self.row_pitch + self.extent.width > from
         })

@@ -43,7 +43,7 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Reads the value at the pointer, for calls that replace a value and return the previous one.
+    /// Reads the value at the pointer, for calls that replace the value and return the previous one.
     ///
     /// # Errors
     /// `INVALID_VALUE` if the pointer is null.
@@ -116,7 +116,7 @@ impl<T: Copy> In<T> {
 }
 
 impl In<c_char> {
-    /// Reads a C string that names a kernel or a variable.
+    /// Reads a C string that contains the name of a kernel or a variable.
     ///
     /// # Errors
     /// `INVALID_VALUE` if the pointer is null, `NOT_FOUND` if the text is not UTF-8.

@@ -7,11 +7,11 @@ use crate::code::{INVALID_VALUE, Outcome};
 use crate::graph::Mode;
 
 thread_local! {
-    /// Capture mode of the thread, initially global.
+    /// Capture mode of the thread, which is global at first.
     static MODE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Converts a vendor's number to a capture mode.
+/// Converts the number that the vendors use for a capture mode.
 ///
 /// # Errors
 /// `INVALID_VALUE` for any other number than 0, 1 and 2.
@@ -21,7 +21,7 @@ pub fn mode(number: u32) -> Outcome<Mode> {
 
 /// Returns the capture mode of the calling thread.
 pub(crate) fn mode_of_thread() -> Mode {
-    // While a thread terminates, its thread-local mode is unavailable; the default mode then applies.
+    // When a thread terminates, its thread-local mode is no longer available, and the default mode applies.
     MODE.try_with(Cell::get).ok().and_then(|number| mode(number).ok()).unwrap_or(Mode::Global)
 }
 
@@ -36,8 +36,8 @@ pub fn exchange_mode(place: Out<u32>) -> Outcome<()> {
     place.put(MODE.replace(wanted))
 }
 
-/// Defines the calls for graphs in the CUDA or the HIP library, by that library's `export!` macro and under its
-/// vendor's names. `$device` returns the device of a call.
+/// Defines the calls for graphs in the simulated CUDA or HIP library, by the `export!` macro of that library and under
+/// the names of its vendor. `$device` returns the device of a call.
 #[macro_export]
 macro_rules! export_graphs {
     (
@@ -112,7 +112,7 @@ macro_rules! export_graphs {
                 kind.put(on.driver.node_kind(node)?)
             }
 
-            // The parameter structures differ from those of the vendors: they contain only the handle of the node. A
+            // The parameter structures are not those of the vendors: they contain only the handle of the node. A
             // program that only copies a structure from one call to another cannot detect the difference. Some of
             // CUDA's functions have the context as their last parameter, which is ignored.
             $(fn $get(on, node: u64, parameters: Out<u64>) {

@@ -13,14 +13,14 @@ use crate::memory::{Block, spelled};
 use crate::region::{Extent, Region};
 use crate::worker::Then;
 
-/// Kind of memory that the caller specifies.
+/// Kind of memory, as the caller of a copy specifies it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Memory {
     /// Host memory, pinned or not.
     Host,
     /// Memory of a device, or pinned host memory, which devices can access.
     Device,
-    /// Unspecified; the driver determines the kind from the address.
+    /// The caller specifies no kind, so the driver determines the kind from the address.
     Either,
 }
 
@@ -65,12 +65,12 @@ pub struct Copy {
     pub source: Side,
     /// Size of the box.
     pub extent: Extent,
-    /// Whether the call returns only after the copy is complete.
+    /// Whether the copy call returns only after the copy is complete.
     pub waits: bool,
 }
 
 impl Copy {
-    /// Creates the copy of a contiguous range.
+    /// Creates the description of a copy of a contiguous range.
     pub fn line(target: (Memory, u64), source: (Memory, u64), bytes: u64, waits: bool) -> Self {
         let [target, source] = [target, source].map(|(memory, start)| Side::line(memory, start));
         Self { target, source, extent: Extent::line(bytes), waits }
@@ -78,7 +78,7 @@ impl Copy {
 }
 
 impl Driver {
-    /// Copies in stream order. Pageable memory is read or written before the call returns; a captured copy from
+    /// Copies a box in stream order. Pageable memory is read or written before the call returns; a captured copy from
     /// pageable memory reads it at each launch of the graph.
     ///
     /// # Errors
@@ -177,15 +177,15 @@ impl Driver {
     }
 }
 
-/// Copies the box row by row.
+/// Copies the bytes of the box row by row.
 ///
 /// # Safety
 /// Both endpoints must be valid for the extent.
 unsafe fn rows(to: Side, from: Side, extent: Extent) {
     for plane in 0..extent.depth {
         for row in 0..extent.height {
-            // An overlap of both rows was already reported; `std::ptr::copy` allows overlaps, so there is no undefined
-            // behaviour. SAFETY: the caller of this function guarantees that both rows are valid memory.
+            // An overlap of the two rows has already been reported; `std::ptr::copy` allows overlaps, so there is no
+            // undefined behaviour. SAFETY: the caller of this function guarantees that both rows are valid memory.
             unsafe {
                 let source = pointer(from.row(plane, row)).cast_const();
                 std::ptr::copy(source, pointer(to.row(plane, row)), extent.width as usize);
@@ -194,7 +194,7 @@ unsafe fn rows(to: Side, from: Side, extent: Extent) {
     }
 }
 
-/// Copies the rows into a new buffer.
+/// Copies the rows of an endpoint into a new buffer.
 ///
 /// # Safety
 /// The endpoint must be valid for the extent.

@@ -17,12 +17,12 @@ use crate::stream::StreamKind;
 pub const ALIGNMENT: u64 = 512;
 
 pub(crate) struct Device {
-    /// Handle of the primary context; `None` while no primary context exists.
+    /// Handle of the primary context, or `None` while no primary context exists.
     context: Option<u64>,
     retained: u64,
-    /// Error code that every call on the device returns because earlier work failed; `None` if no work failed.
+    /// Error code that every call on the device returns because earlier work failed, or `None` if no work failed.
     pub(crate) sticky: Option<u32>,
-    /// The next three fields contain the size of the memory, the bytes allocated without a pool, and the free
+    /// The next three fields contain the size of the memory, the number of bytes allocated without a pool, and the free
     /// addresses.
     pub(crate) limit: u64,
     pub(crate) plain: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Device {
 impl Device {
     pub(crate) fn new(state: &mut State, index: usize, arena: &Arena, config: &Config) -> Self {
         let legacy = state.add_stream(index, StreamKind::Legacy, 0, None);
-        // The first bytes stay unused, so that an address before the first block is out of bounds.
+        // The first bytes are never allocated, so that an address before the first block is out of bounds.
         let ranges = Ranges::new(arena.start() + ALIGNMENT, arena.bytes() - ALIGNMENT, config.quarantine);
         Self {
             context: None,
@@ -225,7 +225,8 @@ impl Driver {
         }
     }
 
-    /// Clears all injected faults, delays and device failures. With a real driver this requires a new process.
+    /// Clears all injected faults, delays and failures of devices. With a real driver, a failed device requires a new
+    /// process.
     pub fn revive(&self) {
         self.faults.clear();
         let mut state = self.lock();
@@ -240,7 +241,7 @@ impl Driver {
         }
     }
 
-    /// Returns whether two devices can access each other's memory. This is true for every pair of devices.
+    /// Returns whether two devices can access each other's memory. In the simulation every pair of devices can.
     ///
     /// # Errors
     /// `INVALID_DEVICE`.

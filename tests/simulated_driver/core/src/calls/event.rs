@@ -1,4 +1,4 @@
-//! Events: points of streams that the host and other streams can wait for.
+//! Implements the calls for events: points of streams that the host and other streams can wait for.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -10,8 +10,8 @@ use crate::handles::Reused;
 use crate::state::{Point, State};
 use crate::worker::Then;
 
-/// One recording of an event. A wait refers to the recording that is current when the wait is submitted; later
-/// recordings do not affect it.
+/// Describes one recording of an event. A wait refers to the recording that is current when the wait is submitted;
+/// later recordings do not affect it.
 #[derive(Default)]
 pub(crate) struct Record {
     points: Vec<Point>,
@@ -23,7 +23,7 @@ pub(crate) struct Event {
     pub(crate) device: usize,
     timing: bool,
     record: Option<Arc<Record>>,
-    /// Capture in which the event was last recorded.
+    /// Capture during which the event was last recorded.
     capture: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Creates a second event that marks the same point as an existing event; returns its handle.
+    /// Creates a second event that marks the same point as an existing event, and returns the handle of the new event.
     pub(crate) fn twin_of_event(&self, handle: u64) -> Option<u64> {
         let mut state = self.lock();
         let event = state.events.get(&handle)?;
@@ -183,7 +183,7 @@ impl Driver {
         }
         let mut waits_for = state.order(stream);
         waits_for.extend(record.points.iter().copied());
-        // A stream that waited for its own end would never continue, so the stream itself is excluded.
+        // The stream itself is excluded, because a stream that waited for its own end would never continue.
         waits_for.retain(|point| point.0 != stream);
         state.streams.get_mut(&stream).ok_or(INVALID_HANDLE)?.clock.join(&record.clock);
         state.push(stream, waits_for, None, Then::Nothing).map(drop)

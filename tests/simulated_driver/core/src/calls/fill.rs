@@ -10,10 +10,10 @@ use crate::history::Touch;
 use crate::region::{Extent, Region};
 use crate::worker::Then;
 
-/// A fill of rows of memory with a pattern.
+/// Describes a fill of rows of memory with a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fill {
-    /// Address of the first byte.
+    /// Address of the first byte that is filled.
     pub start: u64,
     /// Distance between the starts of two rows in bytes.
     pub pitch: u64,
@@ -48,7 +48,7 @@ impl Driver {
         let region = Region::new(fill.start, fill.pitch, 0, extent).ok_or(INVALID_VALUE)?;
         let block = self.locate_device(&mut state, call, &region)?;
         let start = self.reachable(&state, block, fill.start);
-        // SAFETY: this function checked that the region is in a live block; at each launch of a graph the region is
+        // SAFETY: this function has checked that the region is in a live block; at each launch of a graph the region is
         // looked up again.
         let task = move || unsafe { run(Fill { start, ..fill }) };
         if let Some(capture) = state.capture_of(stream)? {

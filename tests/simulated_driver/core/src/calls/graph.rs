@@ -24,15 +24,15 @@ use crate::state::State;
 use crate::stream::StreamKind;
 use crate::worker::Then;
 
-/// Function of a node, executed at each launch of the graph.
+/// Function that each launch of the graph executes for a node.
 pub(crate) type Task = Arc<dyn Fn() + Send + Sync>;
 
-/// Operation recorded in a graph.
+/// Describes an operation that is recorded in a graph.
 pub(crate) struct Node {
     pub(crate) task: Task,
     /// Regions of device or pinned memory that the operation accesses, each with `true` if it is written.
     pub(crate) touches: Vec<(Region, bool)>,
-    /// Pageable host memory that the operation reads.
+    /// Pageable host memory that the operation reads at each launch.
     pub(crate) pageable: Option<Region>,
     pub(crate) call: &'static str,
     /// Bodies of the node, if it is a conditional node.
@@ -41,7 +41,7 @@ pub(crate) struct Node {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// Capture mode: which calls of which threads fail while a stream captures.
+/// Determines which calls of which threads fail while a stream captures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// Unsafe calls fail in every thread.
@@ -57,7 +57,7 @@ impl Node {
         Self { task, touches, pageable, call, conditional: None, conditions: Vec::new() }
     }
 
-    /// Returns the number of the node's kind in the vendors' headers.
+    /// Returns the number that the vendors' headers define for the node's kind.
     fn kind(&self) -> u32 {
         let is = |word| self.call.contains(word);
         if is("Memcpy") {
@@ -79,7 +79,7 @@ impl Node {
 pub(crate) type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
 
 pub(crate) struct Capture {
-    /// Conditional body to which the capture appends; `None` if the capture creates a new graph.
+    /// Conditional body to which the capture appends, or `None` if the capture creates a new graph.
     body: Option<u64>,
     origin: u64,
     mode: Mode,
@@ -90,7 +90,7 @@ pub(crate) struct Capture {
     last: HashMap<u64, Box<u64>>,
 }
 
-/// State of an active capture, as returned by a query.
+/// State of an active capture, as a query of the program returns it.
 #[derive(Clone, Copy)]
 pub struct Captured {
     /// Handle of the graph that is being recorded.
@@ -114,7 +114,7 @@ pub(crate) struct Graphs {
 }
 
 impl State {
-    /// Returns the capture to which the next operation of a stream belongs; `None` if the stream does not capture.
+    /// Returns the capture to which the next operation of a stream belongs, or `None` if the stream does not capture.
     pub(crate) fn capture_of(&mut self, stream: u64) -> Outcome<Option<u64>> {
         if self.graphs.streams.is_empty() {
             return Ok(None);
@@ -133,8 +133,8 @@ impl State {
         }
     }
 
-    /// Returns the capture of any blocking stream of the device. Work on the default stream would have to wait for that
-    /// stream, and so would become part of the capture.
+    /// Returns the capture of any blocking stream of the device that captures. Work on the default stream would have to
+    /// wait for that stream, and so would become part of the capture.
     fn bound_capture(&self, device: usize) -> Option<u64> {
         let is_bound = |other: &u64| {
             let other = self.streams.get(other);
@@ -183,8 +183,8 @@ impl State {
         all.into_iter().find(|(own, _)| *own == handle).map(|(_, node)| Arc::clone(node)).ok_or(INVALID_VALUE)
     }
 
-    /// If the stream captures, fails because the call cannot be captured, and invalidates the capture, as a real driver
-    /// does.
+    /// Fails if the stream captures, for a call that cannot be captured. As in a real driver, the capture becomes
+    /// invalid.
     pub(crate) fn refuse_capturing(&mut self, stream: u64) -> Outcome<()> {
         match self.capture_of(stream)? {
             Some(capture) => self.invalidate(capture, CAPTURE_UNSUPPORTED),
@@ -344,7 +344,7 @@ impl Driver {
         }
     }
 
-    /// Returns the number of a node's kind in the vendors' headers.
+    /// Returns the number that the vendors' headers define for a node's kind.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -413,7 +413,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Destroys a graph or an executable graph; a launch in progress is not affected.
+    /// Destroys a graph or an executable graph. A launch in progress is not affected.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

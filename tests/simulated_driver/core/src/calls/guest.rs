@@ -16,13 +16,13 @@ use crate::region::{Extent, Region};
 use crate::state::State;
 use crate::worker::{Then, Work, fail_next};
 
-/// CUDA's error code of an access outside of any memory.
+/// CUDA's error code for an access outside of any memory.
 const ILLEGAL_ADDRESS: u32 = 700;
 
 /// Size of an element in bytes; elements are `f32`.
 const ITEM: u64 = 4;
 
-/// Strided elements that a launch accesses.
+/// Describes the strided elements that a launch accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Items {
     /// Address of element 0, which is not the lowest address if the stride is negative.
@@ -34,7 +34,7 @@ pub struct Items {
 }
 
 impl Items {
-    /// Describes contiguous elements at an address in the memory of the caller.
+    /// Describes contiguous elements at an address that the program passed.
     pub fn dense(address: u64, count: i64) -> Self {
         Self { address, stride: ITEM as i64, count }
     }
@@ -138,7 +138,7 @@ impl Driver {
         })
     }
 
-    /// Checks the elements of an operand; returns the address of element 0 that the worker thread uses, and the block
+    /// Checks the elements of an operand. Returns the address of element 0 as the worker thread sees it, and the block
     /// that contains the elements.
     fn touched(&self, state: &mut State, call: &'static str, items: Items) -> Outcome<(u64, crate::memory::Block)> {
         let region = items.region()?;
@@ -164,9 +164,9 @@ impl Driver {
     }
 }
 
-/// Work that another library submits, and the function that frees the data of this work.
+/// Describes work that another library submits, and the function that frees the data of this work.
 pub struct Errand {
-    /// Executes the work; a graph calls it once per launch.
+    /// Executes the work. A graph calls this function once per launch.
     pub work: unsafe extern "C" fn(u64) -> u32,
     /// Frees the data after the last execution.
     pub end: unsafe extern "C" fn(u64),

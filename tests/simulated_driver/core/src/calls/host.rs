@@ -11,11 +11,11 @@ use crate::state::State;
 /// Kind of a host block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostKind {
-    /// Allocated as pinned memory.
+    /// The driver allocated the block as pinned memory.
     Pinned,
-    /// Allocated by other code and pinned (registered) later.
+    /// Other code allocated the block, which was pinned (registered) later.
     Registered,
-    /// Managed memory, which the host and all devices can access.
+    /// The driver allocated the block as managed memory, which the host and all devices can access.
     Managed,
 }
 
@@ -43,8 +43,9 @@ impl State {
         self.host.retain(|_, block| block.kind != HostKind::Registered || block.device != device);
     }
 
-    /// Forgets memory that was allocated or pinned in a destroyed context. A real driver would unmap this memory. Here
-    /// it stays mapped, so that a program that still reads the memory fails in a test instead of crashing.
+    /// Removes the records of memory that was allocated or pinned in a destroyed context. A real driver would unmap
+    /// this memory. Here it stays mapped, so that a program that still reads the memory fails in a test instead of
+    /// crashing.
     pub(crate) fn forget_host(&mut self, device: usize) {
         self.host.retain(|_, block| block.device != device);
     }

@@ -25,8 +25,8 @@ use super::rtc::{images, together};
 
 use self::engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
 
-/// Returns the environment variables for the engine. They are read once, because a real driver reads its environment
-/// when it is opened.
+/// Returns the environment variables for the CPU engine. They are read once, because a real driver reads its
+/// environment when it is opened.
 pub fn host() -> &'static HostEnvironment {
     static HOST: OnceLock<HostEnvironment> = OnceLock::new();
     HOST.get_or_init(|| {
@@ -45,7 +45,7 @@ pub fn host() -> &'static HostEnvironment {
     })
 }
 
-/// Kernel that belongs to a loaded image.
+/// Describes a kernel that belongs to a loaded image.
 #[derive(Clone)]
 pub struct Function {
     module: Arc<Module>,
@@ -210,7 +210,7 @@ impl Driver {
         self.launch_work(call, device, stream, move || run(&function, &shape, &arguments))
     }
 
-    /// Enqueues work that, like a kernel, accesses device memory at the addresses that programs see.
+    /// Enqueues work that accesses device memory like a kernel, at the addresses that programs see.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

@@ -11,7 +11,7 @@ use crate::region::Region;
 use crate::shared;
 use crate::state::State;
 
-/// Block that is allocated and not yet freed.
+/// Describes a block that is allocated and not yet freed.
 pub(crate) struct Allocation {
     pub(crate) device: usize,
     /// Requested size; accesses beyond it are out of bounds.
@@ -27,7 +27,7 @@ impl Allocation {
     }
 }
 
-/// Freed block whose addresses are not reused yet.
+/// Describes a freed block whose addresses are not reused yet.
 pub(crate) struct Dead {
     bytes: u64,
     /// Name of the call that freed the block.
@@ -102,7 +102,7 @@ impl State {
         fits(self.held(device))
     }
 
-    /// Records an access of an operation to bytes of a block, and reports a race with earlier accesses.
+    /// Records that an operation accesses bytes of a block, and reports a race with an earlier access.
     pub(crate) fn touch(&mut self, block: Block, touch: Touch) {
         let (stream, region, call) = (touch.stream, touch.region, touch.call);
         let does = if touch.write { "writes" } else { "reads" };

@@ -1,4 +1,4 @@
-//! Implements the operations of a driver; each module adds methods to `Driver`.
+//! Implements the operations of a driver. Each module adds methods to `Driver`.
 
 pub mod argument;
 pub mod capture;

@@ -150,7 +150,7 @@ pub struct Config {
     count: u32,
 }
 
-/// Launch attribute: its number and its value.
+/// Describes a launch attribute by its number and its value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Attribute {

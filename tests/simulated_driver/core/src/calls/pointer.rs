@@ -8,10 +8,10 @@ use crate::memory::{Block, spelled};
 use crate::region::Region;
 use crate::state::State;
 
-/// Properties of an address in memory that the driver manages.
+/// Describes an address in memory that the driver manages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
-    /// Kind of host memory; `None` if the address is in device memory.
+    /// Kind of host memory, or `None` if the address is in device memory.
     pub host: Option<HostKind>,
     /// Device that owns the memory, or for which it was pinned.
     pub device: usize,
@@ -25,7 +25,7 @@ pub struct Known {
 const LOWEST: u64 = 4096;
 
 impl Driver {
-    /// Returns the properties of an address; `None` for an address that is not in memory that the driver manages.
+    /// Returns the properties of an address, or `None` if the address is not in memory that the driver manages.
     pub fn known(&self, address: u64) -> Option<Known> {
         let state = self.lock();
         if let Some((start, block)) = state.block_at(address) {

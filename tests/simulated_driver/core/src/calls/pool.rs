@@ -14,7 +14,7 @@ use crate::region::Region;
 use crate::state::State;
 use crate::worker::Then;
 
-/// A pool grows to a multiple of this number of bytes, if the device has the memory.
+/// If the device has the memory, a pool grows to a multiple of this number of bytes.
 const PIECE: u64 = 2 << 20;
 
 /// Stream-ordered pool.
@@ -35,7 +35,7 @@ pub struct Pool {
     pub used_peak: u64,
     /// Number of bytes that the pool keeps when a stream or a device is synchronized.
     pub threshold: u64,
-    /// The three reuse policies in this order: follow event dependencies, opportunistic, internal dependencies.
+    /// The three reuse policies, in this order: follow event dependencies, opportunistic, internal dependencies.
     pub reuse: [u64; 3],
 }
 

@@ -41,19 +41,19 @@ struct Name {
     serial: u64,
 }
 
-/// Block of this process for which a handle was created.
+/// Describes a block of this process for which a handle was created.
 struct Named {
     /// Empty file that is closed when the block is freed.
     life: OwnedFd,
     serial: u64,
 }
 
-/// Block that this process opened by a handle.
+/// Describes a block that this process opened by a handle.
 struct Opened {
     count: usize,
     serial: u64,
     process: u64,
-    /// Mapped pages of the other process; `None` if the block belongs to this process.
+    /// Mapped pages of the other process, or `None` if the block belongs to this process.
     taken: Option<Taken>,
 }
 
@@ -114,7 +114,7 @@ fn life_of(serial: u64) -> String {
     format!("simulated-block-{serial}")
 }
 
-/// Creates an empty file whose existence shows that the block exists.
+/// Creates an empty file, whose existence shows other processes that the block exists.
 fn new_life(serial: u64) -> Outcome<OwnedFd> {
     let name = CString::new(life_of(serial)).map_err(|_| INVALID_VALUE)?;
     // SAFETY: the name is a C string.

@@ -15,14 +15,14 @@ use crate::handles::Reused;
 use crate::state::{Locked, Point, State};
 use crate::worker::{Operation, Then, Work};
 
-/// Order of a stream relative to the legacy default stream.
+/// Order of a stream's operations relative to the legacy default stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamKind {
     /// The legacy default stream itself.
     Legacy,
     /// Blocking stream: the stream and the legacy default stream wait for each other.
     Blocking,
-    /// Default stream of one thread; otherwise like `Blocking`.
+    /// Default stream of one thread. It behaves like a `Blocking` stream.
     PerThread,
     /// Non-blocking stream: the stream and the legacy default stream do not wait for each other.
     NonBlocking,
@@ -47,7 +47,7 @@ pub const PER_THREAD: u64 = 2;
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
 pub(crate) struct Stream {
-    /// Handle that programs use; `None` for default streams.
+    /// Handle that programs use, or `None` for a default stream.
     pub(crate) handle: Option<u64>,
     pub(crate) device: usize,
     pub(crate) kind: StreamKind,
@@ -189,8 +189,8 @@ impl State {
         (points, clock)
     }
 
-    /// Returns the points for which the host waits when it synchronizes a stream. For the legacy default stream these
-    /// include the ends of all blocking streams.
+    /// Returns the points of streams for which the host waits when it synchronizes a stream. For the legacy default
+    /// stream these include the ends of all blocking streams.
     fn frontier_of(&self, handle: u64) -> (Vec<Point>, Clock) {
         match self.streams.get(&handle) {
             Some(stream) if stream.kind == StreamKind::Legacy => {

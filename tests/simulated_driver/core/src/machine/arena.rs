@@ -1,5 +1,6 @@
-//! Memory of one device, mapped twice: inaccessible at the addresses visible to programs, and at a private address
-//! for the driver's workers. Host code that dereferences a device pointer therefore crashes, as with a real GPU.
+//! Provides the memory of one device. It is mapped twice: at the addresses that programs see, where it is inaccessible,
+//! and at a private address for the driver's workers. Host code that dereferences a device pointer therefore crashes,
+//! as with a real GPU.
 
 use std::ffi::{c_int, c_void};
 use std::io::{Error, Result};

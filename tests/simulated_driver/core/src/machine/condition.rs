@@ -19,7 +19,7 @@ const SWITCH: u32 = 2;
 /// would end the loop from running.
 const MOST_TURNS: usize = 100_000;
 
-/// Condition: a value that kernels set, and its value at the start of a launch.
+/// Describes a condition: a value that kernels set, and its value at the start of a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
     number: &'static AtomicU32,
@@ -34,7 +34,7 @@ impl Condition {
     }
 }
 
-/// Conditional node: a condition and its bodies.
+/// Describes a conditional node by its condition and its bodies.
 pub(crate) struct Conditional {
     condition: Condition,
     kind: u32,

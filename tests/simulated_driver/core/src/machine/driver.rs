@@ -48,7 +48,7 @@ impl Driver {
         made.as_ref()
     }
 
-    /// Returns the driver of the process; `None` if it was not created yet.
+    /// Returns the driver of the process, or `None` if it was not created yet.
     pub(crate) fn if_made() -> Option<&'static Self> {
         DRIVER.get()?.as_ref()
     }

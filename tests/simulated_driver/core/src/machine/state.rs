@@ -1,5 +1,5 @@
-//! Contains all state of the driver under one lock. One lock is sufficiently fast, because it is held only for short
-//! operations.
+//! Contains the whole state of the driver under one lock. A single lock is fast enough, because it is held only for
+//! short operations.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -20,7 +20,7 @@ use crate::pool::Pool;
 use crate::reorder::Reordering;
 use crate::stream::Stream;
 
-/// The state with its lock, and the condition variable for threads that wait for operations.
+/// Holds the state with its lock, and the condition variable for threads that wait for operations.
 pub struct Shared {
     state: Mutex<State>,
     /// Signalled when an operation is complete.

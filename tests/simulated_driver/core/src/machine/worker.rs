@@ -41,7 +41,8 @@ thread_local! {
     static FAILURE: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Makes the next operation that the calling thread submits fail with `code` when it is executed; `None` cancels this.
+/// Makes the next operation that the calling thread submits fail with `code` when it is executed. `None` cancels this
+/// request.
 pub fn fail_next(code: Option<u32>) {
     // While a thread terminates, its thread-local value is unavailable. Such a thread submits no operations.
     let _ = FAILURE.try_with(|failure| failure.set(code));

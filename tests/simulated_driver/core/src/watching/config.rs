@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use crate::fault::Fault;
 
-/// Settings that a test must choose before the first call of the driver.
+/// Settings that a test must choose before the first call of the driver, by environment variables.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `PYGPU_SIM_DEVICES`: number of devices.
     pub devices: usize,
-    /// `PYGPU_SIM_MEMORY`: size of each device's memory in bytes.
+    /// `PYGPU_SIM_MEMORY`: memory size of each device in bytes.
     pub memory: u64,
     /// `PYGPU_SIM_DELAY_US`: delay before each operation in microseconds, constant as in `200` or random as in `0-200`.
     pub delay: Delay,
     /// `PYGPU_SIM_SEED`: seed of the random delays. If it is set, the driver also holds back some operations until the
     /// host waits for them, or until a timeout.
     pub seed: u64,
-    /// Whether the driver holds back operations to test other legal orders.
+    /// Whether the driver holds back operations, in order to test other legal execution orders.
     pub reorders: bool,
     /// `PYGPU_SIM_FAULT`: calls that shall fail, as `name:nth:code[:times|sticky|async]`, separated by commas.
     pub faults: Vec<Fault>,

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Effect of an injected fault.
+/// Determines the effect of an injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
-    /// The call returns the error code without any other effect, this many times in a row.
+    /// The call returns the error code without any other effect. This happens the given number of times in a row.
     Times(u64),
     /// The call returns the error code, and so does every later call that needs the device's context.
     Sticky,
@@ -14,7 +14,7 @@ pub enum Manner {
     Asynchronous,
 }
 
-/// A fault that a test injects into a call.
+/// Describes a fault that a test injects into a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// Exported name of the function that shall fail.

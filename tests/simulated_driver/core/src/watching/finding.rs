@@ -1,4 +1,4 @@
-//! Records the mistakes that the driver detects in the program under test.
+//! Records the mistakes that the driver detects in the use of its functions by the tested program.
 
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::clock::Clock;
 use crate::region::Region;
 
-/// One access of an operation to a block.
+/// Describes one access of an operation to a block.
 #[derive(Clone, Debug)]
 pub struct Touch {
     /// Bytes that the operation accesses.
@@ -20,7 +20,7 @@ pub struct Touch {
     pub call: &'static str,
 }
 
-/// Recent accesses to one block.
+/// Holds the recent accesses to one block.
 #[derive(Default, Debug)]
 pub struct History(VecDeque<Touch>);
 

@@ -1,4 +1,4 @@
-//! Contains settings, injected faults, findings, the report at exit, and the choice of legal reorderings.
+//! Contains settings, injected faults, findings, the report at exit, and the choice of legal execution orders.
 
 pub mod config;
 pub mod control;

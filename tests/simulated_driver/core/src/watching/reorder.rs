@@ -1,4 +1,4 @@
-//! Chooses legal reorderings by a seed: some operations are held back until the host waits for them.
+//! Chooses legal orders of execution by a seed: some operations are held back until the host waits for them.
 //!
 //! A device may run unordered operations in any order. Threads that run operations as soon as possible nearly always
 //! produce the order of submission, in which a missing wait has no effect. Therefore the seed, the stream and the number

@@ -37,7 +37,7 @@ fn is_matrix(address: u64, rows: i32, lead: i32) -> bool {
     address != 0 && rows > 0 && lead >= rows
 }
 
-/// Returns whether an option with two values has the second value; `None` for an invalid value.
+/// Returns whether an option with two values has the second one, or `None` for an invalid value.
 fn choice(vendor: Vendor, value: u32, amds: u32) -> Option<bool> {
     match value.checked_sub(if vendor == Vendor::Amd { amds } else { 0 })? {
         0 => Some(false),
@@ -230,7 +230,7 @@ pub fn syevj_batched(
     })
 }
 
-/// Addresses to which a singular value decomposition writes its results.
+/// Holds the addresses to which a singular value decomposition writes its results.
 #[derive(Clone, Copy)]
 pub struct Sides {
     pub s: u64,

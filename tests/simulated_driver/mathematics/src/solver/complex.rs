@@ -1,4 +1,4 @@
-//! Implements complex numbers.
+//! Defines complex numbers and their arithmetic for the solvers.
 
 use std::iter::Sum;
 use std::ops::{Add, Div, Mul, Sub};

@@ -169,8 +169,8 @@ fn set_stream(handle: u64, stream: u64) -> u32 {
     })
 }
 
-/// Fault that a test injected: an error code that the call returns, or an iteration that does not converge (the test
-/// requests this by the greatest number instead of an error code).
+/// Describes a fault that a test injected: an error code that the call returns, or an iteration that does not converge
+/// (the test requests this by the greatest number instead of an error code).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,

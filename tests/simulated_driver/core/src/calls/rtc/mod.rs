@@ -151,7 +151,7 @@ fn spelled(option: &str) -> Option<String> {
     }
 }
 
-/// Properties in which NVRTC and hiprtc differ.
+/// Describes the properties in which NVRTC and hiprtc differ.
 pub struct Library {
     /// Function that returns whether the library accepts an option.
     pub takes: fn(&str) -> bool,

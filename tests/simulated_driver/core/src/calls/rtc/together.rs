@@ -16,7 +16,8 @@ use super::images::{folder, keep};
 use crate::kernel::engine::{Build, build};
 use crate::rtc;
 
-/// Maximum number of sources per unit; the image of each source contains all kernels of the unit.
+/// Maximum number of sources per unit. It is limited, because the image of each source contains all kernels of the
+/// unit.
 const MOST: usize = 32;
 const KERNEL: &str = "extern \"C\" __global__ ";
 /// Position of `e_flags` in a 64-bit ELF file.
