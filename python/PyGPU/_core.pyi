@@ -1680,6 +1680,17 @@ def empty_like_pinned(
     device: DeviceLike = None,
 ) -> NDArray[Any]: ...
 def _order_by_event(array: GPUArray, event: Event, record: bool) -> None: ...
+def _array_in_block(
+    owner: Any,
+    address: int,
+    nbytes: int,
+    offset: int,
+    shape: ShapeLike,
+    strides: ShapeLike,
+    dtype: DTypeLike,
+    *,
+    readonly: bool,
+) -> GPUArray: ...
 def _fft(
     name: str,
     a: Any,
