@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._native.fork_lock import fork_safe_lock
 from PyGPU._sharing.handle import BlockName
 
 __all__ = ["Memory", "allocate", "holding", "opened"]
 
 _PAGE_BYTES = 2 << 20
 """Page size of drivers in bytes. Drivers share whole pages, and may put several smaller blocks into one page."""
+
+_lock = fork_safe_lock()
+"""Lock of the first opening of a block."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
 """Blocks of this and other processes by token. A process opens each block once, so that it tracks all uses together."""
@@ -99,8 +103,13 @@ def opened(name: BlockName) -> Memory:
     RuntimeError
         If the block was freed.
     """
-    if (existing := _blocks.get(name.token)) is not None:
-        return _matching(existing, name)
+    with _lock:
+        existing = _blocks.get(name.token)
+        return _matching(_opened_elsewhere(name) if existing is None else existing, name)
+
+
+def _opened_elsewhere(name: BlockName) -> Memory:
+    """Open a block that this process has not opened yet."""
     if name.process == os.getpid():
         raise RuntimeError(
             f"open_shared: the memory was this process's ({name.process}) and is gone: keep an array over it as long "
@@ -117,7 +126,7 @@ def opened(name: BlockName) -> Memory:
             f"open_shared: process {name.process} has ended, or has freed the memory: the process that shares an array "
             f"keeps it until the others are done ({error})"
         ) from error
-    return _matching(_entered(Memory(name, device, address, keeper, is_own=False)), name)
+    return _entered(Memory(name, device, address, keeper, is_own=False))
 
 
 def _matching(memory: Memory, name: BlockName) -> Memory:
@@ -128,8 +137,9 @@ def _matching(memory: Memory, name: BlockName) -> Memory:
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block's object and return it, or return the object that another thread registered for the block."""
-    return _blocks.setdefault(memory.name.token, memory)
+    """Register a block's object and return it."""
+    _blocks[memory.name.token] = memory
+    return memory
 
 
 def _opened_file(name: BlockName) -> tuple[int, Any]:
