@@ -57,7 +57,7 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
 
 
 def test_holder_after_untold_holder_is_not_known_to_owner() -> None:
-    """Keep the mark of a chain in which one holder told nobody of its stream.
+    """Keep the mark of a chain in which one holder did not name its stream to its producer.
 
     Formerly, a handover from PyGPU to PyGPU set the mark again, and the soak dropped memory that another library owned
     while PyGPU worked on it. The soak reported its own mistake as wrong values.

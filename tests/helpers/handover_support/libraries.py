@@ -70,7 +70,7 @@ class Baton:
     stream: Any = None
     # Whether PyGPU, which owns the memory, is informed of `stream`, so that the holder may be dropped while it works.
     # An importing library informs only the library from which it imports, so no later holder is known after one that
-    # informed nobody (`rules.py`).
+    # informed no library (`rules.py`).
     is_stream_known: bool = True
     # Whether JAX allocated the memory. JAX reuses memory after its last owner without waiting for other libraries.
     is_of_jax: bool = False
