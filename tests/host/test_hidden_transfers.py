@@ -67,6 +67,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "resize": lambda x: PyGPU.resize(x, (3 * ROWS, SIDE)),
     "roll": lambda x: PyGPU.roll(x, 5),
     "trim_zeros": lambda x: PyGPU.trim_zeros(x.ravel()),
+    "unstack": lambda x: PyGPU.unstack(x, axis=1),
     "unravel_index": lambda x: PyGPU.unravel_index(x.astype("int64"), (ROWS, SIDE)),
     "ravel_multi_index": lambda x: PyGPU.ravel_multi_index((x.astype("int64") % 3,) * 2, (3, 3)),
 }

@@ -1,4 +1,4 @@
-"""Programs that pass memory between libraries and break a rule of `rules.py`, each with its legal twin.
+"""Programs that pass memory between libraries and break a rule of `rules.py`, each with its legal counterpart.
 
 The other library is the vendor's own functions on a slow stream of the simulated driver. A program returns whether all
 values are right. The driver also reports races between accesses that nothing orders.
