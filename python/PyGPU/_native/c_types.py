@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native.fork_lock import fork_safe_lock
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._native.vector_types import VECTORS
 
 __all__ = ["dtype_to_ctype", "get_or_register_dtype"]

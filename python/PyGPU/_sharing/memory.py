@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.fork_lock import fork_safe_lock
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._sharing.handle import BlockName
 
 __all__ = ["Memory", "allocate", "holding", "opened"]

@@ -330,7 +330,7 @@ pub(crate) fn _restore<'py>(
     }
     match restore(class, values, device.as_ref()) {
         Err(error) if errors::is_fork(py, &error) => {
-            py.import("PyGPU._native.fork_stub")?.getattr("ForkedArray")?.call1((class, values, device, error))
+            py.import("PyGPU._native.fork.fork_stub")?.getattr("ForkedArray")?.call1((class, values, device, error))
         }
         restored => Ok(restored?.into_any()),
     }

@@ -16,7 +16,7 @@ from PyGPU import _core
 from PyGPU._cupy.cuda.event import Event
 from PyGPU._cupy.cuda.runtime.constants import streamCaptureModeRelaxed, streamPerThread
 from PyGPU._cupy.cuda.runtime.streams import is_capturing
-from PyGPU._native.fork_lock import fork_safe_lock
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 
 __all__ = ["ExternalStream", "Stream", "get_current_stream"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native.fork_lock import fork_safe_lock
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._pycuda.curandom import tables
 from PyGPU._pycuda.curandom.base import Base
 from PyGPU._pycuda.curandom.seeds import check_type, uniform_types

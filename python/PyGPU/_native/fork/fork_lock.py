@@ -16,7 +16,7 @@ def fork_safe_lock() -> threading.RLock:
 
     Examples
     --------
-    >>> from PyGPU._native.fork_lock import fork_safe_lock
+    >>> from PyGPU._native.fork.fork_lock import fork_safe_lock
     >>> lock = fork_safe_lock()
     >>> with lock, lock:
     ...     print("locked twice")
