@@ -161,9 +161,11 @@ def cudaIpcOpenMemHandle(
         if bits != cudaIpcMemLazyEnablePeerAccess:
             raise StatusError(INVALID_VALUE)
         memory = _core.open_shared_memory(checked_handle)
+        address = memory.ptr
+        # From here on another thread that closes the same address may free this object instead of its own.
         with _lock:
-            _opened.setdefault(memory.ptr, []).append(memory)
-        return memory.ptr
+            _opened.setdefault(address, []).append(memory)
+        return address
 
     return value_of(0, open_handle)
 
