@@ -32,7 +32,7 @@ IMPORTS = {
     "PyGPU._cupy.cuda.memory_pointer": ("MemoryPointer",),
     "PyGPU._functions.indexing.flat_iterator": ("flatiter",),
     "PyGPU._native.compiled.occupancy": ("Occupancy",),
-    "PyGPU._native.fork_stub": ("ForkedArray",),
+    "PyGPU._native.fork.fork_stub": ("ForkedArray",),
     "PyGPU._sharing.handle": ("SharedHandle",),
     "PyGPU.typing": (
         "AddressLike", "Casting", "CopyKind", "DeviceLike", "Key", "Operand", "Order", "OrderACFK", "ShapeLike",

@@ -13,7 +13,7 @@ from typing_extensions import Buffer, TypeVar, disjoint_base
 from PyGPU._cupy.cuda.memory_pointer import MemoryPointer
 from PyGPU._functions.indexing.flat_iterator import flatiter
 from PyGPU._native.compiled.occupancy import Occupancy
-from PyGPU._native.fork_stub import ForkedArray
+from PyGPU._native.fork.fork_stub import ForkedArray
 from PyGPU._sharing.handle import SharedHandle
 from PyGPU.typing import (
     AddressLike,
@@ -1680,6 +1680,17 @@ def empty_like_pinned(
     device: DeviceLike = None,
 ) -> NDArray[Any]: ...
 def _order_by_event(array: GPUArray, event: Event, record: bool) -> None: ...
+def _array_in_block(
+    owner: Any,
+    address: int,
+    nbytes: int,
+    offset: int,
+    shape: ShapeLike,
+    strides: ShapeLike,
+    dtype: DTypeLike,
+    *,
+    readonly: bool,
+) -> GPUArray: ...
 def _fft(
     name: str,
     a: Any,

@@ -14,7 +14,8 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::fork_safe::ForkSafeOnce;
+use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
+use crate::log_queue::{self, LogLevel};
 
 /// Name of an environment variable. Only this file creates values of this type, so that its list of variables is
 /// complete.
@@ -36,6 +37,7 @@ impl Variable {
     pub const DEVICE: Self = Self("PYGPU_DEVICE");
     pub const FUSION: Self = Self("PYGPU_FUSION");
     pub const FUSION_COMPILE: Self = Self("PYGPU_FUSION_COMPILE");
+    pub const NVRTC: Self = Self("PYGPU_NVRTC");
     pub const OWN_CXX: Self = Self("PYGPU_CXX");
     pub const PINNED_LIMIT: Self = Self("PYGPU_PINNED_LIMIT");
     pub const PROFILE: Self = Self("PYGPU_PROFILE");
@@ -129,6 +131,18 @@ fn first() -> &'static Settings {
     }
 }
 
+/// Logs a warning, once for each variable, that the value of an environment variable is ignored.
+pub fn warn_ignored(variable: Variable, text: &str, expected: &str) {
+    static WARNED: ForkSafeMutex<Vec<Variable>> = ForkSafeMutex::new(Vec::new());
+    let mut warned = WARNED.lock();
+    if !warned.contains(&variable) {
+        warned.push(variable);
+        log_queue::log(LogLevel::Warning, || {
+            format!("{}={text} is ignored: its values are {expected}", variable.name())
+        });
+    }
+}
+
 impl Settings {
     /// Creates settings from pairs of names and values.
     pub fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
@@ -151,6 +165,24 @@ impl Settings {
         (!text.is_empty()).then_some(text)
     }
 
+    /// Returns whether a switch is on: `1`, `on`, `true` or `yes`, or the opposites, in any case. The default applies if
+    /// the variable is empty or not set, and to any other value, with a warning.
+    pub fn is_on(&self, variable: Variable, default: bool) -> bool {
+        let Some(text) = self.text(variable) else { return default };
+        match text.to_ascii_lowercase().as_str() {
+            "1" | "on" | "true" | "yes" => true,
+            "0" | "off" | "false" | "no" => false,
+            _ => {
+                warn_ignored(
+                    variable,
+                    &text,
+                    if default { "'1' (the default) or '0'" } else { "'0' (the default) or '1'" },
+                );
+                default
+            }
+        }
+    }
+
     /// Returns all environment variables, for a child process.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -163,7 +195,7 @@ impl Settings {
 
     /// Returns whether the disk cache is disabled.
     pub fn cache_is_off(&self) -> bool {
-        self.filled(Variable::CACHE).is_some_and(|value| value == "0" || value.eq_ignore_ascii_case("off"))
+        !self.is_on(Variable::CACHE, true)
     }
 
     /// Returns the folder of the disk cache, or `None` if the cache is disabled or no folder can be determined.
@@ -232,6 +264,24 @@ mod tests {
         assert_eq!(settings.text(Variable::CACHE), None);
         assert_eq!(settings.temporary(), Path::new("/there"));
         assert_eq!(Settings::default().temporary(), Path::new("/tmp"));
+    }
+
+    #[test]
+    fn switch_has_default_for_absent_and_for_unknown_value() {
+        for (text, expected) in
+            [("1", true), (" ON ", true), ("yes", true), ("0", false), ("False", false), ("no", false)]
+        {
+            for default in [true, false] {
+                assert_eq!(settings(&[("PYGPU_TF32", text)]).is_on(Variable::TF32, default), expected, "{text}");
+            }
+        }
+        for text in ["", "2", "maybe"] {
+            for default in [true, false] {
+                assert_eq!(settings(&[("PYGPU_TF32", text)]).is_on(Variable::TF32, default), default, "{text}");
+            }
+        }
+        assert!(settings(&[("PYGPU_CACHE", "off")]).cache_is_off());
+        assert!(!settings(&[("PYGPU_CACHE", "offf")]).cache_is_off());
     }
 
     #[test]

@@ -60,8 +60,8 @@ pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + 
 fn waits_for_producers() -> bool {
     static WAITS: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *WAITS.get().unwrap_or_else(|| {
-        let asked = settings::get().get(Variable::CUDA_ARRAY_INTERFACE_SYNC);
-        WAITS.get_or_init(|| asked.is_none_or(|value| value != "0"))
+        let settings = settings::get();
+        WAITS.get_or_init(|| settings.is_on(Variable::CUDA_ARRAY_INTERFACE_SYNC, true))
     })
 }
 

@@ -141,8 +141,7 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, BlockS
 fn most_kept(stream: &Stream) -> Result<usize> {
     const MOST: u64 = 32 << 20;
     static IS_ON: ForkSafeOnce<bool> = ForkSafeOnce::new();
-    let is_on =
-        || *IS_ON.get_or_init(|| !matches!(settings::get().text(Variable::RECYCLE).as_deref(), Some("0" | "off")));
+    let is_on = || *IS_ON.get_or_init(|| settings::get().is_on(Variable::RECYCLE, true));
     if !stream.has_block_cache() || !is_on() || backend::is_forked() || capture::number_of(stream)?.is_some() {
         return Ok(0);
     }

@@ -34,6 +34,7 @@ import hostile_peer
 import PyGPU
 import simulated
 from handover_support.libraries import Baton, Host, Library, Own, peers
+from handover_support.rules import PROGRAM, rule_of
 from handover_support.ways import ways_to
 
 BATONS_PER_THREAD = 6
@@ -87,14 +88,18 @@ class Thread:
         if not ways:
             return
         way = self.choices.choice(sorted(ways))
+        rule = rule_of(baton.library.name, target.name, way)
         label = f"{baton.library.name} -> {target.name} by {way}"
         baton.history.append(label)
         stream = target.stream(self.choices)
         before = baton.holder
         ahead = Baton(None, target, baton.expected, baton.device, stream)
         with baton.library.working(baton), target.working(ahead), stream_of(target, stream):
+            if rule.first_use == PROGRAM:
+                baton.library.finish(baton)
             baton.holder = ways[way](before, baton, self.choices)
-        baton.is_stream_known = isinstance(baton.library, Own) and way != "hostile"
+        # A chain of holders is known to the owner only if each holder has told its producer.
+        baton.is_stream_known &= rule.end != PROGRAM
         baton.library, baton.stream = target, stream
         if self.choices.random() < 0.6:
             baton.kept.append(before)

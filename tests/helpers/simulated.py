@@ -37,7 +37,7 @@ class Driver:
         library.sim_delay_between.restype = None
         library.sim_set_memory_limit.argtypes = [ctypes.c_int, ctypes.c_uint64]
         library.sim_call_count.argtypes = [ctypes.c_char_p]
-        library.sim_call_count.restype = ctypes.c_uint64
+        library.sim_call_count.restype = library.sim_transferred.restype = ctypes.c_uint64
         for name in ("sim_reports", "sim_calls", "sim_live", "sim_launches"):
             getattr(library, name).argtypes = [ctypes.c_char_p, ctypes.c_size_t]
             getattr(library, name).restype = ctypes.c_size_t
@@ -116,6 +116,10 @@ class Driver:
     def call_count(self, name: str) -> int:
         """Return the number of calls of a function."""
         return self.library.sim_call_count(name.encode())
+
+    def transferred(self) -> tuple[int, int]:
+        """Return the bytes that copies have moved from the host to devices, and from devices to the host."""
+        return self.library.sim_transferred(0), self.library.sim_transferred(1)
 
     def reset_state(self) -> None:
         """Clear faults, delays, limits and failed contexts. Without this call, only a new process would clear them."""

@@ -11,6 +11,7 @@ import pytest
 
 import handovers
 import hostile_peer
+from handover_support.rules import CONSUMER, NOBODY, OWNER, PRODUCER, PROGRAM, RULES, rule_of
 
 OPERATIONS = 1200
 pytestmark = [
@@ -55,6 +56,38 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
     assert "seed 4: " in failures[0]
     assert "Mismatch" in failures[0]
     assert "made on " in failures[0]
+
+
+def test_holder_after_untold_holder_is_not_known_to_owner() -> None:
+    """Keep the mark of a chain in which one holder did not name its stream to its producer.
+
+    Formerly, a handover from PyGPU to PyGPU set the mark again, and the soak dropped memory that another library owned
+    while PyGPU worked on it. The soak reported its own mistake as wrong values.
+    """
+    thread = handovers.Run(5, 1, []).threads[0]
+    for is_known in (True, False):
+        seen = set()
+        for _ in range(60):
+            baton = thread.new()
+            baton.is_stream_known = is_known
+            thread.hand_over(baton)
+            label = baton.history[-1]
+            way = label.rpartition(" by ")[2]
+            seen.add(way)
+            assert baton.is_stream_known is (is_known and rule_of("PyGPU", baton.library.name, way).end != PROGRAM), (
+                label
+            )
+            baton.library.finish(baton)
+        assert {"from_dlpack", "hostile", "table"} <= seen
+
+
+def test_each_rule_names_known_sides_and_has_general_form() -> None:
+    for (_, consumer, way), rule in RULES.items():
+        assert rule.first_use in (PRODUCER, CONSUMER, PROGRAM, NOBODY)
+        assert rule.end in (OWNER, PROGRAM, NOBODY)
+        assert ("*", consumer, way) in RULES
+    with pytest.raises(KeyError):
+        rule_of("PyGPU", "torch", "no such way")
 
 
 @pytest.mark.starts_processes

@@ -7,6 +7,8 @@ import gc
 import multiprocessing
 import os
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -166,3 +168,63 @@ def test_two_processes_share_one_array() -> None:
         with contextlib.suppress(OSError):
             process.kill()
         process.join(60)
+
+
+@pytest.mark.skipif(not CPU, reason="blocks of the CPU are files")
+def test_file_of_shared_block_cannot_be_truncated() -> None:
+    """Keep the size of the file, because an access behind its end would end this process by a bus error."""
+    a = PyGPU.full(10_000, 3.0, shared=True)
+    block = a.share().block
+    assert block is not None
+    for nbytes in (0, 4096, 10**6):
+        with pytest.raises(PermissionError):
+            os.truncate(f"/proc/self/fd/{block.memory}", nbytes)
+    assert a.sum().item() == 30_000.0
+
+
+@pytest.mark.skipif(not CPU, reason="blocks of the CPU are files")
+@pytest.mark.starts_processes
+def test_open_shared_rejects_file_that_may_be_truncated() -> None:
+    token = "5ea1ed"
+    with os.fdopen(os.memfd_create(f"pygpu-{token}"), "wb") as file:
+        file.truncate(80)
+        handle = PyGPU.zeros(10, shared=True).share()
+        assert handle.block is not None
+        block = replace(handle.block, token=token, memory=file.fileno())
+        script = "import pickle, sys, PyGPU\nPyGPU.open_shared(pickle.load(sys.stdin.buffer))"
+        for nbytes, said in ((80, "no seals"), (79, "79 bytes of memory, and the file has 80")):
+            sent = pickle.dumps(replace(handle, block=replace(block, nbytes=nbytes)))
+            done = subprocess.run([sys.executable, "-c", script], input=sent, capture_output=True, timeout=60)
+            assert done.returncode == 1
+            assert said in done.stderr.decode()
+
+
+def test_open_shared_rejects_elements_outside_of_block() -> None:
+    a = PyGPU.zeros((4, 5), "f4", shared=True)
+    handle = a.share()
+    for changed in (
+        {"offset": 4},
+        {"offset": 2**62},
+        {"shape": (4, 6)},
+        {"shape": (2**40, 2**40)},
+        {"strides": (24, 4)},
+        {"strides": (-20, 4)},
+        {"strides": (2**62, 4)},
+        {"dtype": np.dtype("f8")},
+        {"shape": (0, 5), "offset": 81},
+    ):
+        with pytest.raises(ValueError, match=r"block of 80 bytes|too big|beyond 64 bits"):
+            PyGPU.open_shared(replace(handle, **changed))
+    for changed, said in (
+        ({"offset": -4}, "offset is -4"),
+        ({"block": None}, "names no memory block"),
+        ({"strides": (4,)}, "2 lengths in shape and 1 strides"),
+        ({"event": b"123"}, "event is a driver's handle of 64 bytes"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            PyGPU.open_shared(replace(handle, **changed))
+    with pytest.raises(ValueError, match="the handle was changed"):
+        PyGPU.open_shared(replace(handle, block=replace(handle.block, nbytes=1 << 20)))
+    with pytest.raises(TypeError, match="dtype of a SharedHandle is dtype, not str"):
+        PyGPU.open_shared(replace(handle, dtype="f4"))
+    np.testing.assert_array_equal(PyGPU.open_shared(handle).get(), a.get())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import uuid
 from typing import Any
@@ -36,10 +37,57 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
     return header, dense
 
 
+def _field(header: Any, name: str, *types: type) -> Any:
+    """Return a field of a received header.
+
+    Raises
+    ------
+    ValueError
+        If the header has no such field, or a field of another type.
+    """
+    value = header.get(name) if isinstance(header, dict) else None
+    if type(value) not in types:
+        expected = " or ".join(expected.__name__ for expected in types)
+        raise ValueError(f"message of a GPUArray: {name} in the header is {expected}, not {value!r:.80}")
+    return value
+
+
+def _lengths(header: _Header, name: str) -> tuple[int, ...]:
+    lengths = tuple(_field(header, name, list, tuple))
+    if not all(type(length) is int and 0 <= length < 2**63 for length in lengths):
+        raise ValueError(f"message of a GPUArray: {name} in the header contains lengths, not {lengths!r:.80}")
+    return lengths
+
+
+def _dtype(header: _Header) -> np.dtype[Any]:
+    """Return the dtype of a header, which is a pickle, as are the other parts of Dask's messages."""
+    pickled = _field(header, "dtype", bytes)
+    try:
+        dtype = pickle.loads(pickled)
+    except Exception as error:  # `pickle` raises various errors for bytes that are no pickle
+        raise ValueError(f"message of a GPUArray: dtype in the header is no pickle ({error})") from error
+    if not isinstance(dtype, np.dtype):
+        raise ValueError(f"message of a GPUArray: dtype in the header is a pickle of {dtype!r:.80}")
+    return dtype
+
+
 def _from_header(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
-    """Return a view of received bytes as the array that the header describes."""
-    sent = flat.view(pickle.loads(header["dtype"])).reshape(header["sent"], order=header["order"])
-    shape = tuple(header["shape"])
+    """Return a view of received bytes as the array that the header describes.
+
+    Raises
+    ------
+    ValueError
+        If the header has wrong fields, or describes another number of bytes.
+    """
+    shape, sent_shape, dtype = _lengths(header, "shape"), _lengths(header, "sent"), _dtype(header)
+    order = _field(header, "order", str)
+    nbytes = math.prod(sent_shape) * dtype.itemsize
+    if nbytes != flat.nbytes:
+        raise ValueError(
+            f"message of a GPUArray: the header describes {nbytes} bytes ({dtype}, {sent_shape}), and the frame has "
+            f"{flat.nbytes}"
+        )
+    sent = flat.view(dtype).reshape(sent_shape, order=order)
     return sent if sent.shape == shape else _core.broadcast_to(sent, shape)
 
 
@@ -49,9 +97,19 @@ def _device(header: _Header) -> int | None:
     An array that a worker spilled returns to its original device. An array from another worker goes to the current
     device of this worker, regardless of the sender's device number.
     """
-    process, index = header["device"]
-    is_own = process == _PROCESS and index < _core.device_count()
+    device = _field(header, "device", list, tuple)
+    if len(device) != 2 or type(device[1]) is not int:
+        raise ValueError(f"message of a GPUArray: device in the header is a process and a number, not {device!r:.80}")
+    process, index = device
+    is_own = process == _PROCESS and 0 <= index < _core.device_count()
     return index if is_own else None
+
+
+def _frame(frames: list[Any]) -> Any:
+    """Return the only frame of a message."""
+    if len(frames) != 1:
+        raise ValueError(f"message of a GPUArray on a device: one frame is expected, not {len(frames)}")
+    return frames[0]
 
 
 def _bytes(dense: _core.GPUArray) -> _core.GPUArray:
@@ -82,8 +140,8 @@ def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
 
 
 def from_device_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
-    """Return the array from its header and from the frame that UCX received in device memory."""
-    return _from_header(header, _core.asarray(frames[0]))
+    """Return the array over a frame that UCX received in device memory."""
+    return _from_header(header, _core.asarray(_frame(frames)).reshape(-1).view(np.uint8))
 
 
 def register() -> None:

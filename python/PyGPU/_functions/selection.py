@@ -236,14 +236,35 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     source = flat(a) if axis is None else a
     axis_index = 0 if axis is None else normalize_axis(axis, source.ndim)
     length = source.shape[axis_index]
-    if not isinstance(repeats, _core.GPUArray):
-        counts = np.asarray(repeats)
-        if counts.size == 1:
-            return _repeated(source, int(np.repeat(0, counts).size), axis_index)
-        source_indices: Any = np.repeat(np.arange(length), counts)
-    else:
+    if isinstance(repeats, _core.GPUArray):
         source_indices = _repeat_indices(source, repeats, length)
-    return _core._take(source, device_indices(source, source_indices), axis_index, None, "wrap" if length else "raise")
+    else:
+        counts = _host_counts(repeats)
+        if counts.size == 1:
+            return _repeated(source, int(counts.item()), axis_index)
+        _check_counts(counts.size, length)
+        if (counts < 0).any():
+            raise ValueError("repeats may not contain negative values.")
+        # Only the counts are uploaded, because the indices may be many more.
+        device_counts = _core.asarray(counts, device=source.device)
+        source_indices = _indices_of_runs(device_counts, int(counts.sum()))
+    return _core._take(source, source_indices, axis_index, None, "wrap" if length else "raise")
+
+
+def _host_counts(repeats: Any) -> np.ndarray[Any, Any]:
+    """Return numbers of repetitions on the host; raise NumPy's errors for other values."""
+    # As NumPy, Python's numbers are truncated to integers, and arrays are not.
+    counts = np.asarray(repeats, None if isinstance(repeats, (np.ndarray, np.generic)) else np.int64)
+    if not np.can_cast(counts.dtype, np.int64, "safe"):
+        raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if counts.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    return counts.astype(np.int64)
+
+
+def _check_counts(size: int, length: int) -> None:
+    if size != length:
+        raise ValueError(f"operands could not be broadcast together with shape ({length},) ({size},)")
 
 
 def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
@@ -263,14 +284,20 @@ def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> 
     counts = flat(repeats.astype(np.int64))
     if counts.size == 1:
         counts = _core.broadcast_to(counts, (length,)).copy()
-    if counts.size != length:
-        raise ValueError(f"operands could not be broadcast together with shape ({length},) ({counts.size},)")
+    _check_counts(counts.size, length)
     if length == 0:
         return counts
     minimum, total = counts.min(), counts.sum().item()
     if minimum.item() < 0:
         raise ValueError("repeats may not contain negative values.")
-    return _core._searchsorted(counts.cumsum(), _core.arange(total, device=a.device), True)
+    return _indices_of_runs(counts, total)
+
+
+def _indices_of_runs(counts: _core.GPUArray, total: int) -> _core.GPUArray:
+    """Return each index as often as its count, of which there are `total` in all."""
+    if total == 0:
+        return _core.empty(0, np.int64, device=counts.device)
+    return _core._searchsorted(counts.cumsum(), _core.arange(total, device=counts.device), True)
 
 
 def _index_key(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:

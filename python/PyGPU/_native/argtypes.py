@@ -160,5 +160,6 @@ def as_argtype(
         name = (
             f"as_argtype({'any' if checked_dtype is None else checked_dtype}, ndim={'any' if ndim is None else ndim})"
         )
-        _cache[key] = type(name, (ArrayArgument,), {**fields, "__module__": "PyGPU"})
+        # If two threads create a type at once, `setdefault` keeps one type.
+        return _cache.setdefault(key, type(name, (ArrayArgument,), {**fields, "__module__": "PyGPU"}))
     return _cache[key]

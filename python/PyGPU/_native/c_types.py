@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._native.vector_types import VECTORS
 
 __all__ = ["dtype_to_ctype", "get_or_register_dtype"]
 
+_lock = fork_safe_lock()
 registered: dict[str, np.dtype[Any]] = dict(VECTORS)
 # If a dtype has two names, such as `long2` and `longlong2`, generated sources use the first one.
 _names: dict[np.dtype[Any], str] = {dtype: name for name, dtype in reversed(VECTORS.items())}
@@ -64,13 +66,14 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     if dtype is None:
         return parse_type(names[0])
     registered_dtype: np.dtype[Any] = np.dtype(dtype)
-    for name in names:
-        existing = _find_dtype(name)
-        if existing is not None and existing != registered_dtype:
-            raise RuntimeError(f"the name '{name}' means {existing} already")
-    for name in names:
-        registered_dtype = registered.setdefault(name, registered_dtype)
-    _names.setdefault(registered_dtype, names[0])
+    with _lock:
+        for name in names:
+            existing = _find_dtype(name)
+            if existing is not None and existing != registered_dtype:
+                raise RuntimeError(f"the name '{name}' means {existing} already")
+        for name in names:
+            registered_dtype = registered.setdefault(name, registered_dtype)
+        _names.setdefault(registered_dtype, names[0])
     return registered_dtype
 
 

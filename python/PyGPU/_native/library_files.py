@@ -34,7 +34,7 @@ def candidates() -> list[str]:
     Returns
     -------
     list of str
-        Full paths. If the environment variable ``PYGPU_NVRTC`` is set, its file is the only element.
+        Full paths. They are unused if the environment variable ``PYGPU_NVRTC`` names a file.
 
     Examples
     --------
@@ -42,8 +42,7 @@ def candidates() -> list[str]:
     >>> isinstance(library_files.candidates(), list)
     True
     """
-    override = os.environ.get("PYGPU_NVRTC")
-    return [override] if override else list(dict.fromkeys(_nvrtc_files()))
+    return list(dict.fromkeys(_nvrtc_files()))
 
 
 def by_pathfinder() -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._random.random_state import RandomState
 
-_lock = threading.Lock()
+_lock = fork_safe_lock()
 _states: dict[_core.Device, RandomState] = {}
 
 

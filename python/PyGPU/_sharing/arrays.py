@@ -12,6 +12,7 @@ from PyGPU import _core
 from PyGPU._names.public import public
 from PyGPU._sharing.handle import SharedHandle
 from PyGPU._sharing.memory import Memory, allocate, holding, opened
+from PyGPU._sharing.validation import check_handle
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -80,13 +81,19 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
 
     Raises
     ------
+    TypeError
+        If `handle` is no handle, or one of its fields has a wrong type.
     ValueError
-        If the device is not visible to this process, or the handle belongs to another machine or backend.
+        If the device is not visible to this process, or the handle belongs to another machine or backend. Also if the
+        handle was changed: if a field is inconsistent, or an element would lie outside of the memory.
     RuntimeError
         If the process that shared the array has ended, or has freed the memory.
 
     Notes
     -----
+    A changed handle cannot make PyGPU access memory outside of the block. Unpickling is not safe, however: accept
+    pickles only from trusted processes.
+
     Work of this process on the array runs after the work that the sharing process enqueued before ``share``. Later
     work of both processes is not synchronized: call ``synchronize`` and then notify the other process (by a queue, a
     barrier or MPI), or send another handle.
@@ -98,8 +105,7 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
     >>> PyGPU.open_shared(a[:, 1].share()).tolist()
     [5.0, 5.0]
     """
-    if not isinstance(handle, SharedHandle):
-        raise TypeError(f"open_shared takes what GPUArray.share() gave, not {type(handle).__name__}")
+    check_handle(handle)
     if handle.block is None:
         return _core.empty(handle.shape, handle.dtype)
     memory = opened(handle.block)
@@ -107,9 +113,18 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
         parts = (handle.offset, handle.shape, handle.strides, handle.dtype)
         array = _over(memory, *parts, readonly=handle.readonly)
         if handle.event is not None and not memory.is_own:
-            event = _core.Event.from_ipc_handle(handle.event)
-            _core._order_by_event(array, event, False)
+            _core._order_by_event(array, _opened_event(handle.event), False)
     return array
+
+
+def _opened_event(handle: bytes) -> _core.Event:
+    try:
+        return _core.Event.from_ipc_handle(handle)
+    except (_core.CudaError, _core.NotSupportedError) as error:
+        raise RuntimeError(
+            "open_shared: the event of the handle cannot be opened: the process that shared the array has ended, has "
+            f"freed the memory, or sent another handle ({error})"
+        ) from error
 
 
 def _over(
@@ -121,8 +136,9 @@ def _over(
     *,
     readonly: bool,
 ) -> _core.GPUArray:
-    address = memory.address + offset
-    return _core.from_pointer(address, shape, dtype, strides, owner=memory, readonly=readonly)
+    return _core._array_in_block(
+        memory, memory.address, memory.nbytes, offset, shape, strides, dtype, readonly=readonly
+    )
 
 
 def _lengths(shape: ShapeLike) -> tuple[int, ...]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import uuid
 import weakref
 from pathlib import Path
 from typing import Any
 
-import numpy
-
 from PyGPU import _core
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._sharing.handle import BlockName
 
 __all__ = ["Memory", "allocate", "holding", "opened"]
 
 _PAGE_BYTES = 2 << 20
 """Page size of drivers in bytes. Drivers share whole pages, and may put several smaller blocks into one page."""
+
+_lock = fork_safe_lock()
+"""Lock of the first opening of a block."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
 """Blocks of this and other processes by token. A process opens each block once, so that it tracks all uses together."""
@@ -30,6 +31,11 @@ class Memory:
         self.name, self.device, self.address, self.is_own = name, device, address, is_own
         self._keeper = keeper
         self._events: dict[str, _core.Event] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Return the size of the block, which is at most the size of the opened memory."""
+        return self.name.nbytes
 
     def event(self) -> _core.Event:
         """Return the block's event, for which other processes wait before they use the block for the first time."""
@@ -62,15 +68,13 @@ def allocate(nbytes: int, device: _core.Device) -> Memory:
     if device.kind == "cpu":
         if not hasattr(os, "memfd_create"):
             raise _core.NotSupportedError("shared=True on the CPU needs memfd_create, which this system does not have")
-        file = os.memfd_create(_file_name(token))
+        from PyGPU._sharing.memory_file import create_file
+
+        handle: bytes | int
         try:
-            os.ftruncate(file, nbytes)
-            address, keeper = _mapped(file, nbytes)
+            address, keeper, handle = create_file(token, nbytes)
         except (OSError, ValueError) as error:
-            os.close(file)
             raise _core.OutOfMemoryError(f"{nbytes} bytes of shared memory: {error}") from None
-        weakref.finalize(keeper, os.close, file).atexit = False
-        handle: bytes | int = file
     else:
         from PyGPU._native.device_memory import mem_alloc
 
@@ -85,7 +89,7 @@ def holding(array: _core.GPUArray) -> Memory | None:
     """Return the block that contains an array's elements, if other processes can open it."""
     address = array.ptr
     blocks = (reference() for reference in _blocks.valuerefs())
-    return next((block for block in blocks if block and 0 <= address - block.address < block.name.nbytes), None)
+    return next((block for block in blocks if block and 0 <= address - block.address < block.nbytes), None)
 
 
 def opened(name: BlockName) -> Memory:
@@ -94,12 +98,18 @@ def opened(name: BlockName) -> Memory:
     Raises
     ------
     ValueError
-        If the block belongs to another machine or backend, or to a device that is not visible.
+        If the block belongs to another machine or backend, or to a device that is not visible, or if the name was
+        changed.
     RuntimeError
         If the block was freed.
     """
-    if (existing := _blocks.get(name.token)) is not None:
-        return existing
+    with _lock:
+        existing = _blocks.get(name.token)
+        return _matching(_opened_elsewhere(name) if existing is None else existing, name)
+
+
+def _opened_elsewhere(name: BlockName) -> Memory:
+    """Open a block that this process has not opened yet."""
     if name.process == os.getpid():
         raise RuntimeError(
             f"open_shared: the memory was this process's ({name.process}) and is gone: keep an array over it as long "
@@ -111,7 +121,7 @@ def opened(name: BlockName) -> Memory:
     try:
         with device:
             address, keeper = _opened_file(name) if device.kind == "cpu" else _opened_by_driver(name)
-    except (OSError, ValueError, _core.CudaError) as error:
+    except (OSError, _core.CudaError) as error:
         raise RuntimeError(
             f"open_shared: process {name.process} has ended, or has freed the memory: the process that shares an array "
             f"keeps it until the others are done ({error})"
@@ -119,36 +129,35 @@ def opened(name: BlockName) -> Memory:
     return _entered(Memory(name, device, address, keeper, is_own=False))
 
 
+def _matching(memory: Memory, name: BlockName) -> Memory:
+    """Return the block with the token of a name, after checking that the other fields are equal too."""
+    if memory.name != name:
+        raise ValueError(f"open_shared: the handle was changed: the block is known as {memory.name}, not as {name}")
+    return memory
+
+
 def _entered(memory: Memory) -> Memory:
-    """Register the object of a block, or return the object that another thread has registered for the same block."""
-    return _blocks.setdefault(memory.name.token, memory)
-
-
-def _file_name(token: str) -> str:
-    return f"pygpu-{token}"
-
-
-def _mapped(file: int, nbytes: int) -> tuple[int, Any]:
-    keeper = numpy.frombuffer(mmap.mmap(file, nbytes), numpy.uint8)
-    return keeper.ctypes.data, keeper
+    """Register a block's object and return it."""
+    _blocks[memory.name.token] = memory
+    return memory
 
 
 def _opened_file(name: BlockName) -> tuple[int, Any]:
-    path = f"/proc/{name.process}/fd/{name.memory!r}"
-    if _file_name(name.token) not in os.readlink(path):
-        raise FileNotFoundError("its number is another file's by now")
-    # The file can be closed: its memory mapping remains valid.
-    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        return _mapped(file, name.nbytes)
-    finally:
-        os.close(file)
+    if not isinstance(name.memory, int):
+        raise ValueError(f"open_shared: the handle of the block on {name.device} has no file descriptor")
+    from PyGPU._sharing.memory_file import open_file
+
+    return open_file(name)
 
 
 def _opened_by_driver(name: BlockName) -> tuple[int, Any]:
     if not isinstance(name.memory, bytes):
-        raise ValueError("the handle has no driver's handle")
+        raise ValueError(f"open_shared: the handle of the block on {name.device} has no driver's handle")
     keeper = _core.open_shared_memory(name.memory)
+    if keeper.nbytes < name.nbytes:
+        raise ValueError(
+            f"open_shared: the handle states {name.nbytes} bytes of memory, and the block has {keeper.nbytes}"
+        )
     return keeper.ptr, keeper
 
 

@@ -63,7 +63,12 @@ fn overrides() -> &'static CopyOverrides {
                     Some(("group", Ok(group @ 1..=4096))) => asked.tuning.group = group,
                     Some(("lanes", Ok(lanes @ (1 | 2 | 4 | 8 | 16)))) => asked.tuning.lanes = lanes,
                     Some(("turns", Ok(turns @ (1 | 2 | 4)))) => asked.tuning.turns = turns,
-                    _ => {}
+                    _ if word.is_empty() => {}
+                    _ => settings::warn_ignored(
+                        Variable::STRIDED_COPY,
+                        &text,
+                        "'tiles', 'flat', 'driver', 'group=8', 'lanes=8' and 'turns=2', with commas between them",
+                    ),
                 },
             }
         }

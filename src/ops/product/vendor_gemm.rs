@@ -36,14 +36,20 @@ fn threshold() -> Option<(i64, i64)> {
     static KNOWN: ForkSafeOnce<Option<(i64, i64)>> = ForkSafeOnce::new();
     *KNOWN.get_or_init(|| match settings::get().text(Variable::BLAS).as_deref() {
         Some("own") => None,
-        Some(text) => Some(text.parse().map_or((LARGE, LARGE_EACH), |least| (least, 0))),
+        Some(text) => match text.parse::<u32>() {
+            Ok(least) => Some((least.into(), 0)),
+            Err(_) => {
+                settings::warn_ignored(Variable::BLAS, text, "'own' and a number of multiply-adds");
+                Some((LARGE, LARGE_EACH))
+            }
+        },
         None => Some((LARGE, LARGE_EACH)),
     })
 }
 
 fn is_tf32() -> bool {
     static KNOWN: ForkSafeOnce<bool> = ForkSafeOnce::new();
-    *KNOWN.get_or_init(|| settings::get().text(Variable::TF32).is_some_and(|text| text != "0"))
+    *KNOWN.get_or_init(|| settings::get().is_on(Variable::TF32, false))
 }
 
 /// Returns the library's type for a scalar type; `None` if BLAS does not support it.

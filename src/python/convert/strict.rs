@@ -33,7 +33,7 @@ pub(crate) fn is_strict() -> bool {
 
 #[cold]
 fn read_setting() -> bool {
-    let strict = settings::get().filled(Variable::STRICT).is_some_and(|value| value != "0");
+    let strict = settings::get().is_on(Variable::STRICT, false);
     STRICT.store(u8::from(strict), Ordering::Relaxed);
     strict
 }

@@ -20,6 +20,19 @@ use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
 use pygpu_ops::{Argument, ArgumentRole};
 
+/// Returns an attribute of a declared argument.
+///
+/// # Errors
+/// `TypeError` for an object that declares no argument.
+fn declared_attribute<'py>(entry: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    entry.getattr_opt(name)?.ok_or_else(|| {
+        PyTypeError::new_err(format!(
+            "arguments are declared by C declarations such as 'float *x', VectorArg and ScalarArg, not by {}",
+            entry.get_type()
+        ))
+    })
+}
+
 /// Parses declared arguments: a C declaration, or a list of `VectorArg` and `ScalarArg`.
 pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     let py = declared.py();
@@ -34,15 +47,15 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
         if entry.cast::<PyString>().is_ok() {
             entry = types()?.getattr("parse_c_arg")?.call1((entry,))?;
         }
-        let dtype_object = entry.getattr(intern!(py, "dtype"))?;
+        let dtype_object = declared_attribute(&entry, intern!(py, "dtype"))?;
         let c_type = match entry.getattr_opt(intern!(py, "c_type"))? {
             Some(text) => text.extract()?,
             None => types()?.getattr("dtype_to_ctype")?.call1((&dtype_object,))?.extract()?,
         };
-        let is_vector = entry.getattr(intern!(py, "is_vector"))?.is_truthy()?;
+        let is_vector = declared_attribute(&entry, intern!(py, "is_vector"))?.is_truthy()?;
         let constant = entry.getattr_opt(intern!(py, "constant"))?.map_or(Ok(false), |value| value.is_truthy())?;
         list.push(Argument {
-            name: entry.getattr(intern!(py, "name"))?.extract()?,
+            name: declared_attribute(&entry, intern!(py, "name"))?.extract()?,
             c_type,
             dtype: dtypes::from_python(&dtype_object)?,
             role: if is_vector { ArgumentRole::Vector { constant } } else { ArgumentRole::Scalar },

@@ -1,14 +1,21 @@
 //! Shares arrays with other processes. The Python part is in `PyGPU._sharing`.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::array::class::GpuArray;
+use super::memory_argument::MemoryArgument;
+use crate::array::class::{GpuArray, new_at};
+use crate::array::memory_owner::MemoryOwner;
+use crate::callback::SendPyObject;
+use crate::convert::{dtype, shape};
 use crate::finalization;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::py_once::intern;
 use crate::runtime::event::PyEvent;
-use pygpu_device::stream;
+use pygpu_backend::Address;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::Layout;
 use pygpu_memory::{Access, ordered};
 
 #[pymethods]
@@ -75,6 +82,80 @@ fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, reco
     Ok(())
 }
 
+/// Returns the address of element zero after checking that all elements are within a block of `nbytes` bytes.
+///
+/// # Errors
+/// `ValueError` with the range of the elements and the size of the block.
+fn address_within(first: Address, nbytes: usize, offset: i64, layout: &Layout) -> PyResult<Address> {
+    let (low, high) = layout.extent().unwrap_or((offset, offset));
+    let is_within = low >= 0 && u64::try_from(high).is_ok_and(|high| high <= nbytes as u64);
+    let address = usize::try_from(offset).ok().and_then(|offset| first.checked_add(offset));
+    address.filter(|_| is_within).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "the handle describes elements from byte {low} to byte {high} of a block of {nbytes} bytes: open the handle \
+             as `share` returned it"
+        ))
+    })
+}
+
+/// Creates an array within a block, from a description that may come from another process.
+///
+/// Parameters
+/// ----------
+/// owner : object
+///     Object that keeps the block alive.
+/// address : int
+///     Address of the first byte of the block.
+/// nbytes : int
+///     Number of bytes of the block in this process.
+/// offset : int
+///     Offset of element zero in bytes.
+/// shape, strides : sequence of int
+///     Lengths of the axes, and strides in bytes.
+/// dtype : data-type
+///     Type of the elements.
+/// readonly : bool
+///     Whether the array is read-only.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If an element is not within the block.
+/// TypeError
+///     For arguments of other types, and for a dtype that devices do not support.
+#[pyfunction]
+#[pyo3(signature = (
+    owner: "Any", address: "int", nbytes: "int", offset: "int", shape: "ShapeLike", strides: "ShapeLike",
+    dtype: "DTypeLike", *, readonly: "bool"
+) -> "GPUArray")]
+#[allow(clippy::too_many_arguments)]
+fn _array_in_block<'py>(
+    owner: &Bound<'py, PyAny>,
+    address: Address,
+    nbytes: usize,
+    offset: i64,
+    shape: &Bound<'py, PyAny>,
+    strides: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+    readonly: bool,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = owner.py();
+    let dtype = dtype::or_float64(Some(dtype))?;
+    let (lengths, strides) = (shape::from_python(shape)?, shape::from_python(strides)?);
+    let layout = Layout::strided(&lengths, &strides, offset, dtype.itemsize() as i64)?;
+    let element_zero = address_within(address, nbytes, offset, &layout)?;
+    let layout = layout.with_offset(0)?;
+    let object = SendPyObject::new(owner.clone().unbind());
+    let mut placement = MemoryArgument::from_address(element_zero)?.placement(
+        py,
+        &layout,
+        Stream::default_of,
+        Some(MemoryOwner { object, is_arrays: false, allocator: None }),
+    )?;
+    placement.readonly |= readonly;
+    new_at(py, placement, &layout, dtype, Some(owner.clone().unbind()))
+}
+
 names! {
-    internal_functions: _order_by_event;
+    internal_functions: _array_in_block, _order_by_event;
 }

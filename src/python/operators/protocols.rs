@@ -4,7 +4,7 @@
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyTuple};
 
 use crate::array::attributes;
 use crate::array::class::{GpuArray, new_like, new_view_with};
@@ -321,15 +321,17 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
 pub(crate) fn _restore<'py>(
     class: &Bound<'py, pyo3::types::PyType>,
     values: &Bound<'py, PyUntypedArray>,
-    device: Option<(String, i32)>,
+    device: Option<(String, Bound<'py, PyInt>)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
+    // No device has a number outside of `i32`.
+    let device = device.and_then(|(kind, index)| Some((kind, index.extract::<i32>().ok()?)));
     if !class.is_subclass_of::<GpuArray>()? {
         return Err(PyTypeError::new_err(format!("{class} is no subclass of GPUArray")));
     }
     match restore(class, values, device.as_ref()) {
         Err(error) if errors::is_fork(py, &error) => {
-            py.import("PyGPU._native.fork_stub")?.getattr("ForkedArray")?.call1((class, values, device, error))
+            py.import("PyGPU._native.fork.fork_stub")?.getattr("ForkedArray")?.call1((class, values, device, error))
         }
         restored => Ok(restored?.into_any()),
     }
@@ -346,7 +348,7 @@ fn restore<'py>(
     // The process that pickled the array may have had more devices, because process launchers assign devices. If the
     // device's number does not exist in this process, the current device is used.
     let matching_device =
-        device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
+        device.filter(|(kind, index)| kind == backend.kind().name() && (0..backend.device_count()).contains(index));
     let device = matching_device
         .map_or_else(pygpu_device::Device::current, |(_, index)| pygpu_device::Device::new(backend, *index))?;
     let array = crate::host::device_arrays::upload_new(class.py(), values, dtype, device)?;

@@ -73,7 +73,7 @@ class Baton:
     stream: Any = None
     # Whether PyGPU, which owns the memory, is informed of `stream`. Only then may a holder be dropped during its work.
     # An importing library informs only the library from which it imports.
-    # The protocol `hostile` passes the default stream instead of `stream`.
+    # No later holder is known after one that informed no library (`rules.py`).
     is_stream_known: bool = True
     # Whether JAX allocated the memory.
     # When its last owner is dropped, JAX reuses memory without waiting for other libraries.

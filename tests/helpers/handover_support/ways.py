@@ -54,12 +54,17 @@ def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
     raise TypeError(f"{type(holder)} exports no DLPack")
 
 
+def current_stream() -> int:
+    """Return DLPack's number of PyGPU's current stream; other consumers wait for the device."""
+    handle = PyGPU.current_stream().handle
+    return handle if handle > 2 else (0 if PyGPU.backend_name() == "hip" else 1)
+
+
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
     """Return a DLPack producer of the holder's memory. Its deleter, wrapped one to three times, releases the GIL."""
     library = hostile_peer.library()
-    # The stream -1, which requests no wait, is not used here.
-    # The data must be ready on the default stream, which both libraries use.
-    capsule = capsule_of(holder, baton, None if baton.device == "cpu" else (0 if PyGPU.backend_name() == "hip" else 1))
+    # The data must be ready on the consumer's stream, because the wrapper's consumer cannot name a stream any more.
+    capsule = capsule_of(holder, baton, None if baton.device == "cpu" else current_stream())
     for _ in range(choices.randrange(1, 4)):
         with contextlib.suppress(ValueError):  # A capsule of the unversioned format is passed on unchanged.
             capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))

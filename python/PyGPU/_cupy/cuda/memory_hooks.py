@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from PyGPU._cupy.cuda.memory_hook import MemoryHook
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 
 __all__ = ["DebugPrintHook", "LineProfileHook"]
 
@@ -60,6 +61,10 @@ class DebugPrintHook(MemoryHook):
         self._print("free", **kwargs)
 
 
+_lock = fork_safe_lock()
+"""Lock of the sums of all hooks, because several threads may use one hook."""
+
+
 @dataclass
 class _Line:
     """Line of the program in the call stack of an allocation, with the bytes that were allocated below it."""
@@ -106,14 +111,15 @@ class LineProfileHook(MemoryHook):
     def _add(self, used_bytes: int, acquired_bytes: int) -> None:
         own_folder = str(Path(__file__).parent)
         frames = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(own_folder)]
-        line = self._root
-        line.used_bytes += used_bytes
-        line.acquired_bytes += acquired_bytes
-        for frame in frames[: self._max_depth - 1] if self._max_depth > 0 else frames:
-            key = frame.filename, frame.lineno, frame.name
-            line = line.callees.setdefault(key, _Line(f"{frame.filename}:{frame.lineno}:{frame.name}"))
+        with _lock:
+            line = self._root
             line.used_bytes += used_bytes
             line.acquired_bytes += acquired_bytes
+            for frame in frames[: self._max_depth - 1] if self._max_depth > 0 else frames:
+                key = frame.filename, frame.lineno, frame.name
+                line = line.callees.setdefault(key, _Line(f"{frame.filename}:{frame.lineno}:{frame.name}"))
+                line.used_bytes += used_bytes
+                line.acquired_bytes += acquired_bytes
 
     def print_report(self, file: TextIO | None = None) -> None:
         """Print each line of the program with the bytes that it allocated and those that the driver provided.
@@ -129,7 +135,8 @@ class LineProfileHook(MemoryHook):
             depth, line = pending.pop()
             sizes = f"{_readable(line.used_bytes)}, {_readable(line.acquired_bytes)}"
             print(f"{'  ' * depth}{line.text} ({sizes})", file=out)
-            pending += [(depth + 1, callee) for callee in reversed(line.callees.values())]
+            with _lock:
+                pending += [(depth + 1, callee) for callee in reversed(line.callees.values())]
         out.flush()
 
 

@@ -16,9 +16,11 @@ from PyGPU import _core
 from PyGPU._cupy.cuda import capture
 from PyGPU._cupy.cuda.event import Event
 from PyGPU._cupy.cuda.runtime.constants import streamCaptureModeRelaxed, streamPerThread
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 
 __all__ = ["ExternalStream", "Stream", "get_current_stream"]
 
+_lock = fork_safe_lock()
 _known: WeakValueDictionary[tuple[_core.Device, int], Stream] = WeakValueDictionary()
 """The streams of this module that are alive, so that `get_current_stream` returns the object of the program."""
 
@@ -421,10 +423,11 @@ def _facade(stream: _core.Stream) -> Stream:
     known = _defaults.get(key) or _known.get(key)
     if known is None:
         is_default = stream.handle <= streamPerThread
-        known = Stream.__new__(Stream)
-        known._adopt(stream)
-        known.device_id = -1 if is_default else stream.device.index
-        (_defaults if is_default else _known)[key] = known
+        new = Stream.__new__(Stream)
+        new._adopt(stream)
+        new.device_id = -1 if is_default else stream.device.index
+        with _lock:  # `setdefault` of a WeakValueDictionary is not atomic
+            known = (_defaults if is_default else _known).setdefault(key, new)
     return known
 
 

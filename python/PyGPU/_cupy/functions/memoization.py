@@ -46,9 +46,11 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
         def call(*args: Any, **kwargs: Any) -> Any:
             device = _core.current_device() if for_each_device else None
             key = (device, args, frozenset(kwargs.items()))
-            if key not in results:
-                results[key] = function(*args, **kwargs)
-            return results[key]
+            try:
+                return results[key]
+            except KeyError:
+                # If two threads compute a result at once, `setdefault` keeps one result.
+                return results.setdefault(key, function(*args, **kwargs))
 
         return call
 

@@ -195,9 +195,8 @@ def get_random_state() -> RandomState:
     True
     """
     device = _core.current_device()
-    if device not in _states:
-        _states[device] = RandomState()
-    return _states[device]
+    # If two threads create a state at once, `setdefault` keeps one state.
+    return _states.get(device) or _states.setdefault(device, RandomState())
 
 
 def set_random_state(rs: RandomState) -> None:

@@ -30,4 +30,6 @@ class CachedSources:
             warnings.warn(
                 "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2
             )
-        return next(iter(self._cached_codes.values()))
+        # The copy is one step, so that another thread may add a source.
+        codes: dict[tuple[Any, ...], str] = dict(self._cached_codes)
+        return next(iter(codes.values()))

@@ -249,7 +249,13 @@ class RawKernel:
     def __getstate__(self) -> tuple[RawSource, str, bool]:
         return self._source, self.name, self.enable_cooperative_groups
 
-    def __setstate__(self, state: tuple[RawSource, str, bool]) -> None:
+    def __setstate__(self, state: Any) -> None:
+        if not (
+            isinstance(state, tuple)
+            and [type(part) for part in state[1:]] == [str, bool]
+            and isinstance(state[0], RawSource)
+        ):
+            raise TypeError(f"the state of a pickled RawKernel is its source, name and flag, not {state!r:.200}")
         self._set(*state)
 
     def __repr__(self) -> str:

@@ -136,7 +136,11 @@ def multi_gpu(gpu_num: int) -> Callable[[Callable[..., Any]], Any]:
 
     if gpu_num < 2:
         raise ValueError(f"multi_gpu: {gpu_num} devices are no several devices; pass at least 2")
-    limit = int(os.environ.get("CUPY_TEST_GPU_LIMIT", "-1"))
+    text = os.environ.get("CUPY_TEST_GPU_LIMIT", "-1")
+    try:
+        limit = int(text)
+    except ValueError:
+        raise ValueError(f"CUPY_TEST_GPU_LIMIT is {text!r}; write a number of devices, as 2") from None
     skip = pytest.mark.skipif(0 <= limit < gpu_num, reason=f"{gpu_num} GPUs required")
     return lambda test: skip(pytest.mark.multi_gpu(test))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import along, array, normalize_axes, normalize_axis, target
+from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import argwhere
 from PyGPU._functions.operands import cycled, flat, on_device_of
 from PyGPU._names.public import public
@@ -47,8 +48,70 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
     [0, 2, 4]
     """
     source, axis_index = _source_and_axis(arr, axis, "delete")
-    remaining = np.delete(np.arange(source.shape[axis_index]), _on_host(obj))
-    return _core._take(source, _core.asarray(remaining, device=source.device), axis_index, None, "raise")
+    length = source.shape[axis_index]
+    if isinstance(obj, slice):
+        selected = range(*obj.indices(length))
+        selected = selected if selected.step > 0 else selected[::-1]
+        if selected.step == 1 or len(selected) == 0:
+            return _without_range(source, axis_index, selected.start, selected.start + len(selected))
+        return _without(source, axis_index, np.asarray(selected))
+    if isinstance(obj, _core.GPUArray) and obj.dtype == np.bool_:
+        _check_mask(obj.shape, length)
+        masked: _core.GPUArray = source[along(axis_index, ~obj)]
+        return masked
+    deleted = _deleted_indices(obj, length, axis_index)
+    if deleted.size == 1:
+        return _without_range(source, axis_index, int(deleted[0]), int(deleted[0]) + 1)
+    return _without(source, axis_index, deleted)
+
+
+def _deleted_indices(obj: Any, length: int, axis: int) -> np.ndarray[Any, Any]:
+    """Return the sorted indices of the parts to delete; raise NumPy's errors for other values."""
+    host_obj = _on_host(obj)
+    indices = np.asarray(host_obj)
+    if indices.size == 0 and not isinstance(host_obj, np.ndarray):
+        indices = indices.astype(np.int64)
+    if indices.dtype == np.bool_:
+        _check_mask(indices.shape, length)
+        return np.flatnonzero(indices)
+    if indices.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    invalid = indices[(indices < -length) | (indices >= length)]
+    if invalid.size:
+        # NumPy applies several indices to an array with one axis.
+        shown = axis if indices.size == 1 else 0
+        raise IndexError(f"index {invalid.flat[0]} is out of bounds for axis {shown} with size {length}")
+    return np.unique(np.where(indices < 0, indices + length, indices))
+
+
+def _check_mask(shape: tuple[int, ...], length: int) -> None:
+    if shape != (length,):
+        raise ValueError(
+            f"boolean array argument obj to delete must be one dimensional and match the axis length of {length}"
+        )
+
+
+def _without_range(source: _core.GPUArray, axis: int, start: int, stop: int) -> _core.GPUArray:
+    """Return a copy without the indices of a range of an axis."""
+    return concatenate([source[along(axis, slice(0, start))], source[along(axis, slice(stop, None))]], axis)
+
+
+def _without(source: _core.GPUArray, axis: int, positions: np.ndarray[Any, Any]) -> _core.GPUArray:
+    """Return a copy without the given indices of an axis, which are sorted and unique."""
+    remaining = _complement(positions, source.shape[axis] - len(positions), source.device)
+    return _core._take(source, remaining, axis, None, "wrap" if remaining.size else "raise")
+
+
+def _complement(positions: np.ndarray[Any, Any], count: int, device: _core.Device) -> _core.GPUArray:
+    """Return the first `count` non-negative integers that are not in `positions`, which are sorted and unique.
+
+    Only the positions are uploaded. The integer with rank r is r plus the number of positions before it.
+    """
+    ranks = _core.arange(count, device=device)
+    if len(positions) == 0 or count == 0:
+        return ranks
+    ranks_behind = _core.asarray(positions.astype(np.int64) - np.arange(len(positions)), device=device)
+    return ranks + _core._searchsorted(ranks_behind, ranks, True)
 
 
 @public("Moving and repeating elements", host=("obj",))
@@ -84,7 +147,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     if indices.dtype == np.bool_:
         indices = np.flatnonzero(indices)
-    elif indices.size == 0:
+    elif indices.size == 0 and not isinstance(host_indices, np.ndarray):
         indices = indices.astype(np.int64)
     invalid = indices[(indices < -length) | (indices > length)]
     if invalid.size:
@@ -99,17 +162,29 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
         # If there is one index, all values are inserted before it.
         inserted = inserted.reshape((1,) * (source.ndim - inserted.ndim) + inserted.shape)
         inserted = _core.moveaxis(inserted, 0, axis_index) if indices.ndim == 0 else inserted
-        positions = positions.repeat(inserted.shape[axis_index])
+        return _with_range(source, axis_index, int(positions[0]), inserted)
     # The position of a value in the result grows by the number of values that are inserted before it.
     order = positions.argsort(kind="stable")
     positions[order] += np.arange(len(positions))
-    is_original = np.ones(length + len(positions), bool)
-    is_original[positions] = False
-    shape = (*source.shape[:axis_index], len(is_original), *source.shape[axis_index + 1 :])
-    result = _core.empty(shape, source.dtype, device=source.device)
-    result[along(axis_index, _core.asarray(np.flatnonzero(is_original), device=source.device))] = source
+    result = _result_of_insertion(source, axis_index, len(positions))
+    result[along(axis_index, _complement(np.sort(positions), length, source.device))] = source
     result[along(axis_index, _core.asarray(positions, device=source.device))] = inserted
     return result
+
+
+def _with_range(source: _core.GPUArray, axis: int, start: int, inserted: _core.GPUArray) -> _core.GPUArray:
+    """Return a copy with all values inserted before one index of an axis."""
+    stop = start + inserted.shape[axis]
+    result = _result_of_insertion(source, axis, stop - start)
+    result[along(axis, slice(0, start))] = source[along(axis, slice(0, start))]
+    result[along(axis, slice(start, stop))] = inserted
+    result[along(axis, slice(stop, None))] = source[along(axis, slice(start, None))]
+    return result
+
+
+def _result_of_insertion(source: _core.GPUArray, axis: int, count: int) -> _core.GPUArray:
+    shape = (*source.shape[:axis], source.shape[axis] + count, *source.shape[axis + 1 :])
+    return _core.empty(shape, source.dtype, device=source.device)
 
 
 @public("Moving and repeating elements")
@@ -140,14 +215,16 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
     if edges not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     axes = tuple(range(source.ndim)) if axis is None else normalize_axes(axis, source.ndim)
-    nonzero_indices = argwhere(source).get()
+    nonzero_indices = argwhere(source)
     key: list[Any] = [slice(None)] * source.ndim
-    for axis_index in axes:
-        if len(nonzero_indices) == 0:
+    if len(nonzero_indices) == 0 or source.ndim == 0:
+        for axis_index in axes:
             key[axis_index] = slice(0, 0)
-        else:
-            low, high = int(nonzero_indices[:, axis_index].min()), int(nonzero_indices[:, axis_index].max()) + 1
-            key[axis_index] = slice(low if "f" in edges else None, high if "b" in edges else None)
+        return source[tuple(key)]
+    lows, highs = nonzero_indices.min(0).get(), nonzero_indices.max(0).get()
+    for axis_index in axes:
+        low, high = int(lows[axis_index]), int(highs[axis_index]) + 1
+        key[axis_index] = slice(low if "f" in edges else None, high if "b" in edges else None)
     return source[tuple(key)]
 
 

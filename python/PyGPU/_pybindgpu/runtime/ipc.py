@@ -6,6 +6,7 @@ import operator
 from typing import SupportsIndex
 
 from PyGPU import _core
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._pybindgpu.address import Address, plain_address
 from PyGPU._pybindgpu.runtime.event import EventLike, as_event, cudaEvent_t
 from PyGPU._pybindgpu.status import INVALID_VALUE, StatusError, cudaError_t, status_of, value_of
@@ -25,6 +26,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 """Peer access to the memory's device is enabled when needed. No other flag exists."""
 
 _HANDLE_BYTES = 64
+_lock = fork_safe_lock()
 # Opened memory of other processes, by address. Handles that are opened twice have equal addresses, hence lists.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
@@ -158,8 +160,11 @@ def cudaIpcOpenMemHandle(
         if bits != cudaIpcMemLazyEnablePeerAccess:
             raise StatusError(INVALID_VALUE)
         memory = _core.open_shared_memory(checked_handle)
-        _opened.setdefault(memory.ptr, []).append(memory)
-        return memory.ptr
+        address = memory.ptr
+        # From here on another thread that closes the same address may free this object instead of its own.
+        with _lock:
+            _opened.setdefault(address, []).append(memory)
+        return address
 
     return value_of(0, open_handle)
 
@@ -191,12 +196,13 @@ def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
     address = plain_address(devPtr)
 
     def close() -> None:
-        memories = _opened.get(address)
-        if not memories:
-            raise StatusError(INVALID_VALUE)
-        memory = memories.pop()
-        if not memories:
-            _opened.pop(address, None)
+        with _lock:
+            memories = _opened.get(address)
+            if not memories:
+                raise StatusError(INVALID_VALUE)
+            memory = memories.pop()
+            if not memories:
+                _opened.pop(address, None)
         memory.free()
 
     return status_of(close)

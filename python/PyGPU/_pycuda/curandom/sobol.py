@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._native.fork.fork_lock import fork_safe_lock
 from PyGPU._pycuda.curandom import tables
 from PyGPU._pycuda.curandom.base import Base
 from PyGPU._pycuda.curandom.seeds import check_type, uniform_types
@@ -72,6 +73,10 @@ def _kernel(value_kind: str, dtype: str, bits: int, scrambled: bool) -> _core.El
     )
 
 
+_lock = fork_safe_lock()
+"""Lock of the positions of all generators, so that each point is drawn once."""
+
+
 class _Sobol(Base):
     """Base class of generators of Sobol points with `block_count * generators_per_block` dimensions.
 
@@ -97,8 +102,9 @@ class _Sobol(Base):
     def _draw(self, data: _core.GPUArray, value_kind: str, mean: float = 0.0, stddev: float = 1.0) -> None:
         kernel = _kernel(value_kind, data.dtype.name, self.generator_bits, self._scramble is not None)
         vectors = (self._vectors,) if self._scramble is None else (self._vectors, self._scramble)
-        kernel(data, *vectors, self._first, self._count, mean, stddev)
-        self._first += -(-data.size // self._count)
+        with _lock:
+            kernel(data, *vectors, self._first, self._count, mean, stddev)
+            self._first += -(-data.size // self._count)
 
     def _uniform(self, data: _core.GPUArray) -> None:
         check_type(uniform_types(self.generator_bits), data, f"uniform numbers of {self.generator_bits} bits")
@@ -111,7 +117,8 @@ class _Sobol(Base):
         self._draw(data, "poisson_in_place" if mean is None else "poisson", mean or 0.0)
 
     def _skip(self, number_parameters: int) -> None:
-        self._first += number_parameters // self._count
+        with _lock:
+            self._first += number_parameters // self._count
 
 
 class _Scrambled(_Sobol):

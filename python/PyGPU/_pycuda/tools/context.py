@@ -143,8 +143,8 @@ def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Pa
         try:
             return cast(Result, cache[key])
         except KeyError:
-            result = cache[key] = func(*args, **kwargs)
-            return result
+            # If two threads compute a result at once, `setdefault` keeps one result.
+            return cast(Result, cache.setdefault(key, func(*args, **kwargs)))
 
     return cached
 

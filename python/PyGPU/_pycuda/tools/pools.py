@@ -198,8 +198,10 @@ class _PooledAllocation(Generic[Block]):
         CudaError
             With code 1, if the memory was already freed.
         """
-        block = self._live_block()
-        self._block = None
+        # CPython does not switch between threads within this statement, so one thread gets the block.
+        block, self._block = self._block, None
+        if block is None:
+            _core.raise_freed(type(self).__name__)
         self._pool._release(block, self._size)
 
     def __del__(self) -> None:

@@ -49,7 +49,7 @@ fn host() -> &'static HostEnvironment {
                 .split_whitespace()
                 .map(str::to_owned)
                 .collect(),
-            breaks: settings.get(Variable::CPU_BREAK).is_some(),
+            breaks: settings.is_on(Variable::CPU_BREAK, false),
         }
     })
 }

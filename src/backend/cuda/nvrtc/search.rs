@@ -4,6 +4,7 @@
 //! find this library in a wheel's folder, unless the library is already open. Therefore PyGPU first opens the library
 //! by its full path, from NVRTC's folder.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::vendor::loader::file_identity::identity_of_first;
@@ -35,8 +36,11 @@ fn names(driver: i32) -> Vec<&'static str> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns all files and names to try, in order.
+/// Returns all files and names to try, in order; only the user's file if an environment variable names one.
 pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
+    if let Some(file) = settings.filled(Variable::NVRTC) {
+        return vec![PathBuf::from(file)];
+    }
     let names = names(driver);
     let suits = |path: &PathBuf| {
         let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -82,7 +86,10 @@ pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Libra
             Err(failed) => attempts.extend(failed),
         }
     }
-    Err(not_found(driver, &attempts))
+    Err(match settings.filled(Variable::NVRTC) {
+        Some(file) => not_usable(file, &attempts),
+        None => not_found(driver, &attempts),
+    })
 }
 
 /// Opens the library of built-in declarations in the folder of an NVRTC file. A failure is ignored here, because NVRTC
@@ -110,6 +117,16 @@ pub fn advice(driver: i32) -> String {
         driver / 1000,
         driver % 1000 / 10
     )
+}
+
+fn not_usable(file: &OsStr, attempts: &[Attempt]) -> Error {
+    let name = Variable::NVRTC.name();
+    let reason = attempts.iter().map(|attempt| attempt.error.as_str()).collect::<Vec<_>>().join("; ");
+    Error::Unavailable(format!(
+        "NVRTC, the library that compiles kernels, cannot be opened: {name} names the file {}, and no other file is tried \
+         ({reason}); correct the name, or unset {name} to search for NVRTC",
+        file.display()
+    ))
 }
 
 fn not_found(driver: i32, attempts: &[Attempt]) -> Error {
@@ -164,6 +181,17 @@ mod tests {
         let order = candidates(12080, &hints, &Settings::default());
         assert_eq!(&order[..3], ["/a/libnvrtc.so.12", "/b/libnvrtc.so.13", "/c/other.so"].map(PathBuf::from));
         assert!(order.contains(&PathBuf::from("libnvrtc.so.12")));
+    }
+
+    #[test]
+    fn named_nvrtc_is_only_candidate() {
+        let settings = Settings::of([("PYGPU_NVRTC".into(), "/nowhere/nvrtc.so".into())]);
+        let hints = [PathBuf::from("/a/libnvrtc.so.12")];
+        assert_eq!(candidates(12080, &hints, &settings), [PathBuf::from("/nowhere/nvrtc.so")]);
+        let text = open(12080, &hints, &settings).unwrap_err().to_string();
+        for part in ["PYGPU_NVRTC names the file /nowhere/nvrtc.so", "unset PYGPU_NVRTC"] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

@@ -26,10 +26,21 @@ Allocator = Callable[[int], MemoryPointer]
 
 
 def parse_limit(text: str) -> dict[str, float | int | None]:
-    """Convert the value of ``CUPY_GPU_MEMORY_LIMIT``, bytes or a percentage, to arguments of `set_limit`."""
-    if text.endswith("%"):
-        return {"size": None, "fraction": float(text[:-1]) / 100}
-    return {"size": int(text), "fraction": None}
+    """Convert the value of ``CUPY_GPU_MEMORY_LIMIT``, bytes or a percentage, to arguments of `set_limit`.
+
+    Raises
+    ------
+    ValueError
+        If the text is neither.
+    """
+    try:
+        if text.endswith("%"):
+            return {"size": None, "fraction": float(text[:-1]) / 100}
+        return {"size": int(text), "fraction": None}
+    except ValueError:
+        raise ValueError(
+            f"CUPY_GPU_MEMORY_LIMIT is {text!r}; write bytes, as 1073741824, or a percentage, as 40%"
+        ) from None
 
 
 def limit_of(size: int | None, fraction: float | None) -> int:

@@ -1,6 +1,7 @@
 //! Implements copies of three-dimensional boxes of bytes between host and device memory.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::arena::pointer;
 use crate::clock::Clock;
@@ -22,6 +23,22 @@ pub enum Memory {
     Device,
     /// The caller specifies no kind, so the driver determines the kind from the address.
     Either,
+}
+
+/// Bytes that copies between host and device have moved: to devices, and to the host.
+static TRANSFERRED: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Returns the bytes that the process has copied from the host to devices, or from devices to the host.
+pub fn transferred(to_host: bool) -> u64 {
+    TRANSFERRED[usize::from(to_host)].load(Ordering::Relaxed)
+}
+
+fn count_transfer(target: Block, source: Block, extent: Extent) {
+    let is_host = |block| !matches!(block, Block::Device(_));
+    if is_host(target) != is_host(source) {
+        let bytes = extent.width * extent.height * extent.depth;
+        TRANSFERRED[usize::from(is_host(target))].fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 /// One endpoint of a copy.
@@ -96,6 +113,7 @@ impl Driver {
         let (to, from) = (copy.target.region(copy.extent)?, copy.source.region(copy.extent)?);
         let target = self.locate(&mut state, call, copy.target.memory, &to)?;
         let source = self.locate(&mut state, call, copy.source.memory, &from)?;
+        count_transfer(target, source, copy.extent);
         if to.overlaps(&from) {
             let text = format!("{} are copied to {}", spelled(&from), spelled(&to));
             state.note(Kind::Overlap, call, text);

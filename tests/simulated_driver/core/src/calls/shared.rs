@@ -1,6 +1,7 @@
 //! Implements memory and events that are shared with other processes. The memory of a device is a file, and another
-//! process maps the pages of a block over a part of its own device memory. Each shared block also has an empty file
-//! that is closed when the block is freed; thereby another process detects whether the block of a handle still exists.
+//! process maps the pages of a block over a part of its own device memory. Each shared block also has a file with its
+//! handle that is closed when the block is freed; thereby another process detects whether the block of a handle still
+//! exists, and whether the handle was changed.
 //!
 //! Unlike with a real driver, the process that created a handle may open it too. An event opened in another process is
 //! already complete, because the driver waited for it when its handle was created. Later recordings by the owner are
@@ -9,8 +10,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::CString;
-use std::fs::{File, OpenOptions, read_link};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::fs::{File, OpenOptions, read, read_link};
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,16 +37,16 @@ struct Name {
     /// Offset of the block in the device's file.
     offset: u64,
     bytes: u64,
-    /// File descriptors in the owning process: the device's file in the lower half, the empty file of the block in the
-    /// upper half.
+    /// File descriptors in the owning process: the device's file in the lower half, the block's file with the handle in
+    /// the upper half.
     files: u64,
     serial: u64,
 }
 
 /// Describes a block of this process for which a handle was created.
 struct Named {
-    /// Empty file that is closed when the block is freed.
-    life: OwnedFd,
+    /// File with the handle, closed when the block is freed.
+    life: File,
     serial: u64,
 }
 
@@ -98,14 +100,22 @@ impl Name {
         }
     }
 
-    /// Opens the owning process's file for the device, if the block still exists.
+    fn path(&self, number: u64) -> String {
+        format!("/proc/{}/fd/{number}", self.process)
+    }
+
+    /// Checks that the block still exists and that the handle is unchanged, as a driver does.
+    fn check(&self) -> Outcome<()> {
+        let path = self.path(self.files >> 32);
+        let life = read_link(&path).map_err(|_| INVALID_VALUE)?;
+        let is_block = life.to_string_lossy().ends_with(&format!("{} (deleted)", life_of(self.serial)));
+        let is_unchanged = is_block && read(&path).map_err(|_| INVALID_VALUE)? == self.written();
+        if is_unchanged { Ok(()) } else { Err(INVALID_VALUE) }
+    }
+
+    /// Opens the owning process's file for the device.
     fn file(&self) -> Outcome<File> {
-        let path = |number: u64| format!("/proc/{}/fd/{number}", self.process);
-        let life = read_link(path(self.files >> 32)).map_err(|_| INVALID_VALUE)?;
-        if !life.to_string_lossy().ends_with(&format!("{} (deleted)", life_of(self.serial))) {
-            return Err(INVALID_VALUE);
-        }
-        let device = path(self.files & 0xFFFF_FFFF);
+        let device = self.path(self.files & 0xFFFF_FFFF);
         OpenOptions::new().read(true).write(true).open(device).map_err(|_| INVALID_VALUE)
     }
 }
@@ -114,13 +124,13 @@ fn life_of(serial: u64) -> String {
     format!("simulated-block-{serial}")
 }
 
-/// Creates an empty file, whose existence shows other processes that the block exists.
-fn new_life(serial: u64) -> Outcome<OwnedFd> {
+/// Creates a file, whose existence shows other processes that the block exists.
+fn new_life(serial: u64) -> Outcome<File> {
     let name = CString::new(life_of(serial)).map_err(|_| INVALID_VALUE)?;
     // SAFETY: the name is a C string.
     let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     // SAFETY: `file` is a new file descriptor that nothing else owns.
-    if file < 0 { Err(OUT_OF_MEMORY) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
+    if file < 0 { Err(OUT_OF_MEMORY) } else { Ok(unsafe { File::from_raw_fd(file) }) }
 }
 
 /// Invalidates the handle of a block that is being freed.
@@ -141,23 +151,25 @@ impl Driver {
         }
         let arena = &self.shared.arenas[block.device];
         let mut named = locked(&NAMED);
-        let Named { life, serial } = match named.entry(start) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-                place.insert(Named { life: new_life(serial)?, serial })
-            }
-        };
-        let name = Name {
+        let name = |life: &File, serial| Name {
             process: own_process(),
             device: block.device as u64,
             address,
             offset: start.wrapping_sub(arena.start()),
             bytes: block.bytes,
             files: (life.as_raw_fd() as u64) << 32 | arena.file() as u64,
-            serial: *serial,
+            serial,
         };
-        Ok(name.written())
+        let Named { life, serial } = match named.entry(start) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+                let mut life = new_life(serial)?;
+                life.write_all(&name(&life, serial).written()).map_err(|_| OUT_OF_MEMORY)?;
+                place.insert(Named { life, serial })
+            }
+        };
+        Ok(name(life, *serial).written())
     }
 
     /// Returns a handle for an event, after waiting until the event is complete.
@@ -193,6 +205,7 @@ impl Driver {
     /// `INVALID_VALUE` for a value that is not the handle of a live block.
     pub fn open_shared(&self, handle: &[u8; HANDLE_BYTES]) -> Outcome<u64> {
         let name = Name::read(handle)?;
+        name.check()?;
         let mut opened = locked(&OPENED);
         let known = opened.iter_mut().find(|(_, known)| (known.process, known.serial) == (name.process, name.serial));
         let is_own = name.process == own_process();

@@ -195,6 +195,13 @@ macro_rules! export_controls {
                 Driver::of_process().map_or(0, |driver| driver.faults.calls(&name))
             }
 
+            /// Returns the bytes that copies have moved from the host to devices or, if the argument is not 0, from devices
+            /// to the host.
+            #[unsafe(no_mangle)]
+            pub extern "C" fn sim_transferred(to_host: c_int) -> u64 {
+                $crate::copy::transferred(to_host != 0)
+            }
+
             /// Writes the names of all functions that were called as a JSON list; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_calls(buffer: *mut c_char, length: usize) -> usize {

@@ -1,0 +1,1 @@
+"""Locks and placeholders for processes that fork."""

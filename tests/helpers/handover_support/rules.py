@@ -1,0 +1,84 @@
+"""Rules that state for each way of a handover which side waits, by the standards; the soak generates no other programs.
+
+Before the first use by the consumer:
+
+- `PRODUCER`: the consumer names its stream, and the producer makes that stream wait (DLPack, `__dlpack__(stream=...)`).
+- `CONSUMER`: the producer names a stream, and the consumer waits for it (array interface, entry `stream`).
+- `PROGRAM`: neither side learns of the other's stream, so the program waits. This holds for array interfaces without
+  `stream`, for addresses, and for DLPack's exchange table, whose functions do not synchronize: the caller orders the
+  consumer behind the producer's `current_work_stream`.
+- `NOBODY`: work of the host is complete when its call returns.
+
+At the end of a holder, the memory may return to its owner while the holder's last work is pending:
+
+- `OWNER`: the owner was told of the consumer's stream, and waits for it before it reuses the memory.
+- `PROGRAM`: the owner was not told. The program waits for the holder's work, or records it by `record_stream`, before
+  it drops the last holder.
+
+`illegal.py` contains programs that break these rules.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["CONSUMER", "NOBODY", "OWNER", "PRODUCER", "PROGRAM", "RULES", "Rule", "rule_of"]
+
+PRODUCER, CONSUMER, PROGRAM, NOBODY, OWNER = "producer", "consumer", "program", "nobody", "owner"
+
+
+class Rule(NamedTuple):
+    """The side that waits before the first use, and the side that waits at the end of the holder."""
+
+    first_use: str
+    end: str
+
+
+RULES: dict[tuple[str, str, str], Rule] = {
+    # PyGPU reads the exchange table, DLPack or the array interface of the holder, and passes its current stream.
+    ("*", "PyGPU", "from_dlpack"): Rule(PRODUCER, PROGRAM),
+    ("*", "PyGPU", "asarray"): Rule(PRODUCER, PROGRAM),
+    ("*", "PyGPU", "interface"): Rule(CONSUMER, PROGRAM),
+    ("torch", "PyGPU", "interface"): Rule(PROGRAM, PROGRAM),
+    ("JAX", "PyGPU", "interface"): Rule(PROGRAM, PROGRAM),
+    ("*", "PyGPU", "hostile"): Rule(PRODUCER, PROGRAM),
+    ("*", "PyGPU", "table"): Rule(PROGRAM, PROGRAM),
+    ("*", "PyGPU", "address"): Rule(PROGRAM, PROGRAM),
+    # Between arrays of PyGPU, each use is tracked in the same block.
+    ("PyGPU", "PyGPU", "from_dlpack"): Rule(PRODUCER, OWNER),
+    ("PyGPU", "PyGPU", "asarray"): Rule(PRODUCER, OWNER),
+    ("PyGPU", "PyGPU", "interface"): Rule(CONSUMER, OWNER),
+    ("PyGPU", "PyGPU", "table"): Rule(PRODUCER, OWNER),
+    ("PyGPU", "PyGPU", "address"): Rule(PROGRAM, OWNER),
+    ("*", "NumPy", "from_dlpack"): Rule(NOBODY, NOBODY),
+    ("*", "NumPy", "asarray"): Rule(NOBODY, NOBODY),
+    ("*", "NumPy", "hostile"): Rule(NOBODY, NOBODY),
+    # An array interface does not tell the producer of the consumer's stream.
+    ("*", "torch", "as_tensor"): Rule(PROGRAM, PROGRAM),
+    ("*", "torch", "from_dlpack"): Rule(PRODUCER, PROGRAM),
+    ("PyGPU", "torch", "from_dlpack"): Rule(PRODUCER, OWNER),
+    ("*", "torch", "hostile"): Rule(PROGRAM, PROGRAM),
+    ("*", "CuPy", "asarray"): Rule(CONSUMER, PROGRAM),
+    ("torch", "CuPy", "asarray"): Rule(PROGRAM, PROGRAM),
+    ("JAX", "CuPy", "asarray"): Rule(PROGRAM, PROGRAM),
+    ("*", "CuPy", "from_dlpack"): Rule(PRODUCER, PROGRAM),
+    ("PyGPU", "CuPy", "from_dlpack"): Rule(PRODUCER, OWNER),
+    ("*", "numba", "as_cuda_array"): Rule(PROGRAM, PROGRAM),
+    # JAX passes no stream of its own work, which runs on streams that it chooses.
+    ("*", "JAX", "from_dlpack"): Rule(PRODUCER, PROGRAM),
+    ("*", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),
+    ("torch", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),
+    ("PyGPU", "cuda.core", "view"): Rule(PRODUCER, OWNER),
+}
+"""Rules by producer, consumer and way; ``*`` stands for each producer without a row of its own."""
+
+
+def rule_of(producer: str, consumer: str, way: str) -> Rule:
+    """Return the rule of a handover.
+
+    Raises
+    ------
+    KeyError
+        If the way has no rule.
+    """
+    return RULES.get((producer, consumer, way)) or RULES["*", consumer, way]

@@ -1,0 +1,53 @@
+"""Test that illegal handovers of memory between libraries give wrong values and races, and that legal ones do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import hostile_peer
+import PyGPU
+import simulated
+from handover_support import illegal
+
+PyGPU.device_count()
+pytestmark = [
+    pytest.mark.skipif(simulated.driver() is None, reason="the simulated driver delays work and reports races"),
+    pytest.mark.skipif(
+        hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
+    ),
+    pytest.mark.provokes_findings,
+]
+
+
+@pytest.fixture
+def foreign() -> Iterator[int]:
+    driver = simulated.driver()
+    assert driver is not None
+    PyGPU.synchronize()
+    driver.forget_reports()
+    stream = driver.foreign_stream()
+    driver.delay(illegal.DELAY_US, stream)
+    yield stream
+    driver.delay(0, stream)
+    PyGPU.synchronize()
+
+
+@pytest.mark.parametrize("name", illegal.PROGRAMS)
+def test_legal_handover_has_right_values_and_no_race(name: str, foreign: int) -> None:
+    driver = simulated.driver()
+    assert driver is not None
+    assert illegal.PROGRAMS[name].run(driver, foreign, True)
+    PyGPU.synchronize()
+    assert driver.reports() == []
+
+
+@pytest.mark.parametrize("name", illegal.PROGRAMS)
+def test_illegal_handover_has_wrong_values_and_race(name: str, foreign: int) -> None:
+    driver = simulated.driver()
+    assert driver is not None
+    is_right = illegal.PROGRAMS[name].run(driver, foreign, False)
+    PyGPU.synchronize()
+    assert not is_right
+    assert {report["kind"] for report in driver.reports()} == {"race"}
