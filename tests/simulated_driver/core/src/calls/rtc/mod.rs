@@ -224,7 +224,7 @@ fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 
         force_include: &force_include,
         expressions: &expressions,
     };
-    let compiled = compiler().map_err(Failure::Machine).and_then(|compiler| match is_common {
+    let compiled = compiler().map_err(Failure::Machine).and_then(|compiler| match images::is_cached(&program.name) {
         true => images::kept(compiler, &task),
         false => build(compiler, &task).map(|made| (made.image, made.log)),
     });
