@@ -28,7 +28,7 @@ export PIP_NO_COMPILE := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
-PACKAGE_FILES := $(shell find python -type f ! -name "*.pyc" ! -name "*.so" 2>/dev/null)
+PACKAGE_FILES := $(shell find python -name ".*" -prune -o -type f ! -name "*.pyc" ! -name "*.so" -print 2>/dev/null)
 # Without make's job server, whose descriptors a recipe does not inherit.
 CARGO := env -u MAKEFLAGS cargo
 # A surrounding conda environment would make maturin refuse to choose between the two.

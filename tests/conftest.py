@@ -6,6 +6,8 @@ GPU.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gc
 from collections.abc import Iterator
 
@@ -97,6 +99,22 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
     library.warm_up(scratch.ptr)
     PyGPU.synchronize()
     return library
+
+
+def attempt(item: pytest.Function) -> None:
+    """Call a test up to its first missing kernel, or up to what it requires of a kernel that is compiled already."""
+    with contextlib.suppress(Exception, pytest.skip.Exception):
+        item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
+
+
+@pytest.fixture(scope="module")
+def compiled_together(request: pytest.FixtureRequest) -> None:
+    """Compile the first kernel of each selected test of a module on a simulated GPU, a few dozen at a time.
+
+    Tests that need other fixtures are not called.
+    """
+    chosen = [item for item in request.session.items if item.path == request.path]
+    simulated.compile_together(functools.partial(attempt, item) for item in chosen)
 
 
 @pytest.fixture

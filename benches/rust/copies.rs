@@ -4,15 +4,16 @@
 //! The same strided copies also pack host memory before an upload to a device, and unpack it after a download.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use criterion::{
-    BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
-};
+mod timing;
+
 use pygpu::array::Array;
 use pygpu::copy::{self, HostBuffer};
 use pygpu::device::Device;
 use pygpu::dtype::{DType, ScalarType};
 use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
+
+use crate::timing::Group;
 
 /// Number of rows and columns of a copy. The larger array of a copy exceeds the processor's caches.
 const SHAPES: [(&str, [i64; 2]); 2] = [("64 Ki", [64, 1024]), ("4 Mi", [4096, 1024])];
@@ -63,63 +64,59 @@ fn dense(wide: &Layout, shape: [i64; 2]) -> Layout {
     Layout::contiguous(&shape, wide.itemsize(), MemoryOrder::C).unwrap()
 }
 
-fn both_ways(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, array: &Array, host: &mut Host, stream: &Stream) {
+fn both_ways(group: &Group, name: &str, array: &Array, host: &mut Host, stream: &Stream) {
     let side = host.side();
-    group.bench_function(BenchmarkId::new("to the array", name), |b| {
-        // SAFETY: the vector of `host` covers all offsets of its layout, and is borrowed until the benchmark ends.
-        b.iter(|| unsafe { copy::to_device(array, &side, stream) }.unwrap());
-    });
-    group.bench_function(BenchmarkId::new("to the host", name), |b| {
-        // SAFETY: the vector of `host` covers all offsets of its layout, and no two elements of the layout overlap.
-        b.iter(|| unsafe { copy::to_host(&side, array, stream) }.unwrap());
-    });
+    // SAFETY: the vector of `host` covers all offsets of its layout, and is borrowed until the benchmark ends.
+    group.time(&format!("to the array, {name}"), || unsafe { copy::to_device(array, &side, stream) }.unwrap());
+    // SAFETY: the vector of `host` covers all offsets of its layout, and no two elements of the layout overlap.
+    group.time(&format!("to the host, {name}"), || unsafe { copy::to_host(&side, array, stream) }.unwrap());
 }
 
-fn layouts(c: &mut Criterion) {
+fn layouts() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let dtype = DType::new(ScalarType::Float32);
     for (label, shape) in SHAPES {
-        let mut group = c.benchmark_group(format!("float32, {label}"));
+        let mut group = Group::new(&format!("float32, {label}"));
         let array = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone()).unwrap();
-        group.throughput(Throughput::Bytes(array.layout().nbytes() as u64));
+        group.bytes_per_call(array.layout().nbytes() as u64);
         let source = vec![1u8; array.layout().nbytes() as usize];
         let mut target = source.clone();
-        group.bench_function("plain copy of the same bytes", |b| b.iter(|| target.copy_from_slice(&source)));
+        group.time("plain copy of the same bytes", || target.copy_from_slice(&source));
         for (name, view) in [
             ("dense", dense as View),
             ("the left half of rows", left_half),
             ("every second column", every_second),
             ("transposed", transposed),
         ] {
-            both_ways(&mut group, name, &array, &mut Host::new(shape, dtype, view), &stream);
+            both_ways(&group, name, &array, &mut Host::new(shape, dtype, view), &stream);
         }
-        group.finish();
     }
 }
 
-fn widths(c: &mut Criterion) {
+fn widths() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let (label, shape) = SHAPES[0];
-    let mut group = c.benchmark_group(format!("every second column, {label}"));
+    let mut group = Group::new(&format!("every second column, {label}"));
     for (name, kind) in KINDS {
         let dtype = DType::new(kind);
         let array = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone()).unwrap();
-        group.throughput(Throughput::Bytes(array.layout().nbytes() as u64));
-        both_ways(&mut group, name, &array, &mut Host::new(shape, dtype, every_second), &stream);
+        group.bytes_per_call(array.layout().nbytes() as u64);
+        both_ways(&group, name, &array, &mut Host::new(shape, dtype, every_second), &stream);
     }
-    group.finish();
 }
 
-fn new_arrays(c: &mut Criterion) {
+fn new_arrays() {
     let stream = Stream::default_of(Device::cpu().unwrap());
-    let mut group = c.benchmark_group("new arrays");
+    let group = Group::new("new arrays");
     for (name, shape) in [("36 bytes", [3, 3]), ("4 KiB", [4, 256]), ("16 MiB", [4096, 1024])] {
-        group.bench_function(format!("empty, {name}"), |b| {
-            b.iter(|| Array::empty(&shape, DType::new(ScalarType::Float32), MemoryOrder::C, stream.clone()).unwrap());
+        group.time(&format!("empty, {name}"), || {
+            Array::empty(&shape, DType::new(ScalarType::Float32), MemoryOrder::C, stream.clone()).unwrap()
         });
     }
-    group.finish();
 }
 
-criterion_group!(benches, layouts, widths, new_arrays);
-criterion_main!(benches);
+fn main() {
+    layouts();
+    widths();
+    new_arrays();
+}

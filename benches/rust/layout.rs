@@ -2,10 +2,13 @@
 //! such as `a[1:3]` or `a.T`, and to plan copies between such views.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod timing;
+
 use std::hint::black_box;
 
-use criterion::{Criterion, criterion_group, criterion_main};
 use pygpu::layout::{CopyBlocks, Index, Indexer, Layout, MemoryOrder, for_each_line, overlap, paired};
+
+use crate::timing::Group;
 
 const ALL: Index = Index::Slice { start: None, stop: None, step: None };
 
@@ -17,37 +20,31 @@ fn fresh(shape: &[i64]) -> Layout {
     Layout::contiguous(shape, 4, MemoryOrder::C).unwrap()
 }
 
-fn indexing(c: &mut Criterion) {
-    let mut group = c.benchmark_group("index");
+fn indexing() {
+    let group = Group::new("index");
     let line = fresh(&[1000]);
     let matrix = fresh(&[100, 100]);
     let deep = fresh(&[2, 3, 4, 5, 6, 7, 8, 9]);
-    group.bench_function("a[1:3], streamed", |b| {
-        b.iter(|| {
-            let mut view = Layout::scalar(1);
-            let mut indexer = Indexer::new(black_box(&line), &mut view, 1, false);
-            indexer.slice(black_box(Some(1)), black_box(Some(3)), None).unwrap();
-            indexer.finish().unwrap();
-            view
-        });
+    group.time("a[1:3], streamed", || {
+        let mut view = Layout::scalar(1);
+        let mut indexer = Indexer::new(black_box(&line), &mut view, 1, false);
+        indexer.slice(black_box(Some(1)), black_box(Some(3)), None).unwrap();
+        indexer.finish().unwrap();
+        view
     });
-    group.bench_function("a[1:3], clipped before", |b| {
-        b.iter(|| {
-            let mut view = Layout::scalar(1);
-            let mut indexer = Indexer::new(black_box(&line), &mut view, 1, false);
-            indexer.slice_clipped(black_box(1), black_box(1), black_box(2)).unwrap();
-            indexer.finish().unwrap();
-            view
-        });
+    group.time("a[1:3], clipped before", || {
+        let mut view = Layout::scalar(1);
+        let mut indexer = Indexer::new(black_box(&line), &mut view, 1, false);
+        indexer.slice_clipped(black_box(1), black_box(1), black_box(2)).unwrap();
+        indexer.finish().unwrap();
+        view
     });
-    group.bench_function("a[5], streamed", |b| {
-        b.iter(|| {
-            let mut view = Layout::scalar(1);
-            let mut indexer = Indexer::new(black_box(&matrix), &mut view, 1, false);
-            indexer.integer(black_box(5)).unwrap();
-            indexer.finish().unwrap();
-            view
-        });
+    group.time("a[5], streamed", || {
+        let mut view = Layout::scalar(1);
+        let mut indexer = Indexer::new(black_box(&matrix), &mut view, 1, false);
+        indexer.integer(black_box(5)).unwrap();
+        indexer.finish().unwrap();
+        view
     });
     let keys: [(&str, &Layout, &[Index]); 5] = [
         ("a[1:3]", &line, &[part(1, 3)]),
@@ -61,61 +58,51 @@ fn indexing(c: &mut Criterion) {
         ("a[0, :] of rank 8", &deep, &[Index::Integer(0), ALL]),
     ];
     for (name, layout, key) in keys {
-        group.bench_function(name, |b| b.iter(|| black_box(layout).index(black_box(key)).unwrap()));
+        group.time(name, || black_box(layout).index(black_box(key)).unwrap());
     }
-    group.finish();
 }
 
-fn reshaping(c: &mut Criterion) {
-    let mut group = c.benchmark_group("views");
+fn reshaping() {
+    let group = Group::new("views");
     let matrix = fresh(&[100, 120]);
     let even = matrix.index(&[ALL, Index::Slice { start: None, stop: None, step: Some(2) }]).unwrap();
     let cube = fresh(&[10, 20, 30]);
-    group.bench_function("clone", |b| b.iter(|| black_box(&cube).clone()));
-    group.bench_function("contiguous((100, 120))", |b| b.iter(|| fresh(black_box(&[100, 120]))));
-    group.bench_function("a.T", |b| b.iter(|| black_box(&matrix).transpose(None).unwrap()));
-    group.bench_function("a.transpose(2, 0, 1)", |b| {
-        b.iter(|| black_box(&cube).permute(black_box(&[2, 0, 1])).unwrap())
+    group.time("clone", || black_box(&cube).clone());
+    group.time("contiguous((100, 120))", || fresh(black_box(&[100, 120])));
+    group.time("a.T", || black_box(&matrix).transpose(None).unwrap());
+    group.time("a.transpose(2, 0, 1)", || black_box(&cube).permute(black_box(&[2, 0, 1])).unwrap());
+    group.time("a.swapaxes(0, 1)", || black_box(&cube).swap_axes(0, 1).unwrap());
+    group.time("a.reshape(-1, 30), contiguous", || {
+        black_box(&matrix).reshape(black_box(&[-1, 30]), MemoryOrder::C).unwrap()
     });
-    group.bench_function("a.swapaxes(0, 1)", |b| b.iter(|| black_box(&cube).swap_axes(0, 1).unwrap()));
-    group.bench_function("a.reshape(-1, 30), contiguous", |b| {
-        b.iter(|| black_box(&matrix).reshape(black_box(&[-1, 30]), MemoryOrder::C).unwrap());
-    });
-    group.bench_function("a[:, ::2].reshape(-1, 30)", |b| {
-        b.iter(|| black_box(&even).reshape(black_box(&[-1, 30]), MemoryOrder::C).unwrap());
-    });
-    group.bench_function("a.ravel()", |b| b.iter(|| black_box(&cube).ravel(MemoryOrder::C).unwrap()));
-    group.bench_function("broadcast_to", |b| {
-        b.iter(|| black_box(&matrix).broadcast_to(black_box(&[3, 100, 120])).unwrap())
-    });
-    group.bench_function("view(int8)", |b| b.iter(|| black_box(&matrix).view_dtype(black_box(1)).unwrap()));
-    group.bench_function("is_c_contiguous", |b| b.iter(|| black_box(&cube).is_c_contiguous()));
-    group.bench_function("extent", |b| b.iter(|| black_box(&cube).extent()));
-    group.finish();
+    group.time("a[:, ::2].reshape(-1, 30)", || black_box(&even).reshape(black_box(&[-1, 30]), MemoryOrder::C).unwrap());
+    group.time("a.ravel()", || black_box(&cube).ravel(MemoryOrder::C).unwrap());
+    group.time("broadcast_to", || black_box(&matrix).broadcast_to(black_box(&[3, 100, 120])).unwrap());
+    group.time("view(int8)", || black_box(&matrix).view_dtype(black_box(1)).unwrap());
+    group.time("is_c_contiguous", || black_box(&cube).is_c_contiguous());
+    group.time("extent", || black_box(&cube).extent());
 }
 
-fn copies(c: &mut Criterion) {
-    let mut group = c.benchmark_group("copies");
+fn copies() {
+    let group = Group::new("copies");
     let cube = fresh(&[10, 20, 30]);
     let boxed = fresh(&[20, 40, 60]).index(&[part(0, 10), part(0, 20), part(0, 30)]).unwrap();
     let turned = fresh(&[30, 20, 10]).transpose(None).unwrap();
     for (name, src) in [("one", &cube), ("3d", &boxed), ("transposed", &turned)] {
-        group.bench_function(format!("walk, {name}"), |b| b.iter(|| paired(black_box(&cube), black_box(src)).unwrap()));
-        group.bench_function(format!("blocks, {name}"), |b| {
-            b.iter(|| CopyBlocks::of(black_box(&cube), black_box(src)).unwrap())
-        });
+        group.time(&format!("walk, {name}"), || paired(black_box(&cube), black_box(src)).unwrap());
+        group.time(&format!("blocks, {name}"), || CopyBlocks::of(black_box(&cube), black_box(src)).unwrap());
     }
-    group.bench_function("200 lines of a transpose", |b| {
-        b.iter(|| {
-            let mut sum = 0;
-            for_each_line(black_box(&cube), black_box(&turned), |line| sum += line.dst ^ line.src).unwrap();
-            sum
-        });
+    group.time("200 lines of a transpose", || {
+        let mut sum = 0;
+        for_each_line(black_box(&cube), black_box(&turned), |line| sum += line.dst ^ line.src).unwrap();
+        sum
     });
-    group.bench_function("overlap of two halves", |b| b.iter(|| overlap(black_box(&cube), black_box(&boxed))));
-    group.bench_function("has_internal_overlap", |b| b.iter(|| black_box(&boxed).has_internal_overlap()));
-    group.finish();
+    group.time("overlap of two halves", || overlap(black_box(&cube), black_box(&boxed)));
+    group.time("has_internal_overlap", || black_box(&boxed).has_internal_overlap());
 }
 
-criterion_group!(benches, indexing, reshaping, copies);
-criterion_main!(benches);
+fn main() {
+    indexing();
+    reshaping();
+    copies();
+}

@@ -2,9 +2,10 @@
 //! parameters of the launch.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod timing;
+
 use std::hint::black_box;
 
-use criterion::{Criterion, criterion_group, criterion_main};
 use pygpu::array::Array;
 use pygpu::device::Device;
 use pygpu::dtype::{DType, ScalarType};
@@ -12,6 +13,8 @@ use pygpu::kernel::Arguments;
 use pygpu::layout::{Index, MemoryOrder};
 use pygpu::ops::{Argument, ArgumentRole, Elementwise, Texts};
 use pygpu::stream::Stream;
+
+use crate::timing::Group;
 
 fn array(shape: &[i64]) -> Array {
     let stream = Stream::default_of(Device::cpu().unwrap());
@@ -35,7 +38,7 @@ fn vector(name: &str, constant: bool) -> Argument {
     Argument { name: name.to_owned(), c_type: "float".to_owned(), dtype: DType::new(ScalarType::Float32), role }
 }
 
-fn calls(c: &mut Criterion) {
+fn calls() {
     let arguments = vec![vector("x", true), vector("y", true), vector("z", false)];
     let texts = Texts { operation: "z[i] = 2 * x[i] + y[i]".to_owned(), ..Texts::default() };
     let kernel = Elementwise::new("axpy".to_owned(), arguments, texts, Vec::new()).unwrap();
@@ -48,20 +51,18 @@ fn calls(c: &mut Criterion) {
         ("one turned", [turned(&plane), array(&plane), array(&plane)]),
         ("four axes", [halved(&[4, 4, 4, 4]), halved(&[4, 4, 4, 4]), halved(&[4, 4, 4, 4])]),
     ];
-    let mut group = c.benchmark_group("a call");
+    let group = Group::new("a call");
     for (name, arrays) in &sets {
         let arrays: Vec<&Array> = arrays.iter().collect();
-        group.bench_function(*name, |b| {
-            b.iter(|| {
-                let plan = kernel.plan(black_box(&arrays), false).unwrap();
-                let mut values = Arguments::new();
-                plan.push(&mut values);
-                black_box((plan.key(false), values.len()))
-            });
+        group.time(name, || {
+            let plan = kernel.plan(black_box(&arrays), false).unwrap();
+            let mut values = Arguments::new();
+            plan.push(&mut values);
+            black_box((plan.key(false), values.len()))
         });
     }
-    group.finish();
 }
 
-criterion_group!(benches, calls);
-criterion_main!(benches);
+fn main() {
+    calls();
+}

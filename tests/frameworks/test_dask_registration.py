@@ -50,6 +50,7 @@ def x() -> Any:
 
 
 @pytest.mark.starts_processes
+@pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize(
     "imports",
     [

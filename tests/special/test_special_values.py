@@ -18,6 +18,7 @@ from PyGPU._special import ufuncs
 REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
     (Path(__file__).parent / "reference.json").read_text(encoding="utf-8")
 )
+pytestmark = pytest.mark.usefixtures("compiled_together")
 # Permitted relative errors of functions for which the default is too strict.
 # Iterations and differences of logarithms lose digits, as do Bessel functions near their first zeros.
 TOLERANCE = 1e-13

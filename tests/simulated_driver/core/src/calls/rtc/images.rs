@@ -23,14 +23,20 @@ pub fn folder() -> Option<&'static PathBuf> {
 /// Compiler options that equal the compiler's defaults, and therefore do not change the image.
 pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
-/// Returns whether a source compiles to the same image for every GPU. This is true for a kernel of PyGPU that contains
-/// neither `#include` nor queries of the target architecture.
-pub fn is_common(name: &str, source: &str) -> bool {
-    const TELLING: [&str; 5] = ["warp", "WARP", "HIP", "__shfl", "__ballot"];
-    folder().is_some() && name.starts_with("pygpu_") && !TELLING.iter().any(|word| source.contains(word))
+/// Returns whether the image of a source is cached. This is true for the kernels of PyGPU.
+pub fn is_cached(name: &str) -> bool {
+    folder().is_some() && name.starts_with("pygpu_")
 }
 
-/// Returns the image of a vendor-independent source from the cache, or compiles it. The compiler's messages are not
+/// Returns whether a source compiles to the same image for every GPU. This is true for a kernel of PyGPU that does not
+/// query the vendor or the warp width. Neither simulated compiler defines `__HIPCC_RTC__`.
+pub fn is_common(name: &str, source: &str) -> bool {
+    const TELLING: [&str; 4] = ["warp", "WARP", "__shfl", "__ballot"];
+    let asks_vendor = source.matches("HIP").count() > source.matches("__HIPCC_RTC__").count();
+    is_cached(name) && !asks_vendor && !TELLING.iter().any(|word| source.contains(word))
+}
+
+/// Returns the image of a source from the cache, or compiles it. The compiler's messages are not
 /// cached, so a source that causes warnings is compiled each time.
 pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String), Failure> {
     let place = folder().filter(|_| task.force_include.is_empty()).map(|folder| folder.join(named(compiler, task)));
