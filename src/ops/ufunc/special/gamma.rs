@@ -5,19 +5,19 @@ use super::{POLYNOMIAL, SpecialFunction, complex, double, integers, real, single
 use crate::ufunc::UfuncEntry;
 
 static DIGAMMA_PARTS: Header =
-    Header::of(include_str!("../../include/special/digamma.h"), &[&POLYNOMIAL, &xsf::DIGAMMA]);
-static LOGGAMMA: Header = Header::of(include_str!("../../include/special/loggamma.h"), &[]);
-static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma.h"), &[]);
+    Header::of(include_str!("../../include/special/gamma/digamma.h"), &[&POLYNOMIAL, &xsf::DIGAMMA]);
+static LOGGAMMA: Header = Header::of(include_str!("../../include/special/gamma/loggamma.h"), &[]);
+static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma/gamma.h"), &[]);
 static LANCZOS: Header =
-    Header::of(include_str!("../../include/special/lanczos.h"), &[&xsf::LANCZOS, &xsf::MULTIPLY_ADD]);
-static GAMMAINC: Header = Header::of(include_str!("../../include/special/incomplete_gamma.h"), &[&LANCZOS, &xsf::IGAM]);
-static ZETA: Header = Header::of(include_str!("../../include/special/zeta_float.h"), &[&xsf::ZETA]);
-static BETA: Header = Header::of(include_str!("../../include/special/beta_function.h"), &[&LANCZOS, &xsf::BETA]);
-static BINOM: Header = Header::of(include_str!("../../include/special/binom.h"), &[&BETA, &xsf::BINOM]);
+    Header::of(include_str!("../../include/special/gamma/lanczos.h"), &[&xsf::LANCZOS, &xsf::MULTIPLY_ADD]);
+static GAMMAINC: Header = Header::of(include_str!("../../include/special/gamma/incomplete_gamma.h"), &[&LANCZOS, &xsf::IGAM]);
+static ZETA: Header = Header::of(include_str!("../../include/special/gamma/zeta_float.h"), &[&xsf::ZETA]);
+static BETA: Header = Header::of(include_str!("../../include/special/gamma/beta_function.h"), &[&LANCZOS, &xsf::BETA]);
+static BINOM: Header = Header::of(include_str!("../../include/special/gamma/binom.h"), &[&BETA, &xsf::BINOM]);
 pub(super) static BETAINC: Header =
-    Header::of(include_str!("../../include/special/beta.h"), &[&xsf::INCBET, &xsf::INCBI, &xsf::NDTRI]);
+    Header::of(include_str!("../../include/special/gamma/beta.h"), &[&xsf::INCBET, &xsf::INCBI, &xsf::NDTRI]);
 pub(super) static BETAINC_OF_MODERATE: Header =
-    Header::of(include_str!("../../include/special/incomplete_beta.h"), &[&BETA, &BETAINC]);
+    Header::of(include_str!("../../include/special/gamma/incomplete_beta.h"), &[&BETA, &BETAINC]);
 
 /// Table entries of the special functions that this file defines.
 pub(super) static FUNCTIONS: &[SpecialFunction] = &[
