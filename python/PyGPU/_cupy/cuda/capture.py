@@ -78,11 +78,13 @@ def begin(stream: _core.Stream, mode: Mode) -> None:
     CUDARuntimeError
         If the stream is capturing.
     """
+    # CUDA refuses to query the flags of a stream that captures.
+    is_blocking = not (is_capturing(stream) or stream.is_non_blocking)
     try:
         _core.Stream.begin_capture(stream, mode)
     except _core.CudaError as error:
         raise error_of(error.status) from error
-    if not stream.is_non_blocking:
+    if is_blocking:
         _blocking.add(stream)
 
 

@@ -69,7 +69,7 @@ export! {
     }
 
     fn cuStreamGetFlags(on, stream: u64, flags: Out<u32>) {
-        flags.put(u32::from(on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?.1))
+        flags.put(u32::from(on.driver.is_non_blocking(on.name, device_for(on, stream)?, stream)?))
     }
 
     fn cuStreamGetId(on, stream: u64, id: Out<u64>) {

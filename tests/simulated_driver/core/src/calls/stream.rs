@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar};
 use std::thread;
 
 use crate::clock::Clock;
-use crate::code::{INVALID_VALUE, NOT_READY, Outcome};
+use crate::code::{CAPTURE_UNSUPPORTED, INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
 use crate::graph::Node;
 use crate::handles::Reused;
@@ -295,6 +295,21 @@ impl Driver {
         let handle = state.resolve(call, device, handle)?;
         let stream = state.streams.get(&handle).ok_or(INVALID_VALUE)?;
         Ok((stream.device, stream.kind == StreamKind::NonBlocking, stream.priority))
+    }
+
+    /// Returns whether a stream is non-blocking. Fails while the stream captures, as observed on an H200 with CUDA 13.0.
+    ///
+    /// # Errors
+    /// The error code that the vendor's driver returns for an invalid argument or state.
+    pub fn is_non_blocking(&self, call: &'static str, device: usize, handle: u64) -> Outcome<bool> {
+        let mut state = self.lock();
+        let handle = state.resolve(call, device, handle)?;
+        let stream = state.streams.get(&handle).ok_or(INVALID_VALUE)?;
+        let is_non_blocking = stream.kind == StreamKind::NonBlocking;
+        match state.capture_of(handle)? {
+            Some(_) => Err(CAPTURE_UNSUPPORTED),
+            None => Ok(is_non_blocking),
+        }
     }
 
     /// Returns the id of a stream. Unlike a handle, an id is never reused.
