@@ -173,7 +173,8 @@ def called(name: str, kind: str, group: int) -> None:
 @pytest.fixture(scope="module")
 def compiled_together(request: pytest.FixtureRequest) -> None:
     """Compile the kernels of the selected tests on a simulated GPU, a few dozen at a time."""
-    chosen = [item.callspec.params for item in request.session.items if "compiled_together" in item.fixturenames]
+    items = [item for item in request.session.items if item.path == request.path]
+    chosen = [item.callspec.params for item in items if "compiled_together" in item.fixturenames]
     simulated.compile_together(
         functools.partial(called, **one) if "group" in one else functools.partial(written, **one) for one in chosen
     )

@@ -163,17 +163,21 @@ def test_hiprtc_compiles_source_of_each_example(runtime: Path, name: str) -> Non
 def special_headers() -> str:
     """Return C's names, then each header of the special functions, preceded by the headers that it includes."""
     include = ROOT / "src/ops/include"
-    lists = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/ops/ufunc/special").glob("*.rs"))
+    folder = ROOT / "src/ops/ufunc/special"
     pattern = r'static (\w+): Header =\s*Header::of\(\s*include_str!\("([^"]+)"\),\s*&\[([^]]*)\],?\s*\)'
-    entries = {name: (path, re.findall(r"\w+", uses)) for name, path, uses in re.findall(pattern, lists)}
+    entries: dict[str, tuple[str, list[str]]] = {}
+    for file in folder.glob("*.rs"):
+        # Headers of xsf.rs are called `xsf::NAME` by the other files.
+        scope = "xsf::" if file.stem == "xsf" else ""
+        for name, path, uses in re.findall(pattern, file.read_text(encoding="utf-8")):
+            entries[scope + name] = path, [scope + use for use in re.findall(r"(?:xsf::)?[A-Z]\w+", uses)]
     texts: dict[str, str] = {}
 
     def add(name: str) -> None:
         path, uses = entries[name]
         for use in uses:
-            if use != "xsf":
-                add(use)
-        texts[name] = (ROOT / "src/ops/ufunc/special" / path).read_text(encoding="utf-8")
+            add(use)
+        texts[name] = (folder / path).read_text(encoding="utf-8")
 
     for name in entries:
         if "arithmetic.h" not in entries[name][0]:

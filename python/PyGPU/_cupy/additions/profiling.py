@@ -7,7 +7,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from PyGPU.cupy.cuda import nvtx, runtime
+from PyGPU._cupy.cuda import nvtx
+from PyGPU._cupy.cuda.runtime import calls as runtime
 
 __all__ = ["profile", "time_range"]
 

@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PyGPU import _core, fft as _own
+from PyGPU import _core
 from PyGPU._cupy.fft.plan_checks import check_plan
 from PyGPU._cupy.fft.plans import get_current_plan
 from PyGPU._cupy.fft.transform_types import ValueType
+from PyGPU._fft import axes as _axes, axis as _axis
 
 __all__ = [
     "fft", "fft2", "fftn", "hfft", "ifft", "ifft2", "ifftn", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2",
@@ -42,10 +43,10 @@ def _along_axes(own: _Transform, value_type: ValueType, name: str, default: tupl
     return transform
 
 
-fft, ifft = _along_axis(_own.fft, "C2C"), _along_axis(_own.ifft, "C2C")
-rfft, irfft = _along_axis(_own.rfft, "R2C"), _along_axis(_own.irfft, "C2R")
-hfft, ihfft = _along_axis(_own.hfft, "C2R"), _along_axis(_own.ihfft, "R2C")
-fft2, fftn = _along_axes(_own.fft2, "C2C", "fftn", (-2, -1)), _along_axes(_own.fftn, "C2C", "fftn", None)
-ifft2, ifftn = _along_axes(_own.ifft2, "C2C", "ifftn", (-2, -1)), _along_axes(_own.ifftn, "C2C", "ifftn", None)
-rfft2, rfftn = _along_axes(_own.rfft2, "R2C", "rfftn", (-2, -1)), _along_axes(_own.rfftn, "R2C", "rfftn", None)
-irfft2, irfftn = _along_axes(_own.irfft2, "C2R", "irfftn", (-2, -1)), _along_axes(_own.irfftn, "C2R", "irfftn", None)
+fft, ifft = _along_axis(_axis.fft, "C2C"), _along_axis(_axis.ifft, "C2C")
+rfft, irfft = _along_axis(_axis.rfft, "R2C"), _along_axis(_axis.irfft, "C2R")
+hfft, ihfft = _along_axis(_axis.hfft, "C2R"), _along_axis(_axis.ihfft, "R2C")
+fft2, fftn = _along_axes(_axes.fft2, "C2C", "fftn", (-2, -1)), _along_axes(_axes.fftn, "C2C", "fftn", None)
+ifft2, ifftn = _along_axes(_axes.ifft2, "C2C", "ifftn", (-2, -1)), _along_axes(_axes.ifftn, "C2C", "ifftn", None)
+rfft2, rfftn = _along_axes(_axes.rfft2, "R2C", "rfftn", (-2, -1)), _along_axes(_axes.rfftn, "R2C", "rfftn", None)
+irfft2, irfftn = _along_axes(_axes.irfft2, "C2R", "irfftn", (-2, -1)), _along_axes(_axes.irfftn, "C2R", "irfftn", None)

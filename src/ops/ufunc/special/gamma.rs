@@ -10,7 +10,8 @@ static LOGGAMMA: Header = Header::of(include_str!("../../include/special/gamma/l
 static GAMMASGN: Header = Header::of(include_str!("../../include/special/gamma/gamma.h"), &[]);
 static LANCZOS: Header =
     Header::of(include_str!("../../include/special/gamma/lanczos.h"), &[&xsf::LANCZOS, &xsf::MULTIPLY_ADD]);
-static GAMMAINC: Header = Header::of(include_str!("../../include/special/gamma/incomplete_gamma.h"), &[&LANCZOS, &xsf::IGAM]);
+static GAMMAINC: Header =
+    Header::of(include_str!("../../include/special/gamma/incomplete_gamma.h"), &[&LANCZOS, &xsf::IGAM]);
 static ZETA: Header = Header::of(include_str!("../../include/special/gamma/zeta_float.h"), &[&xsf::ZETA]);
 static BETA: Header = Header::of(include_str!("../../include/special/gamma/beta_function.h"), &[&LANCZOS, &xsf::BETA]);
 static BINOM: Header = Header::of(include_str!("../../include/special/gamma/binom.h"), &[&BETA, &xsf::BINOM]);
