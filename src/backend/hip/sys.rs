@@ -294,14 +294,16 @@ pub struct hipDeviceProp_t(pub [u8; PROPERTIES_SIZE]);
 #[repr(C, align(8))]
 pub struct hipDeviceProp_tR0600(pub [u8; PROPERTIES_SIZE]);
 
-/// Offsets in bytes of the architecture's name in the layouts of HIP 5 and HIP 6, and the maximum length of the name.
+/// Where the driver stores the name of the GPU architecture in the structure of device properties: its byte offset in
+/// HIP 5 and in HIP 6, and its maximum length in bytes.
 pub const ARCHITECTURE_AT: usize = 396;
 pub const ARCHITECTURE_AT_R0600: usize = 1160;
 pub const ARCHITECTURE_SIZE: usize = 256;
 
-/// Numbers of the memory kinds host, device and managed before [`VERSION_6`].
+/// Values of the driver's enum `hipMemoryType` for host, device and managed memory, in versions before [`VERSION_6`].
 pub const MEMORY_TYPES_5: [hipMemoryType; 3] = [0, 1, 4];
-/// Numbers of the memory kinds host, device and managed from [`VERSION_6`] on; 0 then means unknown memory.
+/// Values of the driver's enum `hipMemoryType` for host, device and managed memory, from [`VERSION_6`] on. In these
+/// versions the value 0 means memory that the driver does not know.
 pub const MEMORY_TYPES_6: [hipMemoryType; 3] = [1, 2, 3];
 
 /// Declares constants that have the same value in every version.

@@ -322,7 +322,8 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         LoopNest { table, sides: width as u32 - 1, kept: self.kept as u32 }
     }
 
-    /// Moves the entry at `from` to its final position, and reverses the axis if necessary.
+    /// Moves the axis whose table entry is at `from` to its final position in the loop nest. Reverses the axis if the
+    /// lead array's stride along it is negative.
     #[inline(always)]
     fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
         let (width, end) = (self.width(), self.rows);

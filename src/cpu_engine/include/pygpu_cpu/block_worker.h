@@ -314,7 +314,8 @@ private:
         __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
 #endif
         pygpu_cpu_switch(&fiber->at, main_at);
-        // The flag is still set if another fiber switched directly to this fiber.
+        // If another fiber switched directly to this fiber in `leave`, that fiber has set `busy`. This fiber must clear
+        // `busy`, because otherwise no signal handler may leave the kernel.
         busy = false;
         arrive();
     }
