@@ -28,11 +28,11 @@ pub struct Usage {
     pub written: WrittenNames,
     /// Whether the source always assigns each element before it reads that element, for any values of the operands.
     pub overwritten: bool,
-    /// Whether `x[i]` occurs, where `x` is the array's name.
+    /// Whether `x[i]` occurs in the source, where `x` is the array's name.
     pub at_index: bool,
-    /// Whether `x[...]` occurs with an index other than `i`.
+    /// Whether `x[...]` occurs in the source with an index other than `i`.
     pub elsewhere: bool,
-    /// Whether `x` occurs without brackets. The kernel then receives a plain pointer for `x`.
+    /// Whether `x` occurs in the source without brackets. The kernel then receives a plain pointer for `x`.
     pub bare: bool,
 }
 
@@ -248,7 +248,7 @@ impl Analysis {
     }
 }
 
-/// Returns whether `i` occurs outside of `x[i]`, and whether the source may modify it.
+/// Returns whether `i` occurs outside of `x[i]`, and whether the source may modify `i`.
 fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
     let (mut uses, mut changes) = (false, false);
     for at in (0..text.0.len()).filter(|at| text.at(*at) == "i") {

@@ -323,7 +323,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
     }
 
     /// Moves the axis whose table entry is at `from` to its final position in the loop nest. Reverses the axis if the
-    /// lead array's stride along it is negative.
+    /// leading array (`lead`) has a negative stride along it.
     #[inline(always)]
     fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
         let (width, end) = (self.width(), self.rows);
@@ -375,8 +375,8 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
     }
 }
 
-/// Reverses an axis if the leading array has a negative stride along this axis. If the leading array's stride is 0, the
-/// first array with a nonzero stride decides.
+/// Reverses an axis of the loop nest if the leading array has a negative stride along this axis. If the leading array's
+/// stride is 0, the sign of the first nonzero stride of another array decides.
 #[inline(always)]
 fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     let decides = match row[1 + lead] {

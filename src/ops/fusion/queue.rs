@@ -184,12 +184,12 @@ impl PendingQueue {
         self.nodes.get(place)?.as_deref()
     }
 
-    /// If the queue is empty, records all sequence numbers up to `highest` as complete, which includes those of
+    /// If the queue is empty, records all sequence numbers up to `highest` as complete, including the numbers of
     /// discarded operations. Otherwise these numbers are recorded when the last batch ends, or when a later operation
     /// completes that reuses the number of a discarded operation.
     ///
-    /// Without this record the mark of a discarded operation would stay pending, and a push that waits for this
-    /// operation would never end.
+    /// Without this record the result block of a discarded operation would stay marked as pending, and a push that
+    /// waits for this operation would never end.
     #[inline]
     fn land_discarded(&mut self, number: usize) {
         if self.is_idle() && self.first <= self.highest {

@@ -35,7 +35,7 @@ pub enum ResultType {
 /// The initial value of the state's first member, before any element is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Neutral {
-    /// A neutral value of the operation, as C source.
+    /// The neutral element of the operation, as C source.
     Text(&'static str),
     /// The maximum of the type. The value only initializes the state; the reduction of an empty array has no result.
     Greatest,
@@ -56,18 +56,18 @@ pub struct ReductionEntry {
     pub first: &'static str,
     /// C declarations of the state's other members.
     pub others: &'static str,
-    /// Maximum total size in bytes of the state's members, without up to two members of the element type.
+    /// Maximum total size in bytes of the state's members, not including two members of the element type.
     pub bytes: usize,
     /// The initial state, before any element is added: the value of the first member, and C source for the values of
     /// the other members. In this source, `at` is the smallest index of an element that can be added to the state.
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Code that adds element `{x}` to state `a`, if all elements in the state precede `{x}`. Empty if it is as cheap
-    /// to compute the state of `{x}` with `map` and join this state into `a` with `join`.
+    /// Code that adds element `{x}` to state `a`, if all elements in the state precede `{x}`. The text is empty if it
+    /// is as cheap to compute the state of `{x}` by `map` and to join this state into `a` by `join`.
     pub take: &'static str,
-    /// Code that adds the first `valid` elements of the array `x`, which has `N` elements, to state `a`. Empty if it is
-    /// as cheap to add the elements individually.
+    /// Code that adds the first `valid` elements of the array `x`, which has `N` elements, to state `a`. The text is
+    /// empty if it is as cheap to add the elements individually.
     pub batch: &'static str,
     /// Code that joins state `b` into state `a`.
     pub join: &'static str,
