@@ -8,7 +8,7 @@ use pygpu_base::error::{Error, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayHandle(pub usize);
 
-/// Formats of the channels of arrays and textures. CUDA and HIP use the same numbers for them.
+/// Formats of the channels of arrays and textures. CUDA and HIP denote a format by the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum TexelFormat {
@@ -140,8 +140,8 @@ pub enum Resource {
     },
 }
 
-/// The values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the numbers of
-/// CUDA and HIP.
+/// The values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the values that
+/// CUDA and HIP use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {

@@ -82,7 +82,7 @@ pub fn has_brackets(word: &str) -> bool {
     WITH_BRACKETS.contains(&word)
 }
 
-/// The name that a statement declares, and whether it is that of a function or a variable.
+/// The name that a statement declares, and whether the name denotes a function or a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Declared<'a> {
     /// A function of this name.
@@ -108,7 +108,7 @@ fn behind_type(source: &str, tokens: &[Token], keyword: usize) -> Option<usize> 
                 continue;
             }
             ":" if text(position + 1) == ":" => {
-                // The word after `::` belongs to the same name.
+                // After `::`, the next word belongs to the same qualified name.
                 position += if names > 0 { 3 } else { 2 };
                 continue;
             }

@@ -49,8 +49,8 @@ impl VendorDevices for Cuda {
         Ok(format!("sm_{major}{minor}"))
     }
 
-    /// Stores the device's UUID. The second version of the driver's function distinguishes the slices of a partitioned
-    /// device. The first version returns the UUID of the whole device.
+    /// Stores the device's UUID. If a device is partitioned (MIG), the second version of the driver's function returns
+    /// the UUID of the partition; the first version returns the UUID of the whole device.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut CUuuid) -> u32 {
         let ask = driver.api.cuDeviceGetUuid_v2.unwrap_or(driver.symbols.device_uuid);
         // SAFETY: the caller guarantees that the device exists and the target is writable.

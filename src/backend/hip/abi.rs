@@ -235,7 +235,7 @@ shared_value! {
     vendor::events::INTERPROCESS => hipEventInterprocess,
 }
 
-/// From HIP 6 on, the numbers of the memory kinds differ from those of HIP 5.
+/// From HIP 6 on, the enum values of the memory kinds differ from those of HIP 5.
 const _: () = {
     use newest::{
         hipMemoryType_hipMemoryTypeDevice as DEVICE, hipMemoryType_hipMemoryTypeHost as HOST,

@@ -319,7 +319,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // Without an upload, the first launch does the same work.
+        // If the driver has no function for uploads, nothing is lost: the first launch uploads the graph.
         let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
         // SAFETY: the caller guarantees the conditions of the driver call.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };

@@ -52,7 +52,8 @@ impl PitchedBox {
         condition(&self.target) && condition(&self.source)
     }
 
-    /// Returns a single plane, each row of which consists of the first `width` bytes of a plane of this region.
+    /// Returns a region with a single plane. Row `i` of this plane consists of the first `width` bytes of plane `i` of
+    /// this region.
     fn planes_as_rows(&self, width: usize) -> Self {
         let side = |side: &Pitched| Pitched { row_pitch: side.plane_pitch, ..*side };
         let extent = Extent { width, height: self.extent.depth, depth: 1 };

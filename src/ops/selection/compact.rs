@@ -65,7 +65,7 @@ struct TileOffsets {
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // The conversion to 32 bits never fails, because so many blocks would need more elements than fit into a device's memory.
+    // The conversion to 32 bits never fails: so many blocks would need more elements than fit into a device's memory.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }

@@ -134,7 +134,7 @@ pub type ArraySpec = (ArrayRole, usize, bool);
 /// A factorization of a batch of column-major matrices, stored consecutively.
 #[derive(Clone, Copy, Debug)]
 pub struct Factorization {
-    /// Which factorization to compute.
+    /// The kind of factorization to compute.
     pub what: FactorizationKind,
     /// Element type of the matrices.
     pub element: Element,

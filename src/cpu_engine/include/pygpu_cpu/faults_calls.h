@@ -145,7 +145,7 @@ void run_thread(const pygpu_cpu_task *task) {
     } catch (...) {
         snprintf(what, sizeof what, "an exception that nobody caught");
     }
-    // `fail` never returns, so it is called only after the catch block has ended.
+    // `fail` never returns. It is therefore called only after the catch block has ended, which frees the exception.
     uint3 b = pygpu_cpu_block_index, t = here->index();
     here->fail(PYGPU_CPU_FAULT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", here->kernel(), b.x, b.y, b.z, t.x, t.y, t.z, what);
 #else
