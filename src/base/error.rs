@@ -61,7 +61,7 @@ pub enum Error {
     /// A kernel's source does not compile. Python raises `CompileError`.
     #[error("{0}")]
     Compile(Box<CompileError>),
-    /// A callback that the caller passed has failed; contains the callback's error.
+    /// A callback that the caller passed has failed. The field contains the callback's error.
     #[error("{0}")]
     Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -164,7 +164,7 @@ pub struct OutOfMemory {
     pub used: usize,
     /// Maximum size in bytes of the live arrays, if the allocation failed because of this limit.
     pub limit: Option<usize>,
-    /// What the allocation was for; empty if this is evident from the function the user called.
+    /// Purpose of the allocation; empty if the function that the user called makes the purpose evident.
     pub detail: String,
 }
 

@@ -127,8 +127,8 @@ pub struct FlushHooks {
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
-    /// Adds the argument, which may be negative, to the number of blocks with a fault, i.e. with the error of a failed
-    /// operation.
+    /// Adds a number, which may be negative, to the count of blocks with a fault, i.e. with the stored error of a
+    /// failed operation.
     pub count_faults: fn(isize),
     /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,

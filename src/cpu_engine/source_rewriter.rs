@@ -86,8 +86,7 @@ impl<'a> Rewriter<'a> {
             "__global__" => self.kernel(position),
             "__device__" | "__constant__" | "__managed__" => self.variable(position, text == "__constant__"),
             "__host__" | "__grid_constant__" => self.replace(position, position + 1, ""),
-            // Inside an attribute, a word such as `__device__` is a name that the compiler defines, and must not be
-            // replaced.
+            // Inside an attribute, `__noinline__` is a name that the compiler defines, and must not be replaced.
             "__noinline__" if self.text(position.wrapping_sub(1)) != "(" => {
                 self.replace(position, position + 1, "__attribute__((noinline))");
             }

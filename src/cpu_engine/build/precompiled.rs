@@ -56,13 +56,13 @@ pub fn are_plain(options: &[String]) -> bool {
     options.iter().all(|option| named_folder(option).is_some() || is_flag(option))
 }
 
-/// Returns the folders that the options name. `None` if `are_plain` is false for the options.
+/// Returns the folders that the options name. The list is empty if `are_plain` is false for the options.
 pub fn named_folders(options: &[String]) -> Vec<&Path> {
     let named = options.iter().filter_map(|option| named_folder(option));
     if are_plain(options) { named.collect() } else { Vec::new() }
 }
 
-/// Returns the options that name no folder. `None` if `are_plain` is false for the options.
+/// Returns the options that name no folder. Returns all options if `are_plain` is false for the options.
 pub fn without_named_folders(options: &[String]) -> Vec<String> {
     let is_named = |option: &&String| are_plain(options) && named_folder(option).is_some();
     options.iter().filter(|option| !is_named(option)).cloned().collect()

@@ -86,8 +86,8 @@ fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind
             if text.at(at + 1) == "<" {
                 match angles(text, at + 1, end) {
                     Some(close) => at = close,
-                    // The `<` after a name belongs to a comparison, or cannot be distinguished from one, so the
-                    // statement has no type.
+                    // The `<` after a name belongs to a comparison, or cannot be distinguished from one, so it is
+                    // unknown whether the statement declares variables.
                     None => return DeclarationKind::Doubt,
                 }
             }

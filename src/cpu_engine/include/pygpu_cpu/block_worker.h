@@ -89,8 +89,8 @@ public:
         threads[current].state = State::at_barrier;
         if (meeting.arrived == living) {
             open_barrier();
-            // The last thread to arrive continues immediately. open_barrier has put all threads of the block on the
-            // list of ready threads, so the current thread is removed from this list.
+            // The last thread to arrive continues immediately. open_barrier has put all threads at the barrier,
+            // including this one, on the list of ready threads. The current thread is removed from this list.
             take_off_the_list(current);
         } else {
             leave();
