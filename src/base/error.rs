@@ -234,7 +234,7 @@ mod python {
     /// Sets the function that converts an error to a Python exception. Only the first call has an effect.
     ///
     /// Rust permits an implementation of pyo3's conversion trait for [`Error`] only in this crate, which defines the
-    /// type. The extension module, however, creates the exception classes. It therefore registers `raise`.
+    /// type. The exception classes, however, are created by the extension module, which therefore registers `raise`.
     pub fn raise_with(raise: fn(&Error) -> PyErr) {
         RAISE.get_or_init(|| raise);
     }

@@ -8,7 +8,8 @@ use pygpu_backend::included_names;
 /// Folders that only contain C++ headers, as prefixes of header names.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
-/// Vendor headers that contain C++ and may be included before the rest of the source.
+/// The vendors' headers that contain C++ templates, and that need nothing which the source defines before its
+/// `#include` lines.
 const VENDORS: [&str; 9] = [
     "cooperative_groups.h",
     "cuComplex.h",
@@ -22,7 +23,7 @@ const VENDORS: [&str; 9] = [
 ];
 
 fn is_cxx(name: &str) -> bool {
-    // A header name without a suffix and a folder belongs to the C++ standard library.
+    // A header whose name has neither a suffix nor a folder, such as `<vector>`, belongs to the C++ standard library.
     FOLDERS.iter().any(|folder| name.starts_with(folder)) || VENDORS.contains(&name) || !name.contains(['.', '/'])
 }
 
