@@ -36,7 +36,7 @@ pub(super) unsafe fn copy(target: CopyOperand<'_>, source: CopyOperand<'_>) -> R
 const SMALL: i64 = 16;
 /// Size of a cache line in bytes.
 const CACHE_LINE: u64 = 64;
-/// Number of cache lines of the source that are assumed to stay in the L1 cache while one row of the target is copied.
+/// Number of the source's cache lines that stay in the L1 cache from one row of the target to the next.
 const NEAR_LINES: i64 = 256;
 /// Number of items of a tile along each axis. The cache lines of both operands then fit into the L1 cache.
 const TILE: i64 = 32;

@@ -191,8 +191,8 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     before(stream, &sending)
 }
 
-/// Returns a stream of another device, after making it wait for all work that `stream` has at present, including work
-/// unknown to PyGPU.
+/// Returns a stream of `device`, after making it wait for all work that `stream` has at present, including work unknown
+/// to PyGPU.
 fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     let own = on_device(stream, device);
     // The wait is omitted during a capture, because it would make the waiting stream part of the capture.

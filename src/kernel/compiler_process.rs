@@ -103,8 +103,8 @@ impl CompilerProcess {
             CompileOption::NoWarnings => "-w".to_owned(),
             CompileOption::Verbose if is_hip => "-Rpass-analysis=kernel-resource-usage".to_owned(),
             CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-            // The option that produces a cubin is passed for both values of `on`, because a cubin is linked whether or
-            // not its code is relocatable.
+            // `-rdc` is passed for both values of `on`, because the program always links a cubin, whether or not its
+            // code is relocatable.
             CompileOption::Relocatable(on) => format!("{}={on}", if is_hip { "-fgpu-rdc" } else { "-rdc" }),
             CompileOption::Own(text) => text.clone(),
         };

@@ -8,8 +8,7 @@ use pygpu_backend::included_names;
 /// Folders that only contain C++ headers, as prefixes of header names.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
-/// The vendors' headers that contain C++ templates, and that need nothing which the source defines before its
-/// `#include` lines.
+/// The vendors' headers with C++ code that have the same effect if they are included before the rest of the source.
 const VENDORS: [&str; 9] = [
     "cooperative_groups.h",
     "cuComplex.h",

@@ -107,7 +107,7 @@ pub fn forget(block: &Arc<Allocation>) {
     }
 }
 
-/// Returns the live block that contains an address and whose memory PyGPU allocated.
+/// Returns the live block of kind [`AddressedMemory::Own`] that contains an address.
 pub fn find(address: Address) -> Option<Arc<Allocation>> {
     let AddressLookup::Blocks(blocks) = lookup(address) else { return None };
     blocks.into_iter().find_map(|(block, nature)| (nature == AddressedMemory::Own).then_some(block))

@@ -70,7 +70,7 @@ pub(super) enum CopyKernel {
     },
 }
 
-/// Kernels to which a benchmark or test restricts the choice.
+/// Restricts the choice of the kernel, for benchmarks and tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ForcedKernel {
     /// The best kernel is used.
