@@ -32,7 +32,7 @@ pub enum FileState {
     Absent,
     /// A file exists, and its contents do not matter.
     Present,
-    /// The compilation read the file at this path.
+    /// The compilation read the file at this path, so the image is valid only if the file is unchanged.
     Read {
         /// Size, times and inode number of the file. The field is empty if these values cannot prove that the file is
         /// unchanged.

@@ -16,7 +16,7 @@ const MOST: usize = 20_000;
 /// A file name in an `#include` or a `__has_include`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Name {
-    /// The name as written in the source.
+    /// The file name as written in the source, without its quotation marks or brackets.
     pub text: String,
     /// Whether the name is in quotation marks, so that the folder of the including file is searched first.
     pub quoted: bool,
@@ -394,7 +394,7 @@ mod tests {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
-            // The file's modification time has changed here, but its bytes have not.
+            // Now the file's modification time has changed, but its bytes have not.
             assert!(fingerprints.iter().all(FileFingerprint::holds), "{name}");
         }
         assert_eq!(search.fingerprints("#include H", begun), None);

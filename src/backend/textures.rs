@@ -103,9 +103,9 @@ impl ArrayShape {
 /// Part of an array. Start and size are given in bytes of a row, rows, and planes. No length is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrayBox {
-    /// Where the part begins: byte in its row, row, plane.
+    /// Start of the part: the byte offset in a row, the index of the row, and the index of the plane.
     pub at: [usize; 3],
-    /// Size of the part: bytes of a row, number of rows, number of planes.
+    /// Size of the part: the number of bytes of each row, the number of rows, and the number of planes.
     pub extent: [usize; 3],
 }
 

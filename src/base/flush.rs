@@ -112,7 +112,7 @@ impl PendingMark {
 pub enum Scope {
     /// The queue of the calling thread.
     Own,
-    /// The queue with this index.
+    /// The queue of deferred operations with this index.
     One(usize),
     /// All queues.
     All,
@@ -199,7 +199,7 @@ pub fn flush_now(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches the operations that a mark refers to.
+/// Launches the pending operations to which the mark of a block refers.
 #[cold]
 pub fn flush_pending(pending: Pending, cause: FlushReason) {
     match pending {

@@ -185,7 +185,7 @@ fn end_change() {
 }
 
 impl LockNode {
-    /// Adds the lock to the list before its first acquisition.
+    /// Adds the lock to the list of locks that `fork` acquires. Called before the lock is first acquired.
     #[cold]
     fn enter(&'static self) {
         begin_change();
@@ -251,12 +251,12 @@ pub struct ForkSafeOnce<T: 'static> {
 }
 
 impl<T> ForkSafeOnce<T> {
-    /// Creates a cell without a value.
+    /// Creates the storage without a value.
     pub const fn new() -> Self {
         Self { making: ForkSafeMutex::new(()), made: OnceLock::new() }
     }
 
-    /// Returns the value, if it was created.
+    /// Returns the stored value; `None` if it was not created yet.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         self.made.get()
@@ -278,7 +278,7 @@ impl<T> ForkSafeOnce<T> {
         self.made.get_or_init(make)
     }
 
-    /// Sets the value, unless it already exists.
+    /// Stores a value, unless a value already exists.
     pub fn set(&'static self, value: T) {
         self.get_or_init(|| value);
     }

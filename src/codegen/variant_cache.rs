@@ -309,7 +309,7 @@ struct CompileClaim {
     process: u32,
 }
 
-/// The state of the cache that a thread needs only if it changes the table.
+/// The part of the cache's state that a thread needs only if it changes the table of variants.
 struct Changing<V> {
     making: Vec<CompileClaim>,
     /// Tables that were replaced, but may still be read by other threads.

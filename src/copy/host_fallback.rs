@@ -56,7 +56,8 @@ impl HostSpan {
         }
     }
 
-    /// Returns the copied bytes as host memory with the array's layout. The address is that of byte 0 of the layout.
+    /// Returns the copied bytes as host memory with the array's layout. The returned address is the address of byte 0
+    /// of the layout.
     fn host_side(&self, array: &Array) -> HostBuffer {
         let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
         HostBuffer { address, layout: array.layout().clone() }

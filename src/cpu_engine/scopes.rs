@@ -123,7 +123,7 @@ fn behind_type(source: &str, tokens: &[Token], keyword: usize) -> Option<usize> 
     None
 }
 
-/// Parses the declaration that begins at `from`, up to its name.
+/// Parses the declaration that begins at `from`, up to and including the declared name.
 pub fn declared<'a>(source: &'a str, tokens: &[Token], from: usize) -> Declared<'a> {
     let (mut position, mut name, mut angles) = (from, None, 0usize);
     while let Some(token) = tokens.get(position) {

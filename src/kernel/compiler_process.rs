@@ -133,8 +133,8 @@ fn candidates(kind: BackendKind, name: &str, settings: &Settings) -> Vec<PathBuf
     found
 }
 
-/// Creates a command whose environment variables are those of the settings. The process's own environment is not read,
-/// because other threads may be changing it.
+/// Creates a command that receives the environment variables from [`Settings`]. The process's own environment is not
+/// read, because other threads may be changing it.
 fn command(program: &Path, settings: &Settings) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(settings.environment());

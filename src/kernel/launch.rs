@@ -82,7 +82,7 @@ impl Arguments {
         others.starts.iter().for_each(|start| self.starts.push(before + start));
     }
 
-    /// Appends an 8-byte value: an address or a number.
+    /// Appends the value of one argument with 8 bytes: an address or a number.
     #[inline]
     pub fn push_word(&mut self, value: u64) {
         self.starts.push(self.cells.len() as u32);
@@ -138,7 +138,7 @@ impl Arguments {
         self.starts[argument] = (first + ahead) as u32;
     }
 
-    /// Writes, for each argument, a pointer to its value.
+    /// Builds the array that the driver expects: for each argument, a pointer to its value.
     #[inline]
     fn pointers(&mut self, pointers: &mut SmallVec<[*mut c_void; USUAL]>) {
         let first = self.cells.as_mut_ptr();

@@ -67,7 +67,7 @@ pub struct Line {
     pub dst: i64,
     /// Byte offset of the first piece in the source.
     pub src: i64,
-    /// Number of pieces in the row.
+    /// Number of contiguous pieces in the row.
     pub count: i64,
     /// Distance between pieces in the destination, in bytes.
     pub dst_stride: i64,

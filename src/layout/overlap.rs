@@ -27,7 +27,7 @@ fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
         return false;
     }
     let start = distance.rem_euclid(period);
-    // The pieces of `a` occupy the start of the period, and those of `b` begin at `start`.
+    // Within a period, the piece of `a` begins at 0 and the piece of `b` begins at `start`.
     start >= a.width && period - start >= b.width
 }
 

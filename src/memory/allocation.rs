@@ -165,8 +165,8 @@ impl Allocation {
         self.hazards.alloc_stream().device()
     }
 
-    /// Returns the address of the first byte; for imported memory, that of element 0. The address is 0 while the memory
-    /// of a deferred result is not allocated.
+    /// Returns the address of the block's first byte; for imported memory, the address of element 0. The address is 0
+    /// while the memory of a deferred result is not allocated.
     #[inline]
     pub fn address(&self) -> Address {
         self.location.address()

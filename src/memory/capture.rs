@@ -277,8 +277,8 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Ends the capture of a body. The resources of the body are added to those of the enclosing graph, whereas
-    /// [`Capture::close`] returns them.
+    /// Ends the capture of a body. The resources of the body are added to the resources of the enclosing graph, whereas
+    /// [`Capture::close`] returns the resources of its capture.
     pub fn close_body(&self) {
         let GraphContents { things, made, shared, .. } = self.close();
         let Some((enclosing, _)) = &self.enclosing else { return };

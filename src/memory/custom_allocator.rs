@@ -82,7 +82,8 @@ pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     }
 }
 
-/// Returns the allocator in effect for this thread: the thread's selection, or else that of the process.
+/// Returns the allocator in effect for this thread: the allocator that the thread has selected, or otherwise the
+/// allocator of the process.
 pub fn choice() -> AllocatorChoice {
     let own = THREAD.with_borrow(Clone::clone);
     own.unwrap_or_else(|| PROCESS.lock().clone())

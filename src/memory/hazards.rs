@@ -45,7 +45,7 @@ pub trait Queue: Clone {
     fn identity(&self) -> Self::Identity;
     /// Returns whether the queue is persistent: any thread may record an event on the queue at any later time.
     fn lasts(&self) -> bool;
-    /// Records an event after all work enqueued so far.
+    /// Records an event on the queue, after all work enqueued so far.
     fn mark(&self) -> Result<Self::Mark, Self::Error>;
     /// Makes later work on this queue wait for an event of another queue.
     fn wait(&self, mark: &Self::Mark) -> Result<(), Self::Error>;
@@ -55,7 +55,7 @@ pub trait Queue: Clone {
     fn synchronize_device(&self) -> Result<(), Self::Error>;
     /// Returns whether all work before an event is complete; `false` if the driver's query fails.
     fn is_passed(mark: &Self::Mark) -> bool;
-    /// Blocks the host until all work before an event is complete.
+    /// Blocks the host until all work that precedes an event on its queue is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
 }
 

@@ -121,7 +121,7 @@ pub fn sweep(device: Device) {
     }
 }
 
-/// Removes the oldest retired object of each stream for which `is_asked` returns `true`, and returns the removed
+/// For each stream for which `is_asked` returns `true`, removes the stream's oldest retired object. Returns the removed
 /// objects.
 fn pop_fronts(queues: &mut Vec<RetiredQueue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Retired)> {
     let pop = |queue: &mut RetiredQueue| Some((queue.handle, queue.kept.pop_front()?));

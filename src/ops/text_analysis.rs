@@ -61,7 +61,7 @@ pub struct Analysis {
     pub counts_threads: bool,
     /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,
-    /// The compile-time weight of the source.
+    /// The compile-time weight of the source, i.e. the approximate time in milliseconds to compile it once.
     pub weight: u8,
     /// Whether three conditions hold: `in_packs` is set, the source accesses only element `i` of each array, and no
     /// array has a user-defined element type.
@@ -80,9 +80,9 @@ pub struct Vector {
 /// The parts of a kernel's source that the user provides.
 #[derive(Clone, Default, Debug)]
 pub struct Texts {
-    /// Code executed for each element.
+    /// The user's code that is executed for each element.
     pub operation: String,
-    /// Code before the loop in which a thread processes its elements.
+    /// The user's code that precedes the loop in which a thread processes its elements.
     pub loop_prep: String,
     /// Code after the loop.
     pub after_loop: String,
@@ -261,7 +261,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
     (uses, changes)
 }
 
-/// Adds to `usage` how one part of the source uses the array `name`.
+/// Updates `usage`, the summary of all uses of the array `name`, for one part of the source.
 fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {

@@ -28,7 +28,8 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     }
     let address = address.expose_provenance();
     // The red zone is written before huge pages are requested, so that this write, the first access to the block's last
-    // page, allocates only a small page. SAFETY: the red zone is within the new allocation.
+    // page, allocates only a small page.
+    // SAFETY: the red zone is within the new allocation.
     unsafe { red_zone::write(pointer(address + bytes)) };
     want_huge_pages(address, bytes);
     Some(address)

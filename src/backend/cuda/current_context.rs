@@ -34,7 +34,8 @@ impl VendorContexts for Cuda {
     fn leave(driver: &Driver<Self>, _: &Pushed) {
         let mut popped = std::ptr::null_mut();
         // The pop fails only if the guarded call itself changed the stack of contexts. In that case no context needs to
-        // be restored, so the error is ignored. SAFETY: the out-parameter is writable; `enter` pushed the context.
+        // be restored, so the error is ignored.
+        // SAFETY: the out-parameter is writable; `enter` pushed the context.
         unsafe { (driver.api.cuCtxPopCurrent_v2)(&mut popped) };
     }
 }
@@ -77,7 +78,8 @@ impl Driver<Cuda> {
     fn retain(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         let mut context: CUcontext = std::ptr::null_mut();
         // If two threads retain the context at the same time, both get the same one. The second reference has no
-        // effect, because the context is never released. SAFETY: the out-parameter is writable and the device exists.
+        // effect, because the context is never released.
+        // SAFETY: the out-parameter is writable and the device exists.
         let code = unsafe { (self.api.cuDevicePrimaryCtxRetain)(&mut context, slot.handle) };
         if code != SUCCESS {
             let detail = "creating the context that all libraries of a process share".to_owned();

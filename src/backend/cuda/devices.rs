@@ -100,8 +100,8 @@ impl VendorDevices for Cuda {
         }
         // The stored handle is invalid until the context is retained again, so no thread may compare contexts with it.
         driver.forget_context(slot);
-        // The reset has succeeded, and an error of the following call would suggest the opposite, so such an error is
-        // ignored. A driver that fails here also fails in every later call, which reports the error.
+        // At this point the reset has succeeded. An error of the following call is ignored, because it would suggest
+        // that the reset has failed. A driver that fails here also fails in every later call, which reports the error.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
             // A thread without a current context uses this device implicitly, so the thread's context is only cleared.

@@ -167,7 +167,7 @@ const _: () = {
     assert!(offset_of!(ResourceDescriptor, words) == offset_of!(hipResourceDesc, res));
 };
 
-/// Checks the layout of the launch structures shared by both vendors.
+/// Checks the memory layout of the structures for kernel launches that both vendors share.
 const _: () = {
     use newest::{HIP_LAUNCH_CONFIG, hipLaunchAttribute};
     use vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};

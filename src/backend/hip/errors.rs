@@ -22,7 +22,7 @@ impl VendorErrors for Hip {
         unsafe { spoken((api.hipGetErrorName)(code)) }
     }
 
-    /// Returns the runtime's explanation of a code; old runtimes return only the name.
+    /// Returns the runtime's explanation of an error code. Old runtimes return only the code's name.
     fn text(api: &Api, code: u32) -> String {
         // SAFETY: the runtime accepts any number and returns a C string, which is copied before its next call.
         unsafe { spoken((api.hipGetErrorString)(code)) }

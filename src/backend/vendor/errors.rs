@@ -17,9 +17,9 @@ pub trait VendorErrors: Vendor {
     const STICKY: &'static [u32];
     /// Text for error messages: the effect on the process of an error whose code is in `STICKY`.
     const STICKY_ADVICE: &'static str;
-    /// Returns the driver's name of a code.
+    /// Returns the driver's name of an error code.
     fn name(api: &Self::Api, code: u32) -> String;
-    /// Returns the driver's explanation of a code.
+    /// Returns the driver's explanation of an error code.
     fn text(api: &Self::Api, code: u32) -> String;
     /// Clears the library's last error after a failed call, if other libraries could take the error for their own.
     fn forget_last_error(api: &Self::Api);

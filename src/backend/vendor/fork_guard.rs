@@ -16,7 +16,7 @@ use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
 /// Both reasons to reject a driver call, in one word, because every driver call checks them. The lowest bit is set in a
-/// forked child. The other bits count the host functions that streams are calling at present.
+/// forked child. The higher bits count the host functions that streams are calling at present.
 static REASONS: AtomicUsize = AtomicUsize::new(0);
 const FORKED: usize = 1;
 const HOST_CALL: usize = 2;
@@ -31,7 +31,8 @@ pub fn watch() {
     #[cfg(unix)]
     WATCH.get_or_init(|| {
         // The registration of the handler fails only if memory is exhausted. Driver calls in a forked child are then
-        // not rejected. SAFETY: the handler only stores to an atomic, which is safe between fork and exec.
+        // not rejected.
+        // SAFETY: the handler only stores to an atomic, which is safe between fork and exec.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     #[cfg(not(unix))]

@@ -9,7 +9,7 @@ use crate::{Address, Extent, Pitched};
 pub enum PitchedCopyKind {
     /// No driver call, because the region is empty.
     Nothing,
-    /// One copy of a contiguous range of this many bytes.
+    /// One copy of a contiguous range. The field is the number of bytes.
     Line(usize),
     /// One 2-D copy, which moves a single plane.
     Plane(PitchedBox),

@@ -10,8 +10,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self as environment, Variable};
 
-/// Default maximum size in bytes of the pinned slots of one device: four times what a copy with 16 threads needs. Half
-/// of this memory can hold data of asynchronous uploads that the device has not yet fetched.
+/// Default maximum size in bytes of the pinned slots of one device: four times the size that a copy with 16 threads
+/// needs. Half of this memory can hold data of asynchronous uploads that the device has not yet fetched.
 const LIMIT: usize = 256 << 20;
 /// Default minimum size in bytes of pageable copies that pass through the ring. `docs/design/transfers.md` contains the
 /// measurements.

@@ -20,8 +20,8 @@ enum SlotState {
     Idle,
     /// A copy engine may use the slot until this event is complete.
     Flying(Arc<PooledEvent>),
-    /// It is unknown whether a copy uses the slot, because the driver failed to record an event. The slot is never used
-    /// again.
+    /// The driver failed to record an event, so it is unknown whether a copy uses the slot. The slot is therefore never
+    /// used again.
     Lost,
 }
 

@@ -64,7 +64,7 @@ pub struct CompilerRun<'a> {
     pub compiler: &'a CxxCompiler,
     /// The folder in which the compiler runs.
     pub place: &'a Path,
-    /// Options in addition to those of every compilation.
+    /// Options of this compilation, in addition to the options of every compilation.
     pub options: &'a [String],
 }
 

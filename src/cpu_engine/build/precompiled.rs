@@ -170,7 +170,7 @@ pub fn begin<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf)
 
 fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
     let above = wanted.parent()?;
-    // An error is ignored here, because the checks below examine the folder.
+    // An error of the folder's creation is ignored, because the following checks examine the folder.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
         return None;

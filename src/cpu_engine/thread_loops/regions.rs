@@ -10,7 +10,7 @@ use super::{Definition, Edit};
 use crate::scopes::has_brackets;
 use crate::tokens::TokenKind;
 
-/// Meaning of a name in the code outside of the loops over threads.
+/// Meaning of an identifier in the kernel's code outside of the loops over threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// A parameter of the kernel. The field is true if the parameter is a number, whose value all threads share.

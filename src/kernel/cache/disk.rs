@@ -180,7 +180,7 @@ impl DiskCache {
         (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
         match entry::decode(key, &bytes) {
             Some(compiled) => {
-                // The modification time of a file records when the file was last used.
+                // Sets the file's modification time, which records when the image was last used.
                 let _ = file.set_modified(SystemTime::now());
                 Some(compiled)
             }
@@ -212,7 +212,7 @@ impl DiskCache {
         self.make_room(most)
     }
 
-    /// Removes the image of a key.
+    /// Removes the file with the image of a key from the folder.
     pub fn remove(&self, key: &ImageKey) {
         let _ = fs::remove_file(self.path(key));
     }

@@ -67,7 +67,7 @@ impl Instances {
     }
 }
 
-/// Unloads a module when dropped.
+/// Unloads a compiled module from the driver when dropped.
 struct Unload {
     device: Device,
     epoch: u32,

@@ -243,8 +243,8 @@ impl Scratch {
     }
 }
 
-/// A loop nest under construction: a table of entries like that of [`LoopNest`], whose first `rows` entries are final.
-/// `WIDTH` is the length of an entry, or 0 if this length is known only at run time.
+/// A loop nest under construction: a table of entries like that of [`LoopNest`], whose first `rows` entries have their
+/// final position. `WIDTH` is the length of an entry, or 0 if this length is known only at run time.
 struct LoopNestBuilder<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
@@ -398,7 +398,7 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
 }
 
 /// Returns whether `axis` has smaller strides than `other`. The strides of the leading array are compared first. If
-/// these strides are equal, those of the other arrays are compared.
+/// these strides are equal, the strides of the remaining arrays are compared.
 #[inline(always)]
 fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
     let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());

@@ -110,7 +110,8 @@ impl Allocation {
             }
             BlockOrigin::Pinned(flags) => {
                 // The caller of an asynchronous copy keeps the memory alive until the copy is complete
-                // ([`super::retired`]). SAFETY: `self` is the last owner, and no copy is in progress.
+                // ([`super::retired`]).
+                // SAFETY: `self` is the last owner, and no copy is in progress.
                 unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
             BlockOrigin::Imported(None) => Ok(()), // no owner to wait for

@@ -85,7 +85,7 @@ pub struct FftProblem<'a> {
     /// The transformed axes, each at most once, with their numbers of points. If the input or the output is real, the
     /// complex array has only n / 2 + 1 elements along the last of these axes, instead of n.
     pub axes: &'a [(usize, i64)],
-    /// Factor by which the result is multiplied.
+    /// Scale factor by which the result of the transform is multiplied.
     pub factor: f64,
 }
 

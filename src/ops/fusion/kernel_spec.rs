@@ -88,7 +88,7 @@ impl<'a> FusedKernelSpec<'a> {
         draft
     }
 
-    /// Returns the operands of the operation at an index.
+    /// Returns the operands of the fused operation at index `place`.
     pub(super) fn operands(&self, operation: usize) -> &[OperandSource] {
         let begin = operation.checked_sub(1).map_or(0, |before| usize::from(self.ends[before]));
         &self.operands[begin..usize::from(self.ends[operation])]

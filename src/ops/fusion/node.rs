@@ -30,7 +30,7 @@ pub struct DeferredReduction {
     pub reduced: u64,
     /// Number that a variance subtracts from its divisor, the number of elements (`ddof` of `var`).
     pub less: f64,
-    /// The layout of the result if the reduced axes are kept with length one.
+    /// The layout that the result would have if the reduced axes were kept, with length one.
     pub kept: Layout,
 }
 

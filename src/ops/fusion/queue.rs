@@ -214,8 +214,8 @@ impl PendingQueue {
 }
 
 impl PendingQueues {
-    /// Assigns a queue to the calling thread: an empty queue without a thread if there is one, otherwise a new queue,
-    /// or a shared one if all queues exist.
+    /// Assigns a queue to the calling thread: an empty queue that belongs to no thread, if one exists; otherwise a new
+    /// queue; or, if the maximum number of queues exists, a queue that it shares with other threads.
     fn register(&mut self) -> usize {
         let free = self.queues.iter().position(|queue| queue.owners == 0 && queue.is_idle());
         let number = free.unwrap_or_else(|| {

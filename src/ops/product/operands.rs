@@ -181,7 +181,7 @@ impl ProductProblem {
         self.is_turned
     }
 
-    /// Returns the index, in the loop nest over batches, of operand `side`.
+    /// Returns the index that operand `side` has in the loop nest over batches.
     pub(super) fn side_in_walk(&self, side: usize) -> usize {
         match (side, self.is_turned) {
             (0 | 1, true) => 1 - side,

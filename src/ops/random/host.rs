@@ -180,7 +180,7 @@ fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
 /// Identifies the block of random words, and the lane in it, for an element whose first words may be rejected.
 type Lane = (u64, u64);
 
-/// Generates the random numbers of the sequence that begin at a position.
+/// Generates consecutive random numbers of a sequence, beginning at a position of the sequence.
 struct Numbers<'a> {
     keys: &'a [u64; KEYS],
     counter: [u64; 4],
@@ -208,7 +208,7 @@ impl<'a> Numbers<'a> {
         Words::new(later(self.counter, block), lane, self.keys)
     }
 
-    /// Reads the numbers that begin `first` numbers after the position.
+    /// Reads consecutive random numbers, beginning `first` numbers after the position.
     fn read(&self, first: usize, to: &mut [u64]) {
         self.read_words(first, to, |word, _| word);
     }

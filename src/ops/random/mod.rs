@@ -72,7 +72,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Returns the distribution with a name.
+    /// Returns the distribution that has the given name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "raw" => Self::Raw,

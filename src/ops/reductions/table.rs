@@ -15,9 +15,9 @@ use pygpu_base::dtype::{DType, ScalarType};
 pub enum Computed {
     /// The type of the elements.
     Own,
-    /// The type of the elements, but at least 64 bits for integers.
+    /// The element type of the input; for integers, a type of at least 64 bits.
     Wide,
-    /// The type of the elements, but float64 for integers.
+    /// The element type of the input; for integers, float64.
     Real,
 }
 
@@ -54,7 +54,7 @@ pub struct ReductionEntry {
     pub output: ResultType,
     /// The C type of the state's first member.
     pub first: &'static str,
-    /// C declarations of the state's other members.
+    /// C declarations of the state's members after the first one.
     pub others: &'static str,
     /// Maximum total size in bytes of the state's members, not including two members of the element type.
     pub bytes: usize,
@@ -383,12 +383,12 @@ impl ReductionEntry {
         }
     }
 
-    /// Whether the function depends only on the elements' truth values.
+    /// Whether the result depends only on the elements' truth values, as for `all` and `any`.
     pub fn is_of_truths(&self) -> bool {
         self.output == ResultType::Fixed(ScalarType::Bool)
     }
 
-    /// Whether the reduction of no elements has a result.
+    /// Whether the reduction has a result if there are no elements to reduce.
     pub fn has_neutral(&self) -> bool {
         matches!(self.neutral.0, Neutral::Text(_))
     }

@@ -39,7 +39,7 @@ fn each(dtype: DType) -> u64 {
 
 /// The runs of equal elements. The arrays have room for one run per element; only the first `total` entries are valid.
 pub(super) struct Runs {
-    /// The first element of each run.
+    /// The value of each run, i.e. its first element.
     pub(super) values: Array,
     /// The position of each run's first element, followed by the number of elements.
     pub(super) starts: Option<Array>,

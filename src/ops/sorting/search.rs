@@ -40,8 +40,8 @@ const LONG: i64 = 128;
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// Determines what a kernel does: it finds the positions of values, counts the found positions, or counts the values
-/// themselves.
+/// Determines the task of a search kernel: to find the positions of values, to count the found positions, or to count
+/// the values themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SearchVariant {
     searches: bool,

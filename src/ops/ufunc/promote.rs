@@ -116,7 +116,7 @@ pub enum Casting {
 }
 
 impl Casting {
-    /// All rules with their names.
+    /// All casting rules, each with its name in NumPy.
     pub const ALL: [(&'static str, Self); 5] = [
         ("no", Self::No),
         ("equiv", Self::Equiv),

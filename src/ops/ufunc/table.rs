@@ -43,7 +43,7 @@ pub enum Output {
     Refused,
 }
 
-/// Group of loops that differ only in their type.
+/// Group of loops, i.e. implementations of a function for one type each, that differ only in this type.
 #[derive(Debug)]
 pub struct UfuncGroup {
     /// The types of the loops.
@@ -92,7 +92,7 @@ pub struct UfuncEntry {
     pub name: &'static str,
     /// Number of operands.
     pub inputs: usize,
-    /// The loops of the function.
+    /// The loops of the function, i.e. its implementations for several types.
     pub groups: &'static [UfuncGroup],
     /// C functions that the loops' expressions use.
     pub preamble: &'static str,
@@ -120,7 +120,7 @@ impl UfuncEntry {
         }
     }
 
-    /// Returns the group that contains a loop for a type.
+    /// Returns the group of loops that contains the loop for a type.
     #[inline]
     pub fn group(&self, kind: ScalarType) -> Option<&UfuncGroup> {
         self.groups.iter().find(|group| group.kinds.contains(kind))

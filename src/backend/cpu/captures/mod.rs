@@ -280,7 +280,7 @@ impl CaptureRegistry {
         known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {}", handle.0)))
     }
 
-    /// Registers a condition under its handle.
+    /// Stores a condition in the table, so that it can be found by its handle.
     pub fn enter_condition(&mut self, cell: &Arc<ConditionValue>) {
         self.conditions.retain(|_, known| known.strong_count() != 0);
         self.conditions.insert(cell.handle().0, Arc::downgrade(cell));

@@ -2,7 +2,7 @@
 
 use super::Element;
 
-/// A factorization, or a computation with its result.
+/// A kind of matrix factorization, or of a computation that uses the result of a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactorizationKind {
     /// LU factorization. It overwrites `a` with the factors, and writes the pivots.

@@ -63,7 +63,7 @@ public:
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        // An attached debugger stops the process here, at the failure.
+        // If a debugger is attached, this trap stops the process at the failure.
         if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(code, text);
         leave();
