@@ -80,7 +80,7 @@ pub struct GraphContents {
     pub shared: Vec<UsedBlock>,
     /// Number of operations that were captured on the stream when the current work began.
     seen: usize,
-    /// The resource, such as a kernel, that the operation captured next is created from.
+    /// The resource, such as a kernel, from which the next operation on the stream is created.
     part: Option<SharedResource>,
 }
 

@@ -24,7 +24,7 @@ impl Module {
             && self.source().is_some_and(|source| !source.instances.iter().any(|known| known == name))
     }
 
-    /// Returns an instance of a template of the source. On first use, the instance is compiled to a separate compiled
+    /// Returns an instance of a template of the source. On first use, the instance is compiled and loaded as a separate
     /// module. `hints` are candidate paths of the compiler's library.
     ///
     /// # Errors

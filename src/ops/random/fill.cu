@@ -1,5 +1,5 @@
 // Uniform, normal, exponential and bounded numbers: element i of a call is computed from number i of the random stream,
-// or from half a number, with the index i among the halves.
+// or, if half a number suffices, from half i of the stream.
 
 // Parameters of the distribution, with which a kernel computes the elements.
 struct pygpu_task {
@@ -204,8 +204,8 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 #endif
 }
 
-// The second argument of the launch bounds is the minimum number of thread blocks per multiprocessor. More concurrent
-// blocks save more time than the registers would save that each thread must do without.
+// The second argument of the launch bounds is the minimum number of thread blocks per multiprocessor. Each thread then
+// has fewer registers, but the additional concurrent blocks save more time.
 #if !defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS)
 #elif PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES

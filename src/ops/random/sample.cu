@@ -33,8 +33,8 @@ struct pygpu_pair {
     }
 };
 
-// The second argument of the launch bounds is the minimum number of thread blocks per multiprocessor. More concurrent
-// blocks save more time than the registers cost that the compiler moves to memory.
+// The second argument of the launch bounds is the minimum number of thread blocks per multiprocessor. The compiler then
+// moves some registers to memory, but the additional concurrent blocks save more time.
 #if defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
 #else
