@@ -57,8 +57,8 @@ impl Drop for BaseOwner {
 pub struct ArrayPlacement {
     /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Number of bytes from the start of the block to element zero. A layout whose offset counts from element zero
-    /// needs it to find the element in the block.
+    /// Number of bytes from the start of the block to element zero. If the offset of a layout counts from element zero,
+    /// this number must be added to find an element in the block.
     pub shift: i64,
     /// Whether writes to the array are rejected.
     pub readonly: bool,
@@ -97,11 +97,11 @@ impl ArrayPlacement {
                 None => Allocation::unowned(first, bytes, stream),
             }
         };
-        // From here on, offsets count from the first byte of the block instead of element zero.
+        // The offset of the layout now counts from the first byte of the block instead of element zero.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
 
-    /// Creates an array that uses this memory.
+    /// Creates an array that uses the memory of this block.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
@@ -320,7 +320,7 @@ impl Array {
         &self.allocation
     }
 
-    /// Returns shape, strides and offset.
+    /// Returns the array's layout: shape, strides and offset.
     #[inline]
     pub fn layout(&self) -> &Layout {
         &self.layout

@@ -42,7 +42,7 @@ impl DeferredArray {
     }
 
     /// Returns the array, whose address can then be read. The caller must neither flush nor use the interpreter between
-    /// this call and the use of the address, because both can run other code.
+    /// this call and the use of the address, because a flush and the interpreter can run other code.
     ///
     /// # Errors
     /// The error of the deferred operation; `ValueError` if the operation is still pending.
@@ -60,7 +60,7 @@ impl DeferredArray {
         Err(Error::value("the operation that makes this array was not launched"))
     }
 
-    /// Returns the contained array, for an owner that later uses it as a `DeferredArray` again.
+    /// Returns the `Array` that this value contains. The caller later uses this array as a `DeferredArray` again.
     pub fn into_held(self) -> Array {
         self.0
     }
@@ -70,7 +70,7 @@ impl DeferredArray {
         self.0.owner()
     }
 
-    /// Returns shape, strides and offset.
+    /// Returns the array's layout: shape, strides and offset.
     #[inline]
     pub fn layout(&self) -> &Layout {
         self.0.layout()

@@ -18,13 +18,13 @@ pub trait Contexts: Send + Sync {
         let _ = (device, operation, work);
         Err(Error::not_supported("the vendors' libraries work on GPUs"))
     }
-    /// Returns a limit of the device's context in bytes. `number` is the driver's number of the limit: stack per
-    /// thread, `printf` buffer, or heap.
+    /// Returns a limit of the device's context in bytes. `number` is the enum value by which the driver identifies the
+    /// limit: stack per thread, `printf` buffer, or heap.
     fn limit(&self, device: i32, number: i32) -> Result<usize> {
         let _ = (device, number);
         Err(Error::not_supported("this backend has no limits of a context"))
     }
-    /// Sets a limit of the device's context, which [`Self::limit`] returns.
+    /// Sets one of the limits of the device's context that [`Self::limit`] returns.
     fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
         let _ = (device, number, value);
         Err(Error::not_supported("this backend has no limits of a context"))
@@ -35,7 +35,7 @@ pub trait Contexts: Send + Sync {
         let _ = device;
         Err(Error::not_supported("this backend has no preference of a context's cache"))
     }
-    /// Sets the preference that `cache_preference` returns.
+    /// Sets the context's preference between first-level cache and shared memory, which `cache_preference` returns.
     fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
         let _ = (device, preference);
         Err(Error::not_supported("this backend has no preference of a context's cache"))

@@ -25,13 +25,13 @@ impl std::fmt::Debug for Direction {
 }
 
 /// Permission for a copy on a stream to use host memory. A graph that captures a copy uses the memory at every launch,
-/// so pageable memory must not be used on a capturing stream. Only `memory::capture` creates this value, after
-/// checking.
+/// so pageable memory must not be used on a capturing stream. Only `memory::capture` creates this value, after it has
+/// checked the host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HostUse(());
 
 impl HostUse {
-    /// Creates the permission without a check.
+    /// Creates the permission without a check of the host memory.
     ///
     /// # Safety
     /// The stream of the copy is not part of a capture, or the host memory is pinned and outlives the graph.

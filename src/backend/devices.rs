@@ -2,11 +2,11 @@
 
 use pygpu_base::error::Result;
 
-/// Driver by which a backend uses its devices.
+/// Kind of a backend, i.e. the driver by which PyGPU uses the backend's devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum BackendKind {
-    /// Host memory without a driver; always available.
+    /// The host as a device. This backend needs no driver and is always available.
     Cpu,
     /// NVIDIA's driver.
     Cuda,
@@ -69,7 +69,7 @@ pub struct DeviceProperties {
 
 /// The driver and its devices. `kind`, `device_count`, `driver_version` and `library` make no driver call.
 pub trait Devices: Send + Sync {
-    /// Returns which driver the backend uses.
+    /// Returns the kind of the backend's driver.
     fn kind(&self) -> BackendKind;
     /// Returns the number of devices; at least one, since a backend without devices is not opened.
     fn device_count(&self) -> i32;

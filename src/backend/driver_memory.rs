@@ -19,7 +19,7 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns the number that denotes the attachment in CUDA and HIP.
+    /// Returns the value by which CUDA and HIP denote this attachment of managed memory.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -29,16 +29,16 @@ impl Attachment {
     }
 }
 
-/// Location in which managed memory is stored.
+/// Memory in which the pages of managed memory are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residence {
     /// In host memory.
     Host,
-    /// In the memory of this device.
+    /// Memory of the device with this number.
     Device(i32),
 }
 
-/// Usage hints for managed memory, with the numbers that CUDA and HIP use.
+/// Usage hints for managed memory. The discriminants are the values that CUDA and HIP use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Advice {
@@ -48,9 +48,9 @@ pub enum Advice {
     UnsetReadMostly = 2,
     /// The memory should stay at the location that the call passes.
     SetPreferredLocation = 3,
-    /// Reverts `SetPreferredLocation`.
+    /// Reverts the hint `SetPreferredLocation`.
     UnsetPreferredLocation = 4,
-    /// The processor that the call passes uses the memory often, and should access it without page faults.
+    /// A processor, which the call passes, uses the memory often, and should access the memory without page faults.
     SetAccessedBy = 5,
     /// Reverts `SetAccessedBy`.
     UnsetAccessedBy = 6,

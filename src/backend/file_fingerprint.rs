@@ -20,7 +20,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 pub struct FileFingerprint {
     /// The path; absolute, unless the compiler searched relative to the current folder.
     pub path: PathBuf,
-    /// The file's state at the time of the compilation.
+    /// State that the file had when a compilation used it.
     pub state: FileState,
 }
 
@@ -32,9 +32,10 @@ pub enum FileState {
     Absent,
     /// A file exists, and its contents do not matter.
     Present,
-    /// The compilation read the file at this path.
+    /// The compilation read the file at this path, so the image is valid only if the file is unchanged.
     Read {
-        /// Size, times and inode number of the file. It is empty if these cannot prove that the file is unchanged.
+        /// Size, times and inode number of the file. The field is empty if these values cannot prove that the file is
+        /// unchanged.
         mark: Vec<u8>,
         /// Hash of the file's bytes.
         hash: [u8; 32],
@@ -51,7 +52,8 @@ impl FileFingerprint {
             return None;
         }
         let hash = hash(&path)?;
-        // If the file was written shortly before the compilation, a later write may leave the same file times.
+        // If the file was written shortly before the compilation, a later write may get the same file times, because
+        // their resolution is limited.
         let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
         Some(Self { path, state: FileState::Read { mark, hash } })
     }
@@ -62,7 +64,7 @@ impl FileFingerprint {
         Self { path, state }
     }
 
-    /// Returns whether the file is still in the expected state.
+    /// Returns whether the file is still in the state that the fingerprint describes.
     pub fn holds(&self) -> bool {
         let known = file(&self.path);
         match &self.state {

@@ -32,12 +32,12 @@ pub enum NodeKind {
     Fill,
     /// A host function.
     Host,
-    /// Any other kind of operation, given by the driver's number.
+    /// Any other kind of operation, with the value by which the driver denotes it.
     Other(u32),
 }
 
 impl NodeKind {
-    /// Returns the kind with the driver's number. CUDA and HIP use equal numbers for the named kinds.
+    /// Converts the driver's value to a kind. CUDA and HIP use equal values for the named kinds.
     pub const fn of(number: u32) -> Self {
         match number {
             0 => Self::Kernel,
@@ -48,7 +48,7 @@ impl NodeKind {
         }
     }
 
-    /// Returns the name shown to users, as in the driver.
+    /// Returns the driver's name of the kind, which messages contain.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -103,9 +103,9 @@ pub struct Captured {
 /// Determines which calls are rejected while a capture is active, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaptureMode {
-    /// No thread of the process may make calls that could wait for the device.
+    /// While a capture is active, no thread of the process may make calls that could wait for the device.
     Global = 0,
-    /// The capturing thread may not make calls that could wait for the device.
+    /// While a capture is active, the capturing thread may not make calls that could wait for the device.
     ThreadLocal = 1,
     /// No calls are rejected.
     Relaxed = 2,
@@ -273,7 +273,7 @@ pub trait Graphs: Send + Sync {
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()>;
 }
 
-/// Returns a text that explains why a graph cannot be updated as a whole. `number` is the driver's number of the
+/// Returns a text that explains why a graph cannot be updated as a whole. `number` is the driver's value for the
 /// reason, which is equal in CUDA and HIP.
 pub(super) const fn update_reason(number: u32) -> &'static str {
     match number {

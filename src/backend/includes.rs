@@ -16,7 +16,7 @@ const MOST: usize = 20_000;
 /// A file name in an `#include` or a `__has_include`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Name {
-    /// The name as written in the source.
+    /// The file name as written in the source, without its quotation marks or brackets.
     pub text: String,
     /// Whether the name is in quotation marks, so that the folder of the including file is searched first.
     pub quoted: bool,
@@ -30,7 +30,7 @@ const WORDS: [&[u8]; 6] = [b"include", b"include_next", b"import", b"embed", b"_
 /// Returns the names of files that a source may include, or `None` if they cannot be determined.
 pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     let mut found = BTreeSet::new();
-    // A trigraph may represent `#` or a backslash.
+    // The source contains a trigraph, which may represent `#` or a backslash, so the names cannot be determined.
     if text.windows(3).any(|three| three == b"??=" || three == b"??/") {
         return None;
     }
@@ -149,7 +149,7 @@ fn is_defined(before: &[u8]) -> bool {
     ["ifdef", "ifndef", "defined"].iter().any(|word| text.ends_with(word))
 }
 
-/// Where a compiler searches for header files.
+/// The folders in which a compiler searches for header files, and the files that it includes itself.
 pub struct IncludeSearch<'a> {
     /// Folders that are searched for quoted names in the source itself.
     pub own: Vec<PathBuf>,
@@ -242,8 +242,8 @@ pub fn fingerprints_of(
     }
     for path in read {
         found.insert(path.clone(), FileFingerprint::read(path.clone(), begun)?);
-        // An `#include` of a macro's name is accepted in a compiler's own header, because the macro then names another
-        // file of the compiler.
+        // In a compiler's own header, an `#include` of a macro's name is accepted: the macro then names another file of
+        // the compiler.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
             Some(names) => want(path.parent(), names),
@@ -394,7 +394,7 @@ mod tests {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
-            // The file's modification time has changed here, but its bytes have not.
+            // Now the file's modification time has changed, but its bytes have not.
             assert!(fingerprints.iter().all(FileFingerprint::holds), "{name}");
         }
         assert_eq!(search.fingerprints("#include H", begun), None);

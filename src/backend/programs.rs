@@ -54,9 +54,9 @@ pub struct FunctionAttributes {
     pub local_bytes: i32,
     /// Number of registers per thread.
     pub registers: i32,
-    /// PTX version for which the kernel was compiled. The number 90 means version 9.0.
+    /// PTX version for which the kernel was compiled, times 10: 90 means version 9.0.
     pub ptx_version: i32,
-    /// Architecture for which the kernel was compiled. The number 90 means `sm_90`.
+    /// Number of the architecture for which the kernel was compiled: 90 means `sm_90`.
     pub binary_version: i32,
     /// Current maximum of dynamic shared memory per launch, in bytes.
     pub max_dynamic_shared_bytes: i32,
@@ -269,8 +269,8 @@ pub trait Programs: Contexts + Launches {
         Err(links_nothing())
     }
     /// Returns a text that identifies the compiler that `compiler` would return. Returns `None` if only an opened
-    /// compiler can be identified. The text is part of a cached image's key. The compiler is not opened for it, because
-    /// opening takes longer than loading the image from the cache.
+    /// compiler can be identified. The text is part of a cached image's key. To determine the text, this function does
+    /// not open the compiler, because opening takes longer than loading the image from the cache.
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
         let _ = hints;
         None
@@ -284,7 +284,7 @@ pub trait Programs: Contexts + Launches {
     fn compiler(&self, hints: &[PathBuf]) -> Result<&dyn Compiler>;
 }
 
-/// A compiler option, independent of a compiler's syntax.
+/// A compiler option that PyGPU translates to the syntax of each compiler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum CompileOption {
     /// Defines a macro: `-D name` or `-D name=value`.

@@ -14,9 +14,9 @@ const VARIABLE: &str = Variable::BACKEND.name();
 
 /// Function that opens a backend.
 enum Open {
-    /// A function whose result does not depend on environment variables.
+    /// Opens a backend without regard to environment variables.
     Always(fn() -> OpenResult),
-    /// A function whose result depends on environment variables.
+    /// Opens a backend depending on environment variables.
     Asking(fn(&Settings) -> OpenResult),
 }
 
@@ -66,14 +66,14 @@ pub struct BackendReport {
     pub devices: Vec<DeviceProperties>,
 }
 
-/// A report on all backends. It states which of them can be used, and which one is the default.
+/// A report on all backends. The report states which backends can be used, and which one is the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Value of the environment variable `PYGPU_BACKEND`; `None` if it is not set.
     pub forced: Option<String>,
     /// The default backend, or the reason why there is none.
     pub default: std::result::Result<BackendKind, String>,
-    /// One entry per backend, in the order in which they are tried as the default backend.
+    /// One entry per backend, in the order in which the backends are tried as the default backend.
     pub backends: Vec<BackendReport>,
 }
 
@@ -84,7 +84,7 @@ pub struct Report {
 /// be used.
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    // This function is called for every new array. After the first call, the function only loads this value.
+    // Every new array calls this function. From the second call on, the function only loads this stored value.
     static CHOSEN: ForkSafeOnce<&'static dyn Backend> = ForkSafeOnce::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),

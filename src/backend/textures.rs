@@ -8,7 +8,7 @@ use pygpu_base::error::{Error, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayHandle(pub usize);
 
-/// Formats of the channels of arrays and textures. CUDA and HIP use the same numbers for them.
+/// Formats of the channels of arrays and textures. CUDA and HIP denote a format by the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum TexelFormat {
@@ -103,9 +103,9 @@ impl ArrayShape {
 /// Part of an array. Start and size are given in bytes of a row, rows, and planes. No length is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrayBox {
-    /// Where the part begins: byte in its row, row, plane.
+    /// Start of the part: the byte offset in a row, the index of the row, and the index of the plane.
     pub at: [usize; 3],
-    /// Size of the part: bytes of a row, number of rows, number of planes.
+    /// Size of the part: the number of bytes of each row, the number of rows, and the number of planes.
     pub extent: [usize; 3],
 }
 
@@ -140,8 +140,8 @@ pub enum Resource {
     },
 }
 
-/// The values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the numbers of
-/// CUDA and HIP.
+/// The values that a texture returns for coordinates beyond its edge. The discriminants of the enum are the values that
+/// CUDA and HIP use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {

@@ -106,8 +106,8 @@ const fn row(
     }
 }
 
-/// Builds an entry of an `ml_dtypes` type. Libraries use different `typestr`s for such a type (PyTorch changed its own
-/// twice), so arrays of the type are exchanged through DLPack only.
+/// Builds the table entry of an element type that `ml_dtypes` defines. Libraries use different `typestr`s for such a
+/// type (PyTorch changed its own twice), so arrays of the type are exchanged through DLPack only.
 const fn ml_row(kind: ScalarType, name: &'static str, itemsize: u32, code: u8, c_name: &'static str) -> DTypeEntry {
     let bits = (itemsize * 8) as u8;
     DTypeEntry {
@@ -169,8 +169,8 @@ pub struct DType {
 }
 
 impl DType {
-    /// Returns the dtype of an element type that has a name. For opaque items use [`DType::opaque`]: this function
-    /// would return items of zero bytes.
+    /// Returns the dtype of an element type that has a name. For opaque items the caller must use [`DType::opaque`],
+    /// because this function would return items of zero bytes.
     pub const fn new(kind: ScalarType) -> Self {
         let itemsize = if (kind as usize) < TABLE.len() { TABLE[kind as usize].itemsize } else { 0 };
         Self { kind, itemsize, tag: 0 }
@@ -204,7 +204,7 @@ impl DType {
         if let Some(row) = TABLE.iter().find(same) {
             return Ok(Self::new(row.kind));
         }
-        // The size may consist of digits only. `parse` would also accept a sign.
+        // The item size in a `typestr` may consist of digits only, whereas `parse` would also accept a sign.
         let void = element.strip_prefix('V').filter(|size| size.bytes().all(|digit| digit.is_ascii_digit()));
         match void.and_then(|size| size.parse().ok()) {
             Some(itemsize) if itemsize > 0 => Ok(Self::opaque(itemsize, 0)),
@@ -232,7 +232,7 @@ impl DType {
         self.kind
     }
 
-    /// Returns the size of an element in bytes.
+    /// Returns the size of an element of this type in bytes.
     pub const fn itemsize(self) -> usize {
         self.itemsize as usize
     }

@@ -61,7 +61,7 @@ pub enum Error {
     /// A kernel's source does not compile. Python raises `CompileError`.
     #[error("{0}")]
     Compile(Box<CompileError>),
-    /// A callback that the caller passed has failed; contains the callback's error.
+    /// A callback that the caller passed has failed. The field contains the callback's error.
     #[error("{0}")]
     Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
@@ -164,7 +164,7 @@ pub struct OutOfMemory {
     pub used: usize,
     /// Maximum size in bytes of the live arrays, if the allocation failed because of this limit.
     pub limit: Option<usize>,
-    /// What the allocation was for; empty if this is evident from the function the user called.
+    /// Purpose of the allocation; empty if the function that the user called makes the purpose evident.
     pub detail: String,
 }
 
@@ -234,7 +234,7 @@ mod python {
     /// Sets the function that converts an error to a Python exception. Only the first call has an effect.
     ///
     /// Rust permits an implementation of pyo3's conversion trait for [`Error`] only in this crate, which defines the
-    /// type. The extension module, however, creates the exception classes. It therefore registers `raise`.
+    /// type. The exception classes, however, are created by the extension module, which therefore registers `raise`.
     pub fn raise_with(raise: fn(&Error) -> PyErr) {
         RAISE.get_or_init(|| raise);
     }

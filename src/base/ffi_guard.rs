@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// are leaked.
 #[inline]
 pub fn catch_panic<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    // Unwind safety: no caller relies on state that a panic leaves incomplete. PyGPU's locks ignore poisoning, and
-    // values moved into `work` are leaked.
+    // Why the closure may be treated as unwind-safe: no caller relies on state that a panic leaves incomplete. PyGPU's
+    // locks ignore poisoning, and values moved into `work` are leaked.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 

@@ -112,7 +112,7 @@ impl PendingMark {
 pub enum Scope {
     /// The queue of the calling thread.
     Own,
-    /// The queue with this index.
+    /// The queue of deferred operations with this index.
     One(usize),
     /// All queues.
     All,
@@ -127,8 +127,8 @@ pub struct FlushHooks {
     pub discard_result: fn(NodeId),
     /// Waits until an operation that another thread is adding to its queue is in the queue.
     pub await_push: fn(),
-    /// Adds the argument, which may be negative, to the number of blocks with a fault, i.e. with the error of a failed
-    /// operation.
+    /// Adds a number, which may be negative, to the count of blocks with a fault, i.e. with the stored error of a
+    /// failed operation.
     pub count_faults: fn(isize),
     /// Returns the total size in bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
@@ -199,7 +199,7 @@ pub fn flush_now(scope: Scope, cause: FlushReason) {
     }
 }
 
-/// Launches the operations that a mark refers to.
+/// Launches the pending operations to which the mark of a block refers.
 #[cold]
 pub fn flush_pending(pending: Pending, cause: FlushReason) {
     match pending {

@@ -6,7 +6,7 @@
 //! first use are in a [`ForkSafeOnce`] for the same reason. `tests/backend/test_global_locks.py` verifies that no other
 //! static locks exist.
 //!
-//! Locks may be nested in any order, because `fork` never waits for one lock while holding another. Locks that the
+//! Locks may be nested in any order, because `fork` never waits for one lock while holding another. The locks that the
 //! forking thread already holds stay held in both processes. `fork` does not acquire locks of single objects, so code
 //! holds such a lock only for a few instructions.
 
@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use crate::ffi_guard::catch_panic;
 
-/// Maximum time for which `fork` tries to acquire the locks. It must suffice for locks that are held while a driver is
-/// opened.
+/// Maximum time for which `fork` tries to acquire the locks. The time must suffice for a lock that is held while a
+/// driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A lock for a static variable. The lock ignores poisoning, because the guarded value is changed in single steps, so
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[repr(C)]
 pub struct ForkSafeMutex<T: 'static> {
     node: LockNode,
-    /// Number of the thread that holds the lock; 0 for none.
+    /// Number that identifies the thread which holds the lock; 0 if no thread holds it.
     owner: AtomicUsize,
     mutex: Mutex<T>,
 }
@@ -57,7 +57,7 @@ impl<T> AnyGuard for ForkSafeGuard<T> {}
 static LISTED: AtomicPtr<LockNode> = AtomicPtr::new(ptr::null_mut());
 
 thread_local! {
-    /// A variable of each thread, whose address serves as the number of the thread.
+    /// A thread-local variable, whose address identifies the thread.
     static SELF: Cell<u8> = const { Cell::new(0) };
     static HELD_OVER_FORK: RefCell<Vec<Box<dyn AnyGuard>>> = const { RefCell::new(Vec::new()) };
 }
@@ -67,9 +67,9 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Returns how many fork-safe locks the calling thread holds. A thread that holds such a lock must not call a driver,
-/// because the driver may wait for a thread that waits for the lock. Locks are counted only in builds with debug
-/// assertions; `backend::vendor::exit_guard::DriverCallGuard` verifies the count at each driver call.
+/// Returns the number of fork-safe locks that the calling thread holds. A thread that holds such a lock must not call a
+/// driver, because the driver may wait for a thread that waits for the lock. Locks are counted only in builds with
+/// debug assertions; `backend::vendor::exit_guard::DriverCallGuard` verifies the count at each driver call.
 #[cfg(debug_assertions)]
 pub fn locks_held() -> usize {
     HELD.try_with(Cell::get).unwrap_or(0)
@@ -121,7 +121,7 @@ pub struct ForkSafeGuard<T: 'static> {
     guard: MutexGuard<'static, T>,
 }
 
-/// Resets the lock's owner number when dropped.
+/// When dropped, records that no thread owns the lock.
 struct Owned(&'static AtomicUsize);
 
 impl Owned {
@@ -144,7 +144,7 @@ impl Drop for Owned {
 }
 
 impl<T> ForkSafeGuard<T> {
-    /// Releases the lock, waits until `call` is signalled, and acquires the lock again.
+    /// Releases the lock, waits until the condition variable `call` is signalled, and acquires the lock again.
     pub fn wait(self, call: &Condvar) -> Self {
         let Self { owned, guard } = self;
         let owner = owned.0;
@@ -185,7 +185,7 @@ fn end_change() {
 }
 
 impl LockNode {
-    /// Adds the lock to the list before its first acquisition.
+    /// Adds the lock to the list of locks that `fork` acquires. Called before the lock is first acquired.
     #[cold]
     fn enter(&'static self) {
         begin_change();
@@ -220,8 +220,8 @@ extern "C" fn after_fork() {
     });
 }
 
-/// Acquires all locks. After [`PATIENCE`] it acquires only those that are free: a child in which a lock may stay locked
-/// is better than no child.
+/// Acquires all locks. If the time [`PATIENCE`] has passed, acquires only the locks that are free: a child in which a
+/// lock may stay locked is better than a `fork` that never returns.
 fn hold_all() -> Vec<Box<dyn AnyGuard>> {
     let start = Instant::now();
     loop {
@@ -243,20 +243,20 @@ fn hold_all() -> Vec<Box<dyn AnyGuard>> {
     }
 }
 
-/// A value of a static that is created on first use. While another thread creates the value, `fork` waits. Therefore a
-/// forked child finds the complete value, unlike with `OnceLock`.
+/// Storage, in a static variable, for a value that is created on first use. While another thread creates the value,
+/// `fork` waits. Therefore a forked child finds the complete value, unlike with `OnceLock`.
 pub struct ForkSafeOnce<T: 'static> {
     making: ForkSafeMutex<()>,
     made: OnceLock<T>,
 }
 
 impl<T> ForkSafeOnce<T> {
-    /// Creates a cell without a value.
+    /// Creates the storage without a value.
     pub const fn new() -> Self {
         Self { making: ForkSafeMutex::new(()), made: OnceLock::new() }
     }
 
-    /// Returns the value, if it was created.
+    /// Returns the stored value; `None` if it was not created yet.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         self.made.get()
@@ -278,7 +278,7 @@ impl<T> ForkSafeOnce<T> {
         self.made.get_or_init(make)
     }
 
-    /// Sets the value, unless it already exists.
+    /// Stores a value, unless a value already exists.
     pub fn set(&'static self, value: T) {
         self.get_or_init(|| value);
     }
@@ -299,8 +299,8 @@ mod tests {
     static TWO: ForkSafeMutex<u32> = ForkSafeMutex::new(2);
     static MADE: ForkSafeOnce<u32> = ForkSafeOnce::new();
 
-    /// Runs `work` in a forked child and returns its result, which is the child's exit status. A child that hangs for
-    /// 20 s is killed.
+    /// Runs `work` in a forked child, and returns the result of `work`, which is the child's exit status. A child that
+    /// hangs for 20 s is killed.
     fn in_child(work: impl FnOnce() -> u32) -> i32 {
         unsafe {
             let child = libc::fork();

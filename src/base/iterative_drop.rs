@@ -2,8 +2,9 @@
 //!
 //! An array may own an exporter that owns an array, thousands deep, with frames of Python, NumPy and others in between.
 //! The `Drop` of each owner in such a chain passes the owner's contents to [`drop_iteratively`]: up to `DEEPEST` levels
-//! are dropped in place, deeper ones are queued per thread and dropped by the outermost call. (CPython's containers do
-//! the same with their "trashcan"; objects of extensions do not.)
+//! are dropped in place; the contents of deeper levels are put into a queue of the thread, which the outermost call of
+//! [`drop_iteratively`] empties. (CPython's containers do the same with their "trashcan"; objects of extensions do
+//! not.)
 
 use std::cell::{Cell, RefCell};
 

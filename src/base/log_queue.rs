@@ -7,7 +7,7 @@
 
 use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 
-/// Severity of a log record, with the numbers of Python's `logging`.
+/// Severity of a log record. The discriminants are the levels of Python's `logging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogLevel {
     /// Level of details, such as cache accesses and opened libraries.

@@ -54,7 +54,7 @@ pub struct PendingMark(pub(crate) AtomicU64);
 /// The pending operations that a mark refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
-    /// The mark refers to one operation, and possibly to earlier ones of the same queue.
+    /// The mark refers to one operation, and possibly to earlier operations of the same queue.
     One(NodeId),
     /// The mark refers to operations that may be in several queues.
     Many,
@@ -77,12 +77,13 @@ impl PendingMark {
     }
 }
 
-/// Which operations of all queues have landed, i.e. were launched or have failed.
+/// Records, for all queues, the operations that have landed, i.e. were launched or have failed.
 pub struct Landing {
     /// Number of operations that are queued or being launched, plus the number of blocks with a fault, i.e. with the
     /// error of a failed operation.
     pub(crate) count: AtomicUsize,
-    /// For each queue, the number up to which all its operations were launched or have failed.
+    /// For each queue, the number of the last operation such that it and all earlier operations were launched or have
+    /// failed.
     pub(crate) landed: [AtomicU64; QUEUES],
 }
 
@@ -147,8 +148,8 @@ pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {
     const NONE: usize = 0;
-    /// The state from the start of `begin` until its fence. A thread that lets an address escape already treats
-    /// operations as deferred; another thread that defers still executes its own fence.
+    /// The state between the start of `begin` and its fence. In this state a thread that lets an address escape already
+    /// assumes that operations were deferred. A second thread that defers still executes its own fence.
     const BEGINNING: usize = 1;
     const BEGUN: usize = 2;
 
@@ -208,7 +209,7 @@ impl Escape {
         }
     }
 
-    /// Returns whether the address has escaped, or is about to.
+    /// Returns whether the address of the block has escaped, or is about to escape.
     #[inline]
     pub fn is_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed) != Self::NONE

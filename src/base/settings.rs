@@ -123,8 +123,8 @@ fn first() -> &'static Settings {
         Some(reader) => reader(),
         None => Some(std::env::vars_os().collect()),
     };
-    // Two threads may both have read the environment variables, because neither waits for the other; the first result
-    // is stored and returned to both.
+    // Two threads may read the environment variables at the same time, because no lock is held meanwhile. The result
+    // that is stored first is returned to both threads.
     match read {
         Some(variables) => SETTINGS.get_or_init(|| Settings::of(variables)),
         None => NONE.get_or_init(Settings::default),
@@ -144,7 +144,7 @@ pub fn warn_ignored(variable: Variable, text: &str, expected: &str) {
 }
 
 impl Settings {
-    /// Creates settings from pairs of names and values.
+    /// Creates settings from environment variables, each passed as a pair of name and value.
     pub fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self { variables: variables.into_iter().collect() }
     }
@@ -165,8 +165,8 @@ impl Settings {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Returns whether a switch is on: `1`, `on`, `true` or `yes`, or the opposites, in any case. The default applies if
-    /// the variable is empty or not set, and to any other value, with a warning.
+    /// Returns whether a switch is on: `1`, `on`, `true` or `yes`, or the opposites, in any case. The default applies
+    /// if the variable is empty or not set. It also applies, with a warning, if the value is any other text.
     pub fn is_on(&self, variable: Variable, default: bool) -> bool {
         let Some(text) = self.text(variable) else { return default };
         match text.to_ascii_lowercase().as_str() {

@@ -1,7 +1,8 @@
 //! Sorts short lists. The standard library's sort compiles to three or four kilobytes per element type, and the wheel
 //! sorts lists of more than twenty types. For ten elements the standard sort is no faster than this one.
 
-/// Sorts a list by a key. Elements with equal keys keep their order. The time grows with the square of the length.
+/// Sorts a list by a key. Elements with equal keys keep their order. The time of the sort grows with the square of the
+/// list's length.
 pub fn sort_by_key<T, K: Ord>(list: &mut [T], mut key: impl FnMut(&T) -> K) {
     for from in 1..list.len() {
         let mut at = from;

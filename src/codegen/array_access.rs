@@ -13,7 +13,7 @@ use pygpu_layout::{LoopNest, NARROW};
 /// with wider indices for loop nests, and element accessors such as `pygpu::strided`.
 pub const HEADER: &str = include_str!("device/access.h");
 
-/// [`HEADER`], followed by the device code for tiles (`pygpu::tile`). Kernels need it for operands that are transposed
+/// [`HEADER`], followed by the device code for tiles (`pygpu::tile`). Kernels need this code if operands are transposed
 /// relative to the result.
 pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("device/tiles.h"));
 
@@ -48,7 +48,7 @@ impl IndexWidth {
     }
 }
 
-/// The value of one kernel parameter that is a structure with C layout. It is stored as 32-bit words.
+/// The value of one kernel parameter whose type is a structure with C layout. The value is stored as 32-bit words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ParameterBlock {
     words: SmallVec<[u32; 64]>,
@@ -165,7 +165,7 @@ mod tests {
     use pygpu_layout::{Layout, LoopNestRules};
 
     fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
-        // Divides in the same way as the device code.
+        // Divides a number by a length as the device code does, for comparison with an exact division.
         (((u64::from(number) * u64::from(factor)) >> 32) as u32 + number) >> shift
     }
 

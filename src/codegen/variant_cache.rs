@@ -47,7 +47,8 @@ impl KernelFamily {
         Self { number: LATEST.fetch_add(1, Ordering::Relaxed), is_on_device: AtomicBool::new(false) }
     }
 
-    /// First number that [`Self::new`] assigns. Smaller numbers identify the groups that [`Self::of_library`] creates.
+    /// Smallest group number that [`Self::new`] assigns. Smaller numbers identify the groups that [`Self::of_library`]
+    /// creates.
     const FIRST_OWN: u64 = 1 << 16;
 
     /// Creates the group of all variants of one part of PyGPU, such as the scans. `number` must be unique among these
@@ -112,7 +113,7 @@ impl KernelFamily {
     /// Returns a variant, and builds it with `make` if it is missing.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The errors of `make`.
     #[cold]
     pub fn get_or_compile(
         &self,
@@ -154,7 +155,7 @@ impl KernelFamily {
         let made = COMPILED.find_or_make(identity, || {
             match kernel::load_searching(device, &source()).and_then(|module| module.function(name)) {
                 Ok(function) => Ok(Some(function)),
-                // Temporary failures, such as exhausted memory or a busy device, are not cached.
+                // Failures that may be temporary, such as exhausted memory or a busy device, are not cached.
                 Err(error @ (Error::Driver(_) | Error::OutOfMemory(_) | Error::Forked { .. })) => Err(error),
                 Err(_) => Ok(None),
             }
@@ -224,7 +225,8 @@ impl Hasher for Mixer {
         for word in words {
             self.write_u64(u64::from_le_bytes(*word));
         }
-        // The last word ends at the last byte. It overlaps the previous word, so that it has all eight bytes.
+        // The last word that is hashed ends at the last byte of the data. It overlaps the word before it, so that it is
+        // complete.
         match bytes.last_chunk() {
             Some(last) if !rest.is_empty() => self.write_u64(u64::from_le_bytes(*last)),
             Some(_) => {}
@@ -245,7 +247,7 @@ struct CompiledVariant<V> {
     place: u64,
     key: VariantKey,
     value: Option<V>,
-    /// Whether the variant was used since the last eviction.
+    /// Whether the variant was used since variants were last evicted from the full table.
     was_used: AtomicBool,
 }
 
@@ -307,7 +309,7 @@ struct CompileClaim {
     process: u32,
 }
 
-/// The state of the cache that a thread needs only if it changes the table.
+/// The part of the cache's state that a thread needs only if it changes the table of variants.
 struct Changing<V> {
     making: Vec<CompileClaim>,
     /// Tables that were replaced, but may still be read by other threads.
@@ -316,8 +318,8 @@ struct Changing<V> {
 
 struct VariantCache<V: 'static> {
     table: AtomicPtr<VariantTable<V>>,
-    /// Number of threads that are reading a table. In a child forked from a multi-threaded process it may stay above
-    /// zero; replaced tables are then never freed.
+    /// Number of threads that are reading a table. In a child that was forked from a multi-threaded process, the number
+    /// may stay above zero. Replaced tables are then never freed.
     readers: AtomicUsize,
     changing: ForkSafeMutex<Changing<V>>,
     made: Condvar,
@@ -380,8 +382,8 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         made
     }
 
-    /// Waits until a variant's entry exists, or until this thread may build it. Returns the entry's value in the first
-    /// case, `None` in the second.
+    /// Waits until a variant's entry exists, or until this thread may build it. Returns the entry's value if the entry
+    /// exists, and `None` if this thread may build it.
     fn begin(&'static self, of: &VariantId<'_>) -> Option<Option<V>> {
         let (hash, process) = (of.hash(), process::id());
         let mut changing = self.changing.lock();
@@ -410,9 +412,9 @@ impl<V: Clone + Send + Sync> VariantCache<V> {
         self.made.notify_all();
     }
 
-    /// Adds an entry, and evicts others if the table is full. Both replace the whole table. Returns the replaced tables
-    /// that no thread reads any more. The caller must drop them without holding the lock `changing`, because the drop
-    /// may call a driver.
+    /// Adds an entry, and evicts others if the table is full. Adding and evicting both replace the whole table. Returns
+    /// the replaced tables that no thread reads any more. The caller must drop them without holding the lock
+    /// `changing`, because the drop may call a driver.
     fn keep(&'static self, of: &VariantId<'_>, value: Option<V>) -> ReplacedTables<V> {
         let hash = of.hash();
         let mut changing = self.changing.lock();

@@ -16,7 +16,7 @@ use pygpu_memory::Access;
 /// Maximum number of planes that are filled by one memset each. More planes are filled by one launch of a kernel.
 const PLANES: i64 = 16;
 
-/// Number of single-element memsets that cost no more than a kernel launch.
+/// Number of memsets of a single element each that together take no longer than a kernel launch.
 const CHEAP: i64 = 4;
 
 /// Sets every element to `item`, given as bytes, in the order of `stream`.
@@ -75,8 +75,8 @@ fn rows(target: &Array) -> Result<Option<Uniform>> {
     })
 }
 
-/// Describes one part of every item as contiguous runs. The part begins at byte `start` of the item and is `bytes`
-/// long.
+/// Describes, as contiguous runs, the same part of every item. The part begins at byte `start` of the item and is
+/// `bytes` long.
 fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<ContiguousRuns> {
     let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
     let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;

@@ -86,8 +86,8 @@ pub unsafe fn to_host_and_wait(target: &HostBuffer, source: &Array, stream: &Str
     source.allocation().check_other_devices()
 }
 
-/// Returns the permission for the driver to use the host memory. During a capture only asynchronous copies of pinned
-/// memory get it.
+/// Returns the permission that a copy needs to use host memory. During a capture, only asynchronous copies of pinned
+/// memory get this permission.
 fn host_use(what: &str, host: &HostBuffer, stream: &Stream, wait: bool) -> Result<HostUse> {
     capture::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
 }
@@ -176,8 +176,8 @@ unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: b
     if wait { stream.synchronize() } else { Ok(()) }
 }
 
-/// Copies contiguous bytes and waits until the copy is complete. The function does little else, because the time of a
-/// small copy consists mainly of call overhead.
+/// Copies contiguous bytes and waits until the copy is complete. The function does as little as possible, because the
+/// time of a small copy consists mainly of call overhead.
 ///
 /// # Safety
 /// Both ranges must be valid.
@@ -355,7 +355,7 @@ fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostBuffer {
     HostBuffer { address: packed.address(), layout: dense.clone() }
 }
 
-/// Returns whether the blocks are transferred as they are, without packing on the host.
+/// Returns whether the driver transfers the blocks in their own layout, so that the host need not pack them.
 fn is_direct(blocks: &CopyBlocks) -> bool {
     match blocks {
         CopyBlocks::One { .. } => true,

@@ -2,9 +2,9 @@
 //! the compiler fails.
 //!
 //! The fallback copies the byte ranges of both arrays to the host, copies the elements there, and writes the target's
-//! range back. This blocks the host and crosses the bus twice. Bytes between the target's elements are written back
-//! unchanged. This is safe: the range is read and written in stream order, so that no work tracked by PyGPU can write
-//! these bytes in between.
+//! range back. The fallback blocks the host and crosses the bus twice. Bytes between the target's elements are written
+//! back unchanged. This is safe, because the range is read and written in stream order: no work tracked by PyGPU can
+//! write these bytes between the read and the write.
 
 use super::{CopyOperand, HostBuffer, at, host_host};
 use pygpu_array::Array;
@@ -56,7 +56,8 @@ impl HostSpan {
         }
     }
 
-    /// Returns the copied bytes as host memory with the array's layout. The address is that of byte 0 of the layout.
+    /// Returns the copied bytes as host memory with the array's layout. The returned address is the address of byte 0
+    /// of the layout.
     fn host_side(&self, array: &Array) -> HostBuffer {
         let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
         HostBuffer { address, layout: array.layout().clone() }

@@ -36,7 +36,7 @@ pub(super) unsafe fn copy(target: CopyOperand<'_>, source: CopyOperand<'_>) -> R
 const SMALL: i64 = 16;
 /// Size of a cache line in bytes.
 const CACHE_LINE: u64 = 64;
-/// Number of cache lines that stay in the L1 cache between consecutive rows of the target.
+/// Number of the source's cache lines that stay in the L1 cache from one row of the target to the next.
 const NEAR_LINES: i64 = 256;
 /// Number of items of a tile along each axis. The cache lines of both operands then fit into the L1 cache.
 const TILE: i64 = 32;
@@ -84,8 +84,8 @@ impl TiledPlane {
     }
 }
 
-/// Copies like `copy`, for operands that may overlap. If they do, the whole source is read before the target is
-/// written.
+/// Copies like `copy`, for operands that may overlap. If the operands overlap, the whole source is read before the
+/// target is written.
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach.
@@ -189,7 +189,7 @@ pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) 
 /// Copies contiguous bytes with non-temporal stores, if the processor has them.
 ///
 /// The function is intended for data that a device reads next. Cache lines that are dirty in the caches of other cores
-/// delay the device's reads. On 16 cores this reduces the time of an upload of 16 MiB to less than half.
+/// delay the device's reads. On 16 cores, non-temporal stores reduce the time of an upload of 16 MiB to less than half.
 ///
 /// # Safety
 /// The conditions of `copy_bytes` apply.

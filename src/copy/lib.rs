@@ -72,8 +72,8 @@ fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
     )))
 }
 
-/// Copies an array into another array, in the order of `stream`. If they overlap, the source is read before the target
-/// is written.
+/// Copies an array into another array, in the order of `stream`. If source and target overlap, the source is read
+/// before the target is written.
 ///
 /// # Errors
 /// `ValueError` if the shapes or item sizes differ; `OutOfMemory` for a temporary copy; driver errors.
@@ -191,11 +191,11 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     before(stream, &sending)
 }
 
-/// Returns a stream of a device whose later work waits for the present work of `stream`, which may include work unknown
+/// Returns a stream of `device`, after making it wait for all work that `stream` has at present, including work unknown
 /// to PyGPU.
 fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     let own = on_device(stream, device);
-    // The wait is omitted during a capture, because it would make a stream part of the capture.
+    // The wait is omitted during a capture, because it would make the waiting stream part of the capture.
     if !capture::is_any() {
         own.wait_for(stream)?;
     }
@@ -244,8 +244,8 @@ fn on_device(stream: &Stream, device: Device) -> Stream {
     if stream.device() == device { stream.clone() } else { pygpu_device::stream::current(device) }
 }
 
-/// Runs `work`, which uses the array on the stream. Waits for conflicting uses before it, and records the use
-/// afterwards.
+/// Runs `work`, which uses the array on the stream. The stream waits for conflicting uses of the array before, and the
+/// use is recorded afterwards.
 fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<()> {
     ordered(&[(array.allocation(), access)], stream, work)
 }

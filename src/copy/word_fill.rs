@@ -37,7 +37,8 @@ impl WordFill {
     /// Plans the memsets for contiguous runs of whole items, whose offsets count from `base`.
     pub(super) fn of(pieces: &ContiguousRuns, base: Address, item: &[u8]) -> Self {
         let itemsize = item.len() as i64;
-        // Broadcast axes are removed, because they would set the same element repeatedly.
+        // Axes with stride 0 (broadcast axes) are removed, because along such an axis the memsets would set the same
+        // element repeatedly.
         let mut axes: SharedAxes<2> = pieces.axes.iter().filter(|axis| axis.strides[0] != 0).copied().collect();
         let strides = axes.iter().map(|axis| axis.strides[0]);
         let bits = strides.fold(LARGEST | itemsize | at(base, pieces.dst) as i64, |bits, stride| bits | stride);
@@ -48,7 +49,7 @@ impl WordFill {
         if row < pieces.width {
             axes.push(SharedAxis { len: pieces.width / itemsize, strides: [itemsize; 2] });
         }
-        // The axis of the rows must be one along which rows do not overlap.
+        // Rows may be counted along an axis only if consecutive rows do not overlap along it.
         let fitting = (0..axes.len()).filter(|&place| axes[place].strides[0] >= row);
         let longest = fitting.max_by_key(|&place| axes[place].len);
         let rows = longest.map_or(SharedAxis { len: 1, strides: [row; 2] }, |place| axes.remove(place));

@@ -7,8 +7,8 @@ const CLASS_64: u8 = 2;
 const NOBITS: u32 = 8;
 const SECTIONS: ElfTable = ElfTable { first: 40, size: 58, count: 60, place: 24, length: 32, absent: Some(NOBITS) };
 
-/// Offsets of the fields that describe a table: its position, entry size and entry count in the file header, and the
-/// position and length of the data in an entry.
+/// Offsets of the fields that describe a header table of an ELF file. In the file header: the table's position, entry
+/// size and entry count. In an entry of the table: the position and the length of the data.
 struct ElfTable {
     first: usize,
     size: usize,

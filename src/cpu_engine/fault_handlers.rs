@@ -40,13 +40,15 @@ pub struct RawHost {
     give_stacks: unsafe extern "C" fn(*mut Stacks),
 }
 
-/// Signal that makes a thread check whether its launch was ended. Without a handler, the system ignores this signal.
+/// Signal that is sent to a thread so that it checks whether its launch was ended. A process without a handler for this
+/// signal ignores it by default.
 const NUDGE: c_int = libc::SIGURG;
 
 const SIGNALS: [c_int; 7] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGINT, NUDGE];
 
-/// The only instance of `RawHost`. Each compiled library receives the address of this instance.
+/// The table of functions for compiled kernels. It is the only instance of `RawHost`, and each compiled library
+/// receives its address.
 pub static HOST: RawHost = RawHost {
     enter,
     leave,
@@ -61,8 +63,8 @@ pub static HOST: RawHost = RawHost {
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The innermost launch on which this thread is working. `enter` accesses this variable first, so that it is
-    /// initialized before a signal handler on this thread reads it.
+    /// The innermost launch on which this thread is working. `enter` accesses this thread-local variable first, so that
+    /// the variable is initialized before a signal handler on this thread reads it.
     static CURRENT: Cell<*mut Guarded> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -135,8 +137,8 @@ extern "C" fn interrupted() -> c_int {
     })
 }
 
-/// The previous handlers of a signal: the handler that PyGPU's handler replaced first, and the latest handler that
-/// another library has installed since then.
+/// The handlers to which PyGPU's handler of a signal passes the signal: the handler that it first replaced, and the
+/// latest handler that another library has installed since then.
 struct PreviousHandler {
     first: UnsafeCell<MaybeUninit<libc::sigaction>>,
     last: UnsafeCell<MaybeUninit<libc::sigaction>>,
@@ -159,7 +161,7 @@ fn before(number: c_int) -> Option<&'static PreviousHandler> {
     SIGNALS.iter().position(|&one| one == number).map(|place| &BEFORE[place])
 }
 
-/// Installs each of PyGPU's signal handlers that is not installed. Must not be called concurrently.
+/// Installs those of PyGPU's signal handlers that are not installed at present. Must not be called concurrently.
 pub fn install() {
     lock_free_functions::learn();
     for (number, before) in SIGNALS.into_iter().zip(&BEFORE) {
@@ -233,7 +235,7 @@ fn pass_on(number: c_int, information: *mut libc::siginfo_t, context: *mut c_voi
     let Some(before) = before(number).filter(|before| before.is_set.load(Ordering::Acquire)) else { return };
     let place = SIGNALS.iter().position(|&one| one == number).unwrap_or_default();
     // A handler that was installed after PyGPU's handler may pass the signal back to PyGPU's handler. In that case the
-    // first previous handler, from before both of these, is called.
+    // handler that PyGPU's handler first replaced is called.
     let is_again = PASSING[place].fetch_add(1, Ordering::Relaxed) != 0;
     // SAFETY: both handlers are written before `is_set` becomes true.
     let old = unsafe { (*if is_again { before.first.get() } else { before.last.get() }).assume_init_ref() };

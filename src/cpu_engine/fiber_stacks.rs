@@ -19,10 +19,11 @@ pub struct Stacks {
     may_guard: c_uint,
 }
 
-/// Maximum number of `Stacks` in a thread's cache: stacks for 256 threads of a block.
+/// Maximum number of `Stacks` objects in the cache of an OS thread; together they hold stacks for 256 threads of a
+/// block.
 const MOST_KEPT: usize = 8;
-/// Maximum number of `Stacks` in the process that have guard pages. Each guard page splits a mapping in two, and the
-/// system limits the number of mappings.
+/// Maximum number of `Stacks` objects in the process that have guard pages. Each guard page splits a mapping in two,
+/// and the system limits the number of mappings.
 const MOST_GUARDED: usize = 256;
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
@@ -57,7 +58,7 @@ impl Drop for Stacks {
 /// Returns stacks for 32 threads of a block, from the cache or newly mapped, or null if memory is exhausted.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     catch_panic(ptr::null_mut(), || {
-        // A terminating OS thread no longer has a cache.
+        // An OS thread that is terminating no longer has a cache, so its stacks are newly mapped.
         let kept = KEPT.try_with(|kept| {
             let mut kept = kept.try_borrow_mut().ok()?;
             let place = kept.iter().rposition(|stacks| stacks.bytes == bytes)?;

@@ -15,7 +15,8 @@ pub struct CxxCompiler {
     pub host: HostEnvironment,
     /// Path of the compiler program.
     pub path: PathBuf,
-    /// First line of the compiler's version output, and a hash of the engine's headers.
+    /// Text that identifies the compiler and the engine in cache keys: the first line of the compiler's version output,
+    /// and a hash of the engine's headers.
     pub version: String,
 }
 
@@ -60,7 +61,8 @@ fn probe(program: &str, host: &HostEnvironment) -> Result<CxxCompiler, String> {
     Ok(CxxCompiler { path, version, host: host.clone() })
 }
 
-/// Returns the path of a program that is given by its path or by its name.
+/// Returns the path of a program. The caller passes either the program's path, or a name that is searched for in
+/// `PATH`.
 fn on_path(program: &str, host: &HostEnvironment) -> Option<PathBuf> {
     if program.contains('/') {
         return Path::new(program).canonicalize().ok();

@@ -47,7 +47,7 @@ pub struct HostEnvironment {
     pub order: StartOrder,
     /// Compiler options that are added for every kernel.
     pub options: Vec<String>,
-    /// Whether a kernel that fails stops in an attached debugger.
+    /// Whether an attached debugger stops the process when a kernel fails.
     pub breaks: bool,
 }
 

@@ -72,7 +72,7 @@ struct RawModule {
 
 /// A loaded image, which is a shared library.
 pub struct Library {
-    // This field keeps the library loaded, because the fields below refer to its code and tables.
+    // This field keeps the shared library loaded. The following fields refer to the library's code and tables.
     _handle: libloading::Library,
     kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,
@@ -219,7 +219,8 @@ impl HostKernel {
 /// Returns the number of OS threads that can run in parallel. The number is cached, because the query reads files,
 /// which takes longer than a small launch.
 fn processors() -> u32 {
-    // A lock could stay locked in a forked child, so none is used. At worst, several threads query the number.
+    // No lock protects the cached number, because a lock could stay locked in a forked child. At worst, several threads
+    // query the number.
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     match KNOWN.load(Ordering::Relaxed) {
         0 => {

@@ -82,7 +82,7 @@ pub fn has_brackets(word: &str) -> bool {
     WITH_BRACKETS.contains(&word)
 }
 
-/// The name that a statement declares, and whether it is that of a function or a variable.
+/// The name that a statement declares, and whether the name denotes a function or a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Declared<'a> {
     /// A function of this name.
@@ -108,7 +108,7 @@ fn behind_type(source: &str, tokens: &[Token], keyword: usize) -> Option<usize> 
                 continue;
             }
             ":" if text(position + 1) == ":" => {
-                // The word after `::` belongs to the same name.
+                // After `::`, the next word belongs to the same qualified name.
                 position += if names > 0 { 3 } else { 2 };
                 continue;
             }
@@ -123,7 +123,7 @@ fn behind_type(source: &str, tokens: &[Token], keyword: usize) -> Option<usize> 
     None
 }
 
-/// Parses the declaration that begins at `from`, up to its name.
+/// Parses the declaration that begins at `from`, up to and including the declared name.
 pub fn declared<'a>(source: &'a str, tokens: &[Token], from: usize) -> Declared<'a> {
     let (mut position, mut name, mut angles) = (from, None, 0usize);
     while let Some(token) = tokens.get(position) {

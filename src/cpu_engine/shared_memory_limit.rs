@@ -12,7 +12,7 @@ use crate::tokens::{Token, TokenKind};
 pub struct SharedSizes {
     visible: Vec<(usize, String)>,
     depth: usize,
-    /// Names of the shared variables that the current statement declares.
+    /// Names of the shared variables that the current statement declares; they become visible after the statement.
     fresh: Vec<String>,
 }
 

@@ -19,7 +19,7 @@ pub struct RewriteRequest<'a> {
     /// Whether shared memory is a global variable instead of a thread-local one, so that a sanitizer can check
     /// accesses.
     pub shared_by_process: bool,
-    /// Names of the kernels that were converted so that one call runs a whole block instead of one thread.
+    /// Names of the kernels that were converted to loops over threads: one call of such a kernel runs a whole block.
     pub whole: &'a [String],
 }
 
@@ -86,7 +86,7 @@ impl<'a> Rewriter<'a> {
             "__global__" => self.kernel(position),
             "__device__" | "__constant__" | "__managed__" => self.variable(position, text == "__constant__"),
             "__host__" | "__grid_constant__" => self.replace(position, position + 1, ""),
-            // Inside an attribute, this word is a name of the compiler and must not be replaced.
+            // Inside an attribute, `__noinline__` is a name that the compiler defines, and must not be replaced.
             "__noinline__" if self.text(position.wrapping_sub(1)) != "(" => {
                 self.replace(position, position + 1, "__attribute__((noinline))");
             }

@@ -88,7 +88,7 @@ fn token(bytes: &[u8], at: usize) -> (TokenKind, usize) {
     }
     if is_word(first) {
         let end = at + bytes[at..].iter().take_while(|&&byte| is_word(byte)).count();
-        // A prefix, as in u8"..." or R"x(...)x", belongs to the string literal.
+        // A prefix such as `u8` in u8"..." or `R` in R"x(...)x" belongs to the token of the string literal.
         return match bytes.get(end) {
             Some(b'"') if end - at <= 3 && bytes[end - 1] == b'R' => (TokenKind::Literal, raw_string(bytes, end)),
             Some(quote @ (b'"' | b'\'')) if end - at <= 2 => (TokenKind::Literal, quoted(bytes, end, *quote)),

@@ -221,7 +221,8 @@ impl Device {
         self.0.wait_ended.load(Ordering::Acquire) > time
     }
 
-    /// Makes the device current for the calling thread, also for other libraries that share the driver.
+    /// Makes the device current for the calling thread. The device is then also current for other libraries that share
+    /// the driver.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -270,7 +271,7 @@ impl Device {
         outcome
     }
 
-    /// Returns the index of the device in tables with a value per device.
+    /// Returns the index of the device in the tables that hold one value per device.
     pub fn slot(self) -> usize {
         self.0.index as usize % MAX_DEVICES
     }
@@ -285,8 +286,8 @@ pub struct DeviceGuard {
 impl Drop for DeviceGuard {
     fn drop(&mut self) {
         if let Some(device) = self.restore {
-            // The error is ignored: a driver that fails here fails in every later call too, and that call reports the
-            // error.
+            // An error of the call that makes the previous device current is ignored: a driver that fails here also
+            // fails in every later call, which reports the error.
             let _ = device.make_current();
         }
     }

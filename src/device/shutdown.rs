@@ -1,4 +1,4 @@
-//! Implements two rules for destructors: free nothing at process exit, and never raise an error.
+//! Implements two rules for destructors: they free nothing at process exit, and never raise an error.
 //!
 //! At interpreter exit the driver may be partly shut down, and the operating system frees the memory. A driver error
 //! inside a `Drop` is stored here. The next call that waits on the host reports this error after its own work.
@@ -67,7 +67,7 @@ pub fn defer(result: Result<()>) {
 }
 
 /// Stores an error, which the next call of `report_deferred` returns. If another error is already stored, returns
-/// `error`.
+/// `error` to the caller instead.
 pub fn store_error(error: Error) -> Option<Error> {
     let mut deferred = DEFERRED.lock();
     if deferred.is_some() {
@@ -87,7 +87,8 @@ pub fn defer_drop(thing: Box<dyn Any + Send>) {
     HAS_DEFERRED.store(true, Ordering::Release);
 }
 
-/// Returns the error, unless it occurred within a `collect_errors` call of this thread, which then takes the error.
+/// Passes an error to the innermost active `collect_errors` call of this thread. If no such call is active, returns the
+/// error.
 fn uncaught(error: Error) -> Option<Error> {
     let mut error = Some(error);
     // The access fails only on a terminating thread, on which no `collect_errors` call is active.

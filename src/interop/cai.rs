@@ -15,8 +15,8 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
 use pygpu_memory::OwnerBox;
 
-/// Owner of imported memory: the producer's object. Its drop orders PyGPU's work on the memory before later work of the
-/// producer.
+/// Owner of imported memory: the producer's object. The drop of this owner orders PyGPU's work on the memory before
+/// later work of the producer.
 struct ImportedInterface {
     owner: Option<OwnerBox>,
     ready: Stream,
@@ -96,7 +96,7 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {
         Some(backend) => backend,
-        // Without any GPU, the error of the CUDA backend is returned, because NVIDIA defined the interface.
+        // If the machine has no GPU, the error of the CUDA backend is returned, because NVIDIA defined the interface.
         None => backend::available().into_iter().find(is_gpu).map_or_else(|| backend::by_name("cuda"), Ok)?,
     };
     let current = || Device::new(backend, backend.current_device()?);
@@ -125,7 +125,8 @@ pub fn export(array: &Array) -> Result<Option<usize>> {
     let stream = allocation.ordered_stream(array.exported_access())?;
     match array.device().kind() {
         BackendKind::Cpu => Ok(None),
-        // The interface cannot express a HIP stream, so the work is completed before the memory is exported.
+        // The interface cannot express a HIP stream. Therefore the host waits here until all work on the array is
+        // complete.
         BackendKind::Hip => stream.synchronize().map(|()| None),
         kind => Ok(stream_numbers::as_cai_producer(kind, stream.handle())),
     }

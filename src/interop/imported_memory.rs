@@ -30,7 +30,7 @@ pub struct ImportedMemory {
 const END_OF_ADDRESSES: i64 = 1 << 57;
 
 impl ImportedMemory {
-    /// Returns the layout, with offsets relative to element zero.
+    /// Returns the layout of the described array, with offsets relative to element zero.
     ///
     /// # Errors
     /// `ValueError` for negative lengths, overflowing sizes or strides, and a wrong number of strides.
@@ -74,7 +74,7 @@ impl ImportedMemory {
         )))
     }
 
-    /// Returns the layout, after checking that it is inside the address space.
+    /// Returns the layout of the described array, after checking that all its elements are inside the address space.
     fn checked_layout(&self) -> Result<Layout> {
         let layout = self.layout()?;
         if let Some((low, high)) = layout.extent() {
@@ -91,8 +91,8 @@ impl ImportedMemory {
         self.checked_layout().map(|_| ())
     }
 
-    /// Creates the array, usable in the order of `stream`. The owner is dropped with the last array that uses the
-    /// memory, or immediately if an error is returned.
+    /// Creates the array that the description specifies, usable in the order of `stream`. The owner is dropped with the
+    /// last array that uses the memory, or immediately if an error is returned.
     ///
     /// # Errors
     /// `ValueError` for every invalid part of the description.

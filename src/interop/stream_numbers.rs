@@ -52,8 +52,8 @@ pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Optio
 /// data is then ready.
 ///
 /// A stream of another library may be destroyed before the data is next used, and ROCm has no number for the per-thread
-/// stream. In these cases the default stream is passed to the producer and returned. A use of the data on `stream` then
-/// waits for the default stream by an event.
+/// stream. In both cases the function returns the number of the default stream for the producer, and the default stream
+/// itself. A use of the data on `stream` then waits for the default stream by an event.
 pub fn as_dlpack_consumer(stream: &Stream) -> (Option<i64>, Stream) {
     let device = stream.device();
     let handle = stream.handle();

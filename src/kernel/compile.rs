@@ -30,9 +30,10 @@ pub struct KernelSource {
     pub instances: Vec<String>,
     /// Whether the whole source is wrapped in `extern "C"`, as PyCUDA does by default.
     pub extern_c: bool,
-    /// The compiler to use: `nvcc`, `hipcc`, or the path of such a program; `None` for the backend's default compiler.
+    /// The compiler program to use: `nvcc`, `hipcc`, or the path of such a program; `None` for the backend's default
+    /// compiler.
     pub compiler: Option<String>,
-    /// Where the image may be cached.
+    /// The folder, if any, in which the image may be cached.
     pub cache: Cache,
 }
 
@@ -61,7 +62,7 @@ pub fn is_kept(device: Device, source: &KernelSource, hints: &[PathBuf]) -> bool
     build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
 }
 
-/// Like [`build`], but returns `None` if the image is not cached and `may_compile` is false.
+/// Compiles like [`build`], but returns `None` if the image is not cached and `may_compile` is false.
 fn build_if(
     device: Device,
     source: &KernelSource,

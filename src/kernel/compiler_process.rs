@@ -103,8 +103,8 @@ impl CompilerProcess {
             CompileOption::NoWarnings => "-w".to_owned(),
             CompileOption::Verbose if is_hip => "-Rpass-analysis=kernel-resource-usage".to_owned(),
             CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-            // The option is passed for both values of `on`: a cubin is always linked, whether or not its code is
-            // relocatable.
+            // `-rdc` is passed for both values of `on`, because the program always links a cubin, whether or not its
+            // code is relocatable.
             CompileOption::Relocatable(on) => format!("{}={on}", if is_hip { "-fgpu-rdc" } else { "-rdc" }),
             CompileOption::Own(text) => text.clone(),
         };
@@ -133,8 +133,8 @@ fn candidates(kind: BackendKind, name: &str, settings: &Settings) -> Vec<PathBuf
     found
 }
 
-/// Creates a command whose environment variables are those of the settings. The process's own environment is not read,
-/// because other threads may be changing it.
+/// Creates a command that receives the environment variables from [`Settings`]. The process's own environment is not
+/// read, because other threads may be changing it.
 fn command(program: &Path, settings: &Settings) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(settings.environment());

@@ -140,7 +140,8 @@ fn check_cluster(function: &Function, shape: &LaunchShape, asked: Option<[u32; 3
     Ok(())
 }
 
-/// Returns the error for a grid whose size is not a multiple of the cluster's size; `None` if it is a multiple.
+/// Returns the error for a grid whose size is not a multiple of the cluster's size; `None` if the grid's size is a
+/// multiple.
 fn uneven(function: &Function, shape: &LaunchShape, cluster: [u32; 3]) -> Option<Error> {
     let axis = (0..3).find(|&axis| !shape.grid[axis].is_multiple_of(cluster[axis]))?;
     Some(Error::value(format!(
@@ -217,8 +218,8 @@ fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
     )))
 }
 
-/// Returns the error for a cluster that the kernel or the device does not support; `None` if the cluster is not the
-/// cause.
+/// Returns the error for a cluster that the kernel or the device does not support; Returns `None` if the cluster is not
+/// the cause of the failed launch.
 fn wrong_cluster(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes) -> Option<Error> {
     let required = function.required_cluster().ok()?;
     let cluster = attributes.cluster.or(required)?;

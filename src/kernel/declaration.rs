@@ -68,8 +68,8 @@ impl<'a> Declarations<'a> {
         names
     }
 
-    /// Returns the parameters of the kernel `name`, which may be qualified and have template arguments. `None` if the
-    /// kernel does not exist or has several different declarations.
+    /// Returns the parameters of the kernel `name`, which may be qualified and have template arguments. Returns `None`
+    /// if the source contains no such kernel, or several different declarations of it.
     pub fn parameters(&self, name: &str) -> Option<Vec<Parameter>> {
         let words = lexer::words(name).list;
         let open = words.iter().position(|word| *word == "<");
@@ -164,8 +164,8 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
                 let parameters = if parameters == [["void"]] { Vec::new() } else { parameters };
                 return Some(DeclaredKernel { name, template: template(words, at), parameters });
             }
-            // The statement ends without a declaration. `name<float>(` is a specialization of a template that is
-            // already recorded.
+            // The statement ends without a new declaration. For example, `name<float>(` is a specialization of a
+            // template that is already recorded.
             (";" | "{" | "}" | "<", _) => return None,
             _ => next += 1,
         }

@@ -16,7 +16,7 @@ use pygpu_device::Device;
 /// Size in bytes of the dynamic shared memory that a kernel without static shared memory may use without opting in.
 const UNASKED: u32 = 48 << 10;
 
-/// The largest possible number of blocks in a cluster on any device.
+/// Number of blocks that no cluster exceeds on any device.
 const LARGEST_CLUSTER: u32 = 32;
 /// Describes how well blocks of one shape occupy a device.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -143,7 +143,7 @@ impl Function {
         if self.is_template() { Err(self.is_no_instance()) } else { self.0.kernel.module.check_alive() }
     }
 
-    /// Whether this is a template without template arguments, which has no code.
+    /// Whether this kernel is a template without template arguments, for which no code exists.
     #[inline]
     pub fn is_template(&self) -> bool {
         self.0.kernel.handle == TEMPLATE
@@ -318,7 +318,7 @@ impl Function {
             return Ok(1);
         }
         self.allow_shared(shared)?;
-        // The query requires a grid that is at least as large as the largest cluster.
+        // The driver's query requires a grid that is at least as large as the largest cluster.
         let shape = LaunchShape { grid: [LARGEST_CLUSTER, 1, 1], block, shared, cooperative: false };
         // SAFETY: `self` keeps the module alive, and with it the function.
         unsafe { self.programs().max_cluster_size(self.device().index(), self.handle(), &shape) }

@@ -8,7 +8,7 @@ use pygpu_backend::included_names;
 /// Folders that only contain C++ headers, as prefixes of header names.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
-/// Vendor headers that contain C++ and may be included before the rest of the source.
+/// The vendors' headers with C++ code that have the same effect if they are included before the rest of the source.
 const VENDORS: [&str; 9] = [
     "cooperative_groups.h",
     "cuComplex.h",
@@ -22,7 +22,7 @@ const VENDORS: [&str; 9] = [
 ];
 
 fn is_cxx(name: &str) -> bool {
-    // A header name without a suffix and a folder belongs to the C++ standard library.
+    // A header whose name has neither a suffix nor a folder, such as `<vector>`, belongs to the C++ standard library.
     FOLDERS.iter().any(|folder| name.starts_with(folder)) || VENDORS.contains(&name) || !name.contains(['.', '/'])
 }
 

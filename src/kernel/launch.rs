@@ -44,7 +44,7 @@ fn alignment_of(bytes: usize) -> usize {
     }
 }
 
-/// The argument values of a launch, stored contiguously, with the position of each value.
+/// The argument values of a kernel launch, stored contiguously, and the position of each value.
 #[derive(Clone, Default)]
 pub struct Arguments {
     cells: SmallVec<[ArgumentCell; USUAL]>,
@@ -70,7 +70,7 @@ impl Arguments {
         self.starts.is_empty()
     }
 
-    /// Returns the first value, as the bytes of its cell.
+    /// Returns the value of the first argument, as the bytes of its cell.
     pub fn first(&self) -> Option<&[u8]> {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
@@ -82,7 +82,7 @@ impl Arguments {
         others.starts.iter().for_each(|start| self.starts.push(before + start));
     }
 
-    /// Appends an 8-byte value: an address or a number.
+    /// Appends the value of one argument with 8 bytes: an address or a number.
     #[inline]
     pub fn push_word(&mut self, value: u64) {
         self.starts.push(self.cells.len() as u32);
@@ -115,8 +115,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed that of a cell. If the alignment does, returns the value's
-    /// location, which the caller must pass to [`Self::align`].
+    /// Appends a value of a type whose alignment may exceed that of a cell. If the type's alignment exceeds that of a
+    /// cell, returns the value's location, which the caller must pass to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);
@@ -138,7 +138,7 @@ impl Arguments {
         self.starts[argument] = (first + ahead) as u32;
     }
 
-    /// Writes, for each argument, a pointer to its value.
+    /// Builds the array that the driver expects: for each argument, a pointer to its value.
     #[inline]
     fn pointers(&mut self, pointers: &mut SmallVec<[*mut c_void; USUAL]>) {
         let first = self.cells.as_mut_ptr();
@@ -150,7 +150,8 @@ impl Arguments {
     }
 }
 
-/// The kernel, shape and arguments of a captured launch, from which the launch's graph node is updated.
+/// The kernel, shape and arguments of a captured launch. An update of a graph uses them to change the graph node of a
+/// launch.
 pub struct Launched {
     /// The kernel that was launched.
     pub function: Function,

@@ -1,4 +1,4 @@
-//! Queries the launch limits of devices, once per device.
+//! Queries the launch limits (maximum grid, block and shared memory) of each device once.
 
 use pygpu_backend::LaunchLimits;
 use pygpu_base::error::Result;

@@ -12,14 +12,15 @@ use pygpu_base::error::{Error, Result};
 pub struct CompileOptions {
     /// The options in their original order.
     pub list: Vec<CompileOption>,
-    /// The architecture that the options request, if any; otherwise it is that of the device.
+    /// The architecture that the options request. If `None`, the source is compiled for the device's architecture.
     pub architecture: Option<String>,
     /// For each option that was skipped, one sentence that explains why.
     pub notes: Vec<String>,
 }
 
 /// nvcc options for the host compiler and the linker, which do not affect kernels. They are skipped with a note. An
-/// entry contains the option's names, whether a value follows the option, and the reason in the note.
+/// entry of this table contains the option's names, whether a value follows the option, and the reason that the note
+/// states.
 const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (
         &["-Xcompiler", "--compiler-options"],

@@ -130,7 +130,7 @@ const VECTORS: &[(&str, ScalarType)] = &[
 /// The words that form the names of C's basic types.
 pub const BASIC: [&str; 9] = ["unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool"];
 
-/// Returns the element type that a type name of one or more words denotes.
+/// Returns the element type that a C type name, of one or more words, denotes.
 pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     const DEEPEST: usize = 8;
     let mut text: String = joined(words);

@@ -18,7 +18,8 @@ pub enum CopyBlocks {
     },
     /// The copy consists of evenly spaced rows, which one 2-D or 3-D copy moves.
     Uniform(Uniform),
-    /// This is any other pair of layouts: several uniform blocks, each moved by one copy, or all by one copy kernel.
+    /// The copy consists of several uniform blocks. Either each block is moved by one copy, or all blocks are moved by
+    /// one copy kernel.
     Many(RepeatedBlocks),
 }
 
@@ -26,7 +27,7 @@ pub enum CopyBlocks {
 ///
 /// Pitches are at least `width`. If `depth` is above 1, the slices do not interleave, and the distance between slices
 /// is a multiple of the pitch, because `cuMemcpy3D` takes this distance as a number of rows (`dst_slice / dst_pitch`).
-/// The pitches are not compared with the device's largest pitch here.
+/// This module does not compare the pitches with the maximum pitch of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Uniform {
     /// Byte offset of the first row in the destination.
@@ -54,8 +55,8 @@ pub struct Uniform {
 pub struct RepeatedBlocks {
     /// The first block.
     pub block: Uniform,
-    /// Axes along which the block repeats, outermost first. The strides of an axis are those of the destination and the
-    /// source.
+    /// Axes along which the block repeats, outermost first. An axis has two strides, first for the destination and then
+    /// for the source.
     pub outer: SharedAxes<2>,
 }
 
@@ -67,8 +68,8 @@ impl CopyBlocks {
     pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
         if dst.is_c_contiguous() && src.is_c_contiguous() && dst.itemsize == src.itemsize && dst.shape().eq(src.shape())
         {
-            // Shortcut for the most common copy, between C-contiguous layouts of equal shape. It is ten times faster
-            // than the general path.
+            // Shortcut for the most common copy, between C-contiguous layouts of equal shape. The shortcut is ten times
+            // faster than the general path.
             return Ok(Self::One { dst: dst.offset, src: src.offset, bytes: dst.nbytes() });
         }
         let ContiguousRuns { mut axes, dst, src, width } = ContiguousRuns::of(dst, src)?;

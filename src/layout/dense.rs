@@ -4,7 +4,7 @@ use super::{Axes, Axis, Dims, Layout, MemoryOrder, dense_bytes};
 use pygpu_base::error::Result;
 use pygpu_base::small_sort;
 
-/// Describes the shape and item size of an array without gaps. Its size in bytes was checked to be addressable.
+/// Describes the shape and item size of an array without gaps, whose size in bytes is known to be addressable.
 #[derive(Clone, Copy)]
 pub struct Dense<'a> {
     pub(super) shape: &'a [i64],
@@ -74,17 +74,17 @@ impl Layout {
     pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
-        // The layout is discarded: the call only checks the size in bytes, for which the memory order does not matter.
+        // The layout that this call returns is discarded. The call only checks the size in bytes, for which the memory
+        // order does not matter.
         Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
-        // The product wraps only for strides without meaning: those of axes of length 1 or of empty arrays.
+        // The product wraps only for strides that address nothing: those of axes of length 1 or of empty arrays.
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
         let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
     }
 
-    /// Returns a layout of the same shape without gaps, with the axes in the same memory order and all strides
-    /// positive. This is NumPy's order `'K'`. A copy of an array has this layout, so that copying moves one block, or
-    /// few.
+    /// Returns a layout of the same shape without gaps, with the axes in the same memory order and all strides positive
+    /// (NumPy's order `'K'`). A copy of an array gets this layout, so that the copy moves a single block or few blocks.
     pub fn dense_like(&self) -> Self {
         if self.is_c_contiguous() || self.is_f_contiguous() {
             return Self::from_parts(self.axes.clone(), 0, self.itemsize);

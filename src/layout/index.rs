@@ -18,7 +18,7 @@ pub enum Index {
         /// Distance between consecutive indices; not zero.
         step: Option<i64>,
     },
-    /// Keeps all axes that the other items of the key do not consume.
+    /// An ellipsis: keeps all axes that the remaining items of the key do not consume.
     Ellipsis,
     /// Adds an axis of length 1.
     NewAxis,
@@ -38,7 +38,8 @@ pub struct Indexer<'a> {
     view: &'a mut Layout,
     next: usize,
     consumed: usize,
-    /// Number of `None` items whose new axis would exceed `MAX_RANK`. Only used for the error message.
+    /// Number of `None` items whose new axis would make the rank exceed `MAX_RANK`. Only the error message uses this
+    /// number.
     excess: usize,
     pending_ellipsis: bool,
     empty: bool,
@@ -91,7 +92,7 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Processes an ellipsis: keeps the axes that the other items of the key do not consume.
+    /// Processes an ellipsis: keeps the axes that the remaining items of the key do not consume.
     #[inline]
     pub fn ellipsis(&mut self) -> Result<()> {
         if !self.pending_ellipsis {
@@ -168,7 +169,7 @@ impl<'a> Indexer<'a> {
         self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
     }
 
-    // The sum wraps only if an axis is empty; no element is then addressed with the offset.
+    // The sum wraps only if an axis is empty, and an array without elements uses no offset.
     #[inline(always)]
     const fn advance(&mut self, index: i64, stride: i64) {
         self.view.offset = self.view.offset.wrapping_add(index.wrapping_mul(stride));

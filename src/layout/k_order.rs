@@ -16,7 +16,7 @@ impl Layout {
         }
         let mut innermost_first: Dims = Dims::new();
         for axis in (0..shape.len()).rev() {
-            // Axes whose order no operand determines keep their position.
+            // Axes whose relative order no operand determines stay in C order.
             let (mut place, mut candidate) = (innermost_first.len(), innermost_first.len());
             while candidate > 0 {
                 candidate -= 1;
@@ -38,7 +38,8 @@ impl Layout {
 }
 
 /// Returns whether `axis` must be nearer to the innermost axis than `other`. This is true if every operand with nonzero
-/// strides along both axes has the smaller stride along `axis`. `None` if no operand has nonzero strides along both.
+/// strides along both axes has the smaller stride along `axis`. `None` if no operand has nonzero strides along both
+/// axes.
 fn is_nearer(operands: &[&Layout], rank: usize, axis: usize, other: usize) -> Option<bool> {
     let stride = |operand: &Layout, axis: usize| {
         let own = operand.axes.get((axis + operand.ndim()).checked_sub(rank)?)?;

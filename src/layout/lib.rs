@@ -68,9 +68,9 @@ pub type Dims = SmallVec<[i64; 8]>;
 /// The order in which a dense layout stores its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum MemoryOrder {
-    /// The last axis varies fastest in memory.
+    /// Row-major order: the last axis varies fastest in memory.
     C,
-    /// The first axis varies fastest in memory.
+    /// Column-major order: the first axis varies fastest in memory.
     F,
 }
 
@@ -82,9 +82,10 @@ pub struct Layout {
     itemsize: i64,
 }
 
-// This is implemented manually, because the derived clone builds the axes separately and then moves them. Moving axes
-// that were just written dominates the cost of a view, because wide loads wait for the preceding narrow stores. The
-// whole crate therefore writes axes in place, with `extend` into a variable instead of `collect`, and moves them once.
+// `Clone` is implemented manually, because the derived implementation builds the axes separately and then moves them.
+// Moving axes that were just written dominates the cost of a view, because wide loads wait for the preceding narrow
+// stores. The whole crate therefore writes axes in place, with `extend` into a variable instead of `collect`, and moves
+// them once.
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
@@ -135,7 +136,7 @@ impl Layout {
         (self.offset, self.itemsize) = (0, itemsize);
     }
 
-    /// Returns a layout with arbitrary signed strides. Fails if the address of an element overflows.
+    /// Returns a layout with arbitrary signed strides. Fails if the byte offset of an element overflows.
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         if shape.len() != strides.len() {
@@ -146,7 +147,7 @@ impl Layout {
         Self::over_axes(axes, offset, itemsize)
     }
 
-    /// Does the same as [`Layout::strided`], but takes each axis as a pair of length and stride.
+    /// Returns the same layout as [`Layout::strided`], but takes each axis as a pair of length and stride.
     #[inline]
     pub fn over_axes(axes: impl Iterator<Item = Axis>, offset: i64, itemsize: i64) -> Result<Self> {
         let layout = Self { axes: axes.collect(), offset, itemsize };
@@ -154,7 +155,7 @@ impl Layout {
         layout.within_address_space()
     }
 
-    /// Fails if the address of an element overflows.
+    /// Fails if the byte offset of an element overflows.
     #[inline]
     fn within_address_space(self) -> Result<Self> {
         match self.checked_extent() {
@@ -250,7 +251,7 @@ impl Layout {
 
     /// Returns the byte range `[low, high)` of the allocation that contains all elements; `None` without elements.
     pub fn extent(&self) -> Option<(i64, i64)> {
-        // `checked_extent` returns `None` only for layouts that cannot exist.
+        // `checked_extent` returns `None` only if an address overflows, which the invariants of a layout exclude.
         self.checked_extent().flatten()
     }
 

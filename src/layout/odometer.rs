@@ -16,7 +16,7 @@ pub struct Odometer<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Odometer<'a, N> {
-    /// Creates an iterator that begins at `offsets`, in bytes.
+    /// Creates an iterator whose first item is `offsets`, the byte offsets of the first element.
     pub fn new(axes: &'a [SharedAxis<N>], offsets: [i64; N]) -> Self {
         let left = axes.iter().map(|axis| axis.len).product();
         Self { axes, indices: SmallVec::from_elem(0, axes.len()), offsets, left }
@@ -67,7 +67,7 @@ pub struct Line {
     pub dst: i64,
     /// Byte offset of the first piece in the source.
     pub src: i64,
-    /// Number of pieces in the row.
+    /// Number of contiguous pieces in the row.
     pub count: i64,
     /// Distance between pieces in the destination, in bytes.
     pub dst_stride: i64,
@@ -86,14 +86,14 @@ pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, 
     Ok(())
 }
 
-/// Calls `visit` with a [`Line`] for every row of contiguous ranges along the innermost axis. Compared with
-/// [`for_each_run`], the visitor can choose its copy loop once for many ranges.
+/// Calls `visit` with a [`Line`] for every row of contiguous ranges along the innermost axis. Unlike with
+/// [`for_each_run`], the visitor can thus choose its copy loop once for many ranges.
 pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Result<()> {
     for_each_line_of(&ContiguousRuns::of(dst, src)?, visit);
     Ok(())
 }
 
-/// Does the same as [`for_each_line`], for a caller that has already decomposed the layouts into contiguous pieces.
+/// Calls `visit` like [`for_each_line`], for a caller that has already decomposed the layouts into contiguous pieces.
 pub fn for_each_line_of(pieces: &ContiguousRuns, mut visit: impl FnMut(Line)) {
     let width = pieces.width;
     match pieces.axes.split_last() {

@@ -27,11 +27,11 @@ fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
         return false;
     }
     let start = distance.rem_euclid(period);
-    // The pieces of `a` occupy the start of the period, and those of `b` begin at `start`.
+    // Within a period, the piece of `a` begins at 0 and the piece of `b` begins at `start`.
     start >= a.width && period - start >= b.width
 }
 
-/// Returns the greatest common divisor; both arguments must be at least 0.
+/// Returns the greatest common divisor of two numbers, both of which must be at least 0.
 const fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -41,14 +41,14 @@ impl Layout {
         Ok(if self.reshape_into(&mut view, wanted, order)? { Some(view) } else { None })
     }
 
-    /// Does the same as [`Layout::reshape`], but writes into `view`; returns `false` if a copy is needed.
+    /// Reshapes like [`Layout::reshape`], but writes the result into `view`. Returns `false` if a copy is needed.
     #[inline]
     pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: MemoryOrder) -> Result<bool> {
         let size = self.size();
         let unknown = unknown_length(size, wanted)?;
         let len = |&len: &i64| if len < 0 { unknown } else { len };
-        // This shortcut requires that no length is unknown: if one is, NumPy sets new strides for axes of length 1 even
-        // if the shape is unchanged.
+        // This shortcut requires that no length is unknown. If a length is unknown, NumPy sets new strides for axes of
+        // length 1, even if the shape is unchanged.
         if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
             view.assign(self);
             return Ok(true);
@@ -124,8 +124,8 @@ fn split_and_merge(old: &[Axis], new: &mut [Axis], order: MemoryOrder) -> bool {
     true
 }
 
-/// Sets the strides of axes that divide one evenly spaced run, fastest axis first. The last step may wrap for axes of
-/// length 1.
+/// Sets the strides of axes that divide one evenly spaced run, fastest axis first. The last multiplication may wrap
+/// around for axes of length 1, whose strides have no meaning.
 fn spread<'a>(fastest_first: impl Iterator<Item = &'a mut Axis>, mut stride: i64) {
     for axis in fastest_first {
         axis.stride = stride;

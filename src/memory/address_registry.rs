@@ -46,7 +46,7 @@ struct AddressTable {
     /// Length in bytes of the longest registered block. A search for an address ignores blocks that begin more than
     /// `longest` bytes before the address.
     longest: usize,
-    /// Number of entries at which the entries of freed blocks are removed.
+    /// When the registry reaches this number of entries, the entries of freed blocks are removed.
     sweep_at: usize,
 }
 
@@ -107,7 +107,7 @@ pub fn forget(block: &Arc<Allocation>) {
     }
 }
 
-/// Returns the live block owned by PyGPU that contains an address.
+/// Returns the live block of kind [`AddressedMemory::Own`] that contains an address.
 pub fn find(address: Address) -> Option<Arc<Allocation>> {
     let AddressLookup::Blocks(blocks) = lookup(address) else { return None };
     blocks.into_iter().find_map(|(block, nature)| (nature == AddressedMemory::Own).then_some(block))
@@ -116,8 +116,8 @@ pub fn find(address: Address) -> Option<Arc<Allocation>> {
 /// Returns the live blocks that contain an address; if there are none, returns whether the address was in a block that
 /// has been freed.
 pub fn lookup(address: Address) -> AddressLookup {
-    // The references in `blocks` are dropped after the lock is released, because each may have become the last owner of
-    // its block, whose drop may call a driver.
+    // The references in `blocks` are dropped after the lock is released: each reference may have become the last owner
+    // of its block, and the drop of a block may call a driver.
     let mut blocks = ContainingBlocks::new();
     let (mut freed, mut ended) = (false, None);
     for (first, entry) in registry().reaching(address) {

@@ -48,7 +48,7 @@ pub struct Allocation {
     /// Whether the address escaped. Operations on such a block are not deferred, because PyGPU does not detect accesses
     /// by other code.
     escaped: Escape,
-    /// Number of exports to other libraries that have not ended.
+    /// Number of exports of the block to other libraries that have not ended yet.
     exports: AtomicU32,
 }
 
@@ -123,7 +123,7 @@ impl Allocation {
         Ok(block)
     }
 
-    /// Wraps memory that the caller owns and keeps alive. The memory is usable in the order of `stream`.
+    /// Creates a block for memory that the caller owns and keeps alive. The memory is usable in the order of `stream`.
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address while anything uses the block.
@@ -143,7 +143,7 @@ impl Allocation {
         Ok(Self::with(location, bytes, epoch, BlockOrigin::Pinned(flags), Stream::default_of(device)))
     }
 
-    /// Wraps memory of another library, which is usable in the order of `stream`.
+    /// Creates a block for memory of another library, which is usable in the order of `stream`.
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address until `owner` is dropped.
@@ -165,8 +165,8 @@ impl Allocation {
         self.hazards.alloc_stream().device()
     }
 
-    /// Returns the address of the first byte; for imported memory, that of element 0. The address is 0 while the memory
-    /// of a deferred result is not allocated.
+    /// Returns the address of the block's first byte; for imported memory, the address of element 0. The address is 0
+    /// while the memory of a deferred result is not allocated.
     #[inline]
     pub fn address(&self) -> Address {
         self.location.address()
@@ -249,8 +249,8 @@ impl Allocation {
         self.hazards.has_no_other_stream()
     }
 
-    /// Begins a use: makes `stream` wait for all uses that conflict with it. Only [`super::ordered`] may call this,
-    /// because it also ends the use.
+    /// Begins a use: makes `stream` wait for all uses that conflict with it. Only [`super::ordered`] may call this
+    /// function, because `ordered` also ends the use.
     ///
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
@@ -275,8 +275,8 @@ impl Allocation {
         }
     }
 
-    /// Begins a use on the CPU backend. It needs no wait, because work there is complete when its call returns; work on
-    /// a capturing stream is recorded in the capture.
+    /// Begins a use on the CPU backend. The use needs no wait, because work of this backend is complete when its call
+    /// returns. Work on a capturing stream is recorded in the capture.
     #[inline]
     fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
         if let Some(capture) = capture::of(stream)? {
@@ -365,8 +365,8 @@ impl Allocation {
         if self.device().is_cpu() { Ok(()) } else { self.hazards.synchronize() }
     }
 
-    /// Returns errors of other devices that wrote the block, because the block's own device does not report them. The
-    /// caller has waited for the block before.
+    /// Returns the errors of devices other than the block's own that wrote the block. The block's own device does not
+    /// report such errors. The caller must have waited for the block before.
     ///
     /// # Errors
     /// Driver errors.

@@ -23,10 +23,10 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// A resource that is kept alive as long as a graph. PyGPU does not access it through this value.
+/// A resource that is kept alive as long as a graph. This value only owns the resource and gives no access to it.
 pub type GraphResource = Box<dyn Any + Send>;
 
-/// A resource that several graphs share. It is kept alive until the last of them is destroyed.
+/// A resource that several graphs share. The resource is kept alive until the last of these graphs is destroyed.
 pub type SharedResource = Arc<dyn Any + Send + Sync>;
 
 /// A block that captured work uses, and the kind of access.
@@ -76,11 +76,11 @@ pub struct GraphContents {
     pub things: Vec<GraphResource>,
     /// The captured operations whose resources are known individually.
     pub made: Vec<CapturedNode>,
-    /// Uses of blocks that cannot be attributed to a single operation.
+    /// Uses of memory blocks that cannot be attributed to a single captured operation.
     pub shared: Vec<UsedBlock>,
     /// Number of operations that were captured on the stream when the current work began.
     seen: usize,
-    /// The resource, such as a kernel, from which the next captured operation is created.
+    /// The resource, such as a kernel, from which the next operation on the stream is created.
     part: Option<SharedResource>,
 }
 
@@ -90,13 +90,13 @@ static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 #[derive(Default)]
 struct ActiveCaptures {
     captures: Vec<Arc<Capture>>,
-    /// Objects that are dropped when the last active capture ends.
+    /// Objects whose drop was postponed until the last active capture ends.
     afterwards: Vec<GraphResource>,
 }
 
 static TABLE: ForkSafeMutex<ActiveCaptures> =
     ForkSafeMutex::new(ActiveCaptures { captures: Vec::new(), afterwards: Vec::new() });
-/// Per device, the stream in whose order memory for captured work is allocated.
+/// For each device, the stream in whose order memory for captured work is allocated.
 static HOMES: PerDevice<ForkSafeMutex<Option<CaptureAllocStream>>> = per_device!(ForkSafeMutex::new(None));
 
 struct CaptureAllocStream {
@@ -277,8 +277,8 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Ends the capture of a body. The resources of the body are added to those of the enclosing graph, whereas
-    /// [`Capture::close`] returns them.
+    /// Ends the capture of a body. The resources of the body are added to the resources of the enclosing graph, whereas
+    /// [`Capture::close`] returns the resources of its capture.
     pub fn close_body(&self) {
         let GraphContents { things, made, shared, .. } = self.close();
         let Some((enclosing, _)) = &self.enclosing else { return };

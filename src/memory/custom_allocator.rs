@@ -33,7 +33,7 @@ pub trait Allocator: Any + Send + Sync {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock>;
 }
 
-/// Selects the allocator for the memory of new arrays.
+/// Selects the custom allocator, or PyGPU's pool, for the memory of new arrays.
 #[derive(Clone, Default)]
 pub enum AllocatorChoice {
     /// PyGPU's pool.
@@ -82,13 +82,14 @@ pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     }
 }
 
-/// Returns the allocator in effect for this thread: the thread's selection, or else that of the process.
+/// Returns the allocator in effect for this thread: the allocator that the thread has selected, or otherwise the
+/// allocator of the process.
 pub fn choice() -> AllocatorChoice {
     let own = THREAD.with_borrow(Clone::clone);
     own.unwrap_or_else(|| PROCESS.lock().clone())
 }
 
-/// Selects the allocator of the process, which all threads use that have selected none themselves.
+/// Selects the allocator of the process. Every thread that has not selected an allocator itself uses this allocator.
 pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
     // The previous selection may own Python objects, so it is dropped after the lock is released.

@@ -37,7 +37,7 @@ pub trait Queue: Clone {
     type Identity: Copy + PartialEq;
     /// An event that was recorded on a queue.
     type Mark;
-    /// Error type of the driver's calls.
+    /// Type of the errors that the driver's calls return.
     type Error;
 
     /// Returns the queue's identity for the calling thread. Some stream handles denote a different stream in each
@@ -45,7 +45,7 @@ pub trait Queue: Clone {
     fn identity(&self) -> Self::Identity;
     /// Returns whether the queue is persistent: any thread may record an event on the queue at any later time.
     fn lasts(&self) -> bool;
-    /// Records an event after all work enqueued so far.
+    /// Records an event on the queue, after all work enqueued so far.
     fn mark(&self) -> Result<Self::Mark, Self::Error>;
     /// Makes later work on this queue wait for an event of another queue.
     fn wait(&self, mark: &Self::Mark) -> Result<(), Self::Error>;
@@ -55,7 +55,7 @@ pub trait Queue: Clone {
     fn synchronize_device(&self) -> Result<(), Self::Error>;
     /// Returns whether all work before an event is complete; `false` if the driver's query fails.
     fn is_passed(mark: &Self::Mark) -> bool;
-    /// Blocks the host until all work before an event is complete.
+    /// Blocks the host until all work that precedes an event on its queue is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
 }
 
@@ -206,7 +206,7 @@ pub struct UseToken {
 
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
-    /// Other means than the hazard tracker order the operation.
+    /// The operation is not ordered by the hazard tracker, but by other means.
     OrderedElsewhere,
     /// The operation is not announced, because no other operation was active when it began.
     Uncontended,
@@ -232,7 +232,7 @@ pub struct HazardTracker<Q: Queue> {
     uses: OnceLock<Box<Mutex<UseList<Q>>>>,
 }
 
-/// The sequence number of the block's allocation, which counts as its first use.
+/// The sequence number of the block's allocation, which counts as the block's first use.
 const MADE: u64 = 1;
 
 /// Number of recorded uses above which completed uses are searched for and removed. Only reads on stream handles of
@@ -391,7 +391,7 @@ impl<Q: Queue> HazardTracker<Q> {
         Self { alloc_stream: self.alloc_stream.clone(), uses: std::mem::take(&mut self.uses) }
     }
 
-    /// Returns the queue of the latest write, if that queue is persistent.
+    /// Returns the queue of the block's latest write, if this queue is persistent.
     pub fn latest_writer(&self) -> Option<Q> {
         let Some(uses) = self.uses.get() else { return Some(self.alloc_stream.clone()) };
         let uses = lock(uses);

@@ -17,14 +17,14 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 const HUGE: usize = 2 << 20;
 /// Minimum size in bytes of blocks from this cache.
 pub const LEAST: usize = HUGE;
-/// The default limit is the machine's memory divided by this number.
+/// Divisor for the default limit of the cached memory, which is the machine's memory divided by this number.
 const PART: usize = 16;
 
 struct FreeBlocks {
     /// Address and size of the most recently freed block. Its pages are not offered to the system, because a loop that
     /// drops each result reuses the block immediately.
     latest: Option<(Address, usize)>,
-    /// Addresses and sizes of the other cached blocks, whose pages the system may take.
+    /// Addresses and sizes of all cached blocks except the most recently freed one. The system may take their pages.
     kept: Vec<(Address, usize)>,
     /// Total size of the cached blocks in bytes.
     kept_bytes: usize,
@@ -199,7 +199,8 @@ unsafe fn map(bytes: usize) -> Option<Address> {
     unsafe {
         unmap(start, address - start);
         unmap(address + bytes, start + HUGE - address);
-        // The call fails on systems without huge pages, which then use small pages.
+        // The call fails on systems without huge pages. The error is ignored, because the memory is then mapped with
+        // small pages.
         #[cfg(target_os = "linux")]
         libc::madvise(std::ptr::with_exposed_provenance_mut(address), bytes, libc::MADV_HUGEPAGE);
     }

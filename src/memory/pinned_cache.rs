@@ -19,8 +19,8 @@ struct PinnedCache {
     bytes: usize,
     flags: HostFlags,
     epoch: u32,
-    /// Event over all streams of the device at the time when the block was freed; `None` if the driver does not support
-    /// such events.
+    /// Event that covers the work of all streams of the device at the time when the block was freed. `None` if the
+    /// driver does not support such events.
     dropped_at: Option<PooledEvent>,
     /// Value of `Device::now` when the block was freed. The block is idle if the host has waited for the whole device
     /// since then.
@@ -75,8 +75,8 @@ fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
 /// The address must come from `allocate` with the same size and flags.
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
     let dropped_when = device.now();
-    // The memory is cached even if no event can be recorded. In that case it is reused only after a wait for the whole
-    // device.
+    // The memory is cached even if no event can be recorded. Without an event, the memory is reused only after a wait
+    // for the whole device.
     let marked = if device.is_cpu() { Ok(None) } else { PooledEvent::record_device(device) };
     let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {
@@ -96,8 +96,8 @@ pub fn trim(device: Device) -> Result<()> {
     give_back(device, all)
 }
 
-/// Removes the oldest blocks from `kept` until the size of the rest is within the limit, and returns the removed
-/// blocks.
+/// Removes the oldest blocks from `kept` until the total size of the remaining blocks is within the limit. Returns the
+/// removed blocks.
 fn take_surplus(kept: &mut Vec<PinnedCache>, limit: usize) -> Vec<PinnedCache> {
     let mut total: usize = kept.iter().map(|kept| kept.bytes).sum();
     let mut count = 0;

@@ -56,7 +56,7 @@ impl Accounts {
         }
     }
 
-    /// Counts a successful allocation whose bytes were already reserved.
+    /// Counts a successful allocation, whose bytes were counted before the allocation.
     #[inline]
     fn keep(&self) {
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -240,7 +240,8 @@ fn give_way(device: Device) -> Result<()> {
     retired::synchronize(device)
 }
 
-/// Calls `ask`. After an out-of-memory error, drops retired objects, trims the pool, and calls `ask` once more.
+/// Calls `ask`, which allocates memory by a driver call. After an out-of-memory error, drops retired objects, trims the
+/// pool, and calls `ask` once more.
 #[inline]
 pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
@@ -284,7 +285,7 @@ pub(super) struct ReservedBytes {
 }
 
 impl ReservedBytes {
-    /// Leaves the bytes counted, because the allocation succeeded.
+    /// Makes the count of these bytes permanent, because the allocation has succeeded.
     pub(super) fn keep(self) {
         accounts(self.device).keep();
         std::mem::forget(self);
@@ -389,7 +390,8 @@ fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Resu
 fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
     match error {
         Error::OutOfMemory(mut error) => {
-            // `used` excludes the requested bytes, which are counted already.
+            // The requested bytes are counted already, so they are subtracted: `used` contains only the bytes of live
+            // blocks.
             error.used = accounts(device).bytes.load(Ordering::Relaxed).saturating_sub(bytes);
             error.requested = bytes;
             error.device = device.to_string();
@@ -425,7 +427,8 @@ pub fn figures(device: Device) -> Result<MemoryUsage> {
     })
 }
 
-/// Sets how many freed bytes the pool keeps for later allocations instead of returning them to the driver.
+/// Sets the maximum number of freed bytes that the pool keeps for later allocations instead of returning them to the
+/// driver.
 ///
 /// # Errors
 /// Driver errors.
@@ -438,7 +441,7 @@ pub fn set_release_threshold(device: Device, bytes: u64) -> Result<()> {
     }
 }
 
-/// Returns the number of freed bytes that the pool keeps for later allocations.
+/// Returns the maximum number of freed bytes that the pool keeps for later allocations.
 pub fn release_threshold(device: Device) -> u64 {
     accounts(device).threshold.load(Ordering::Relaxed)
 }

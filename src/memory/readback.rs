@@ -1,6 +1,6 @@
 //! Manages readbacks: 64-bit values in pinned host memory that a kernel writes and the host reads afterwards.
 //!
-//! No copy is enqueued. The host waits for the kernel only; later work on the stream may run meanwhile.
+//! A readback needs no copy. The host waits for the kernel only; later work on the stream may run meanwhile.
 
 use super::Allocation;
 use pygpu_backend::HostFlags;
@@ -9,7 +9,7 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Idle readbacks per device, whose value was read and which can be reused.
+/// Idle readbacks of each device: the host has read their value, so they can be reused.
 static SPARE: PerDevice<ForkSafeMutex<Vec<Readback>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 /// Maximum number of idle readbacks kept for reuse per device.
 const MOST: usize = 64;

@@ -25,7 +25,7 @@ type Lists<T> = PerDevice<ForkSafeMutex<Vec<T>>>;
 static PENDING: Lists<RetiredQueue> = per_device!(ForkSafeMutex::new(Vec::new()));
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(ForkSafeMutex::new(Vec::new()));
 /// Maximum number of objects that wait for an idle device. If there are more, the host waits for the device and drops
-/// them, because each object may be a module, which takes several hundred KB.
+/// them. The number is limited because each object may be a compiled module, which takes several hundred KB.
 const MOST_WAITING: usize = 64;
 
 /// Keeps `thing` alive until the stream has completed all work enqueued so far.
@@ -121,7 +121,8 @@ pub fn sweep(device: Device) {
     }
 }
 
-/// Removes and returns the oldest object of each stream for which `is_asked` returns `true`.
+/// For each stream for which `is_asked` returns `true`, removes the stream's oldest retired object. Returns the removed
+/// objects.
 fn pop_fronts(queues: &mut Vec<RetiredQueue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Retired)> {
     let pop = |queue: &mut RetiredQueue| Some((queue.handle, queue.kept.pop_front()?));
     let fronts = queues.iter_mut().filter(|queue| is_asked(queue.handle)).filter_map(pop).collect();

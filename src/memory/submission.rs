@@ -12,7 +12,7 @@ use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// A block that work uses, and the kind of access.
+/// A memory block that submitted work uses, and the kind of access.
 pub type BlockUse<'a> = (&'a Arc<Allocation>, Access);
 
 /// Number of blocks stored without heap allocation; most work uses fewer blocks.
@@ -24,7 +24,7 @@ enum BegunUses {
     Nothing,
     /// All uses have begun, and only this stream has ever used the blocks. This is the most common case.
     SingleStream,
-    /// The first uses in the submission's list have begun: one use for each token.
+    /// Only the first uses in the submission's list have begun: as many uses as there are tokens.
     Each(SmallVec<[UseToken; USUAL]>),
 }
 
@@ -33,7 +33,7 @@ struct Submission<'a> {
     uses: &'a [BlockUse<'a>],
     stream: &'a Stream,
     begun: BegunUses,
-    /// Whether work may have been enqueued.
+    /// Whether work of the submission may have been enqueued already.
     is_put: bool,
 }
 

@@ -170,7 +170,7 @@ impl DriverArray {
 pub enum Texels<'a> {
     /// A driver array.
     Array(&'a DriverArray),
-    /// Memory in a block. The resource describes the address and the form of the elements.
+    /// The texture reads memory in a block. The resource describes the address and the form of the elements.
     Memory(&'a Arc<Allocation>, Resource),
 }
 
@@ -178,7 +178,8 @@ pub enum Texels<'a> {
 #[derive(Clone)]
 pub struct KernelObject {
     number: u64,
-    /// The block that tracks the uses of the texture or surface itself.
+    /// The block that tracks the uses of the texture or surface itself, as opposed to the uses of the memory that it
+    /// accesses.
     block: Arc<Allocation>,
     resource: Arc<Allocation>,
     access: Access,

@@ -28,17 +28,17 @@ pub enum AccessPattern {
     Contiguous,
     /// The array has a single element, which is used for all indices.
     Broadcast,
-    /// The array is strided along the axes of the common loop nest.
+    /// The kernel addresses the array by strides along the axes of the common loop nest.
     Strided,
     /// The array is strided, but contiguous along the last axis, whose length is a multiple of the pack size.
     InnerContiguous,
     /// The array is strided, with the same element for all indices along the last axis.
     InnerBroadcast,
-    /// The array is not contiguous, and is used only at other indices than `i`, so it is strided along its own axes.
-    /// The field is the number of these axes.
+    /// The array is not contiguous, and the expression uses it only at other indices than `i`, so the kernel addresses
+    /// it by strides along the array's own axes. The field is the number of these axes.
     OwnAxes(u8),
-    /// The array is the same as an earlier array argument, whose index is the field. The kernel addresses the array
-    /// through that argument.
+    /// The array was already passed for an earlier argument. The field is the index of that argument, through which the
+    /// kernel addresses the array.
     SameAs(u8),
     /// The array is transposed relative to the results. It is read in tiles, which the kernel transposes in shared
     /// memory.
@@ -51,12 +51,13 @@ pub enum AccessPattern {
 /// One array of a kernel call, with its address and the way in which the kernel addresses its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementOperand {
-    /// The address of the array's first element in the order of the loop nest.
+    /// The address of the element that the loop nest visits first. For an axis that the nest traverses backwards, this
+    /// is the last element along the axis.
     pub address: usize,
     /// How the kernel addresses the array.
     pub form: AccessPattern,
-    /// The array's index in the common loop nest; for [`AccessPattern::OwnAxes`], the index of its loop nest in
-    /// `apart`.
+    /// The array's index in the common loop nest. For [`AccessPattern::OwnAxes`], the index in `apart` of the array's
+    /// own loop nest.
     side: u16,
 }
 
@@ -96,7 +97,7 @@ impl ElementPlan {
         }
     }
 
-    /// Plans a call of any kind, without the fast path.
+    /// Plans any kernel call, without the fast path.
     fn of_any(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         let mut used = Used::new();
         for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
@@ -147,7 +148,7 @@ impl ElementPlan {
         plan
     }
 
-    /// Plans calls in which some array is not contiguous or the shapes differ.
+    /// Plans kernel calls in which at least one array is not contiguous or the shapes differ.
     fn walked(name: &str, arguments: &[Argument], analysis: &Analysis, used: &Used<'_>) -> Result<Self> {
         let walked = || used.iter().filter(|(_, usage)| usage.at_index);
         let mut sides: SmallVec<[&Layout; 6]> = SmallVec::new();
@@ -179,8 +180,8 @@ impl ElementPlan {
         Ok(plan)
     }
 
-    /// Adds the arrays that are used only at other indices than `i`: as pointers if they are contiguous, otherwise with
-    /// a separate loop nest.
+    /// Adds to the plan the arrays that are used only at other indices than `i`. A contiguous array becomes a pointer;
+    /// any other array gets a separate loop nest.
     fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
         for (position, (array, usage)) in used.iter().enumerate() {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
@@ -210,7 +211,7 @@ impl ElementPlan {
                 AccessPattern::OwnAxes(_) => joined(&self.apart[usize::from(operand.side)], 0),
                 _ => 0,
             };
-            // The alignment is a power of two, so one check on the combined bits covers address and strides.
+            // The alignment is a power of two, so one check of the bitwise OR covers the address and all strides.
             if !(bits as usize | operand.address).is_multiple_of(alignment) && array.layout().size() > 0 {
                 return Err(unaligned(name, argument, alignment, operand.address, array.layout()));
             }
@@ -274,8 +275,8 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the number of positions of the launch that have no element. They precede the first element, or belong to
-    /// an incomplete last group of rows.
+    /// Returns the number of positions in the launch's index range that have no element. Such positions precede the
+    /// first element, or belong to an incomplete last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
             PackLayout::Peeled(head) => head.into(),

@@ -39,8 +39,8 @@ pub struct Elementwise {
     texts: Texts,
     options: Vec<String>,
     analysis: Analysis,
-    /// The analysis for calls with an index range. The source may then depend on the element indices. Therefore
-    /// elements must be traversed in C order.
+    /// The analysis of the source for calls with an index range. The results of such calls may depend on the element
+    /// indices. Therefore elements must be traversed in C order.
     in_order: Analysis,
     variants: KernelFamily,
 }
@@ -50,7 +50,7 @@ static WAS_RUN: AtomicBool = AtomicBool::new(false);
 /// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 const THREADS: u32 = 256;
-/// Threads per block whose threads process two packs each.
+/// Number of threads per block if each thread processes two packs.
 const THREADS_OF_TWO_PACKS: u32 = 128;
 const THREADS_ON_CPU: u32 = 64;
 /// Number of blocks per multiprocessor for a kernel with a long-running expression. A multiprocessor runs 8 of these

@@ -20,8 +20,8 @@ const FAMILY: u16 = 33;
 const TEXT: &str = include_str!("join.cu");
 const NAME: &str = "pygpu_join_parts";
 const THREADS: u32 = 256;
-/// Maximum number of arrays per launch. The parameters of so many arrays fit into the 4096 bytes that every device
-/// supports.
+/// Maximum number of arrays per launch. The kernel parameters for this number of arrays fit into the 4096 bytes that
+/// every device supports.
 const PARTS: usize = 64;
 /// Size of an array in bytes up to which a copy of this array takes longer than its share of a joint launch.
 const SMALL: i64 = 64 << 10;
@@ -114,8 +114,9 @@ fn function(device: Device, unit: u64) -> Option<Function> {
     COMPILED.function_if_any(device, &[unit as u8], NAME, source)
 }
 
-/// Launches the kernel for some of the arrays. The first of them is written `begin` units after the start of each row
-/// of the result. Returns the number of units after which the last of them ends.
+/// Launches the kernel that copies some of the arrays into the result. In each row of the result, the first of these
+/// arrays begins `begin` units after the row's start. Returns the offset in units at which the last of these arrays
+/// ends.
 fn launch_some(
     function: &Function,
     parts: &[&Array],

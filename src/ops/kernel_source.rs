@@ -85,7 +85,7 @@ pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usa
     text
 }
 
-/// Returns the definition of the name of one array.
+/// Returns the C++ definition that makes the name of one array argument refer to an array element.
 fn binding(plan: &ElementPlan, argument: &Argument, operand: &ElementOperand, element: &str, name: &str) -> String {
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
@@ -182,11 +182,11 @@ struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a ElementOperand,
-    /// The name of the first argument that is this array. All other arguments that are this array use the pack of the
-    /// first one.
+    /// The name of the first argument for which this array was passed. All other arguments for which it was passed use
+    /// the pack of the first argument.
     first: &'a str,
-    /// Whether the pack must be loaded, because an argument that is this array is read or possibly left unchanged.
-    /// `is_written` states whether such an argument is written.
+    /// Whether the kernel must load the pack, because it reads the array or possibly leaves elements unchanged.
+    /// `is_written` states whether the kernel writes the array.
     is_read: bool,
     is_written: bool,
 }

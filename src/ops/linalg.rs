@@ -1,5 +1,5 @@
-//! Calls the vendors' libraries for matrix factorizations: it allocates workspaces, and enqueues the calls in the order
-//! of a stream.
+//! Calls the vendors' libraries for matrix factorizations: allocates workspaces, and enqueues the library calls in the
+//! order of a stream.
 
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
@@ -14,11 +14,11 @@ use pygpu_memory::{Access, BlockUse, capture, ordered};
 
 /// A request to factorize a batch of matrices, each in column-major order, stored consecutively.
 pub struct FactorizeRequest<'a> {
-    /// Which factorization to compute.
+    /// The factorization to compute.
     pub what: FactorizationKind,
     /// Number of matrices.
     pub batch: usize,
-    /// Three numbers: the rows, the columns, and the right-hand sides or reflectors.
+    /// Number of rows, number of columns, and number of right-hand sides or reflectors.
     pub sizes: [usize; 3],
     /// The arrays for input and results, in the order of [`Factorization`]'s fields.
     pub arrays: &'a [&'a Array],

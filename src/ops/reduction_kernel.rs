@@ -23,12 +23,12 @@ use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::Access;
 
-/// Maximum number of elements that one block reduces. For so few, a second launch would cost more than further blocks
-/// save.
+/// Maximum number of elements that one block reduces alone. For so few elements, the second launch that several blocks
+/// require would take longer than these blocks save.
 const ALONE: i64 = 1 << 14;
 /// Maximum size in bytes of a block's shared memory.
 const SHARED: usize = 32 << 10;
-/// Number of elements that a thread loads before combining them, so that the memory accesses overlap.
+/// Number of elements that a thread loads before it combines them, so that the memory accesses overlap.
 const AT_ONCE: u32 = 8;
 
 /// A user's definition of a reduction.
@@ -60,7 +60,7 @@ pub struct Reduce {
     variants: KernelFamily,
 }
 
-/// A plan of a reduction, with the compiled kernels that execute it.
+/// The plan of a reduction, and the compiled kernels that execute the plan.
 pub struct Ready {
     plan: ElementPlan,
     blocks: u32,
@@ -159,8 +159,8 @@ impl Reduce {
         out.check_writable(name)
     }
 
-    /// Launches a reduction that writes its result to the first element of `out`. `parts` must have [`Ready::parts`]
-    /// elements.
+    /// Launches the kernels of a reduction, which write the result to the first element of `out`. `parts` must have
+    /// [`Ready::parts`] elements.
     ///
     /// # Errors
     /// The errors of [`Self::check_out`]; driver errors.

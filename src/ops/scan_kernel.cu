@@ -1,8 +1,9 @@
 struct pygpu_tile {
-    // Raw bytes, because the elements' type may have constructors.
+    // Shared memory is declared as raw bytes, because the type of the elements may have constructors.
     scan_type *item, *sum;
 
-    // One unused element after every 32 avoids bank conflicts between threads that read distant elements.
+    // One unused element follows every 32 elements in shared memory. It avoids bank conflicts between threads that read
+    // distant elements.
     static __device__ unsigned place(unsigned at) { return at + at / 32; }
     __device__ scan_type &at(unsigned place_of) { return item[place(place_of)]; }
 };
@@ -13,7 +14,8 @@ struct pygpu_tile {
     pygpu_tile tile = {(scan_type *)pygpu_items, (scan_type *)pygpu_sums};                                     \
     unsigned tid = threadIdx.x;
 
-// Scans the elements of a tile in place: each becomes the scan up to itself. Every thread of the block must call this.
+// Scans the elements of a tile in place: each element is replaced by the combination of all elements up to and
+// including itself. Every thread of the block must call this function.
 static __device__ inline void pygpu_scan_tile(pygpu_tile tile, unsigned count) {
     unsigned tid = threadIdx.x, first = tid * PYGPU_EACH;
     unsigned own = first < count ? (count - first < PYGPU_EACH ? count - first : PYGPU_EACH) : 0;
@@ -90,7 +92,8 @@ extern "C" __global__ void PYGPU_NAME_final(const char *from, long long stride, 
             *place = is_first ? tile.at(k) : pygpu_joined(before[turn], tile.at(k));
 #endif
         }
-        // Writes to the other element of `before`, because other threads still read the element at `turn`.
+        // The new value goes into the other of the two elements of `before`, because other threads still read the
+        // element at `turn`.
         if (tid == 0) before[1 - turn] = is_first ? tile.at(count - 1) : pygpu_joined(before[turn], tile.at(count - 1));
         turn = 1 - turn;
         is_first = false;

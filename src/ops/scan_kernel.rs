@@ -53,11 +53,11 @@ pub struct Scan {
     variants: KernelFamily,
 }
 
-/// The compiled kernels of a scan on one device.
+/// The three compiled kernels of a scan, for one device.
 struct ScanKernels {
     /// First launch: combines the elements of each part.
     join: Function,
-    /// Second launch: scans the parts' results.
+    /// Second launch: scans the combined values of all parts.
     middle: Function,
     /// Third launch: scans the elements of each part.
     scan: Function,
@@ -198,7 +198,8 @@ impl Scan {
         self.check_array("input", input)
     }
 
-    /// Checks that the scan of `input` can be written to `output`: no element may be written before it is read.
+    /// Checks that the scan of `input` can be written to `output`. No launch may overwrite an input element before the
+    /// element is read.
     ///
     /// # Errors
     /// `ValueError` and `TypeError` with the reason.

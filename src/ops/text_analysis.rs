@@ -28,11 +28,11 @@ pub struct Usage {
     pub written: WrittenNames,
     /// Whether the source always assigns each element before it reads that element, for any values of the operands.
     pub overwritten: bool,
-    /// Whether `x[i]` occurs, where `x` is the array's name.
+    /// Whether `x[i]` occurs in the source, where `x` is the array's name.
     pub at_index: bool,
-    /// Whether `x[...]` occurs with an index other than `i`.
+    /// Whether `x[...]` occurs in the source with an index other than `i`.
     pub elsewhere: bool,
-    /// Whether `x` occurs without brackets. The kernel then receives a plain pointer for `x`.
+    /// Whether `x` occurs in the source without brackets. The kernel then receives a plain pointer for `x`.
     pub bare: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct Analysis {
     pub counts_threads: bool,
     /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,
-    /// The compile-time weight of the source.
+    /// The compile-time weight of the source, i.e. the approximate time in milliseconds to compile it once.
     pub weight: u8,
     /// Whether three conditions hold: `in_packs` is set, the source accesses only element `i` of each array, and no
     /// array has a user-defined element type.
@@ -80,9 +80,9 @@ pub struct Vector {
 /// The parts of a kernel's source that the user provides.
 #[derive(Clone, Default, Debug)]
 pub struct Texts {
-    /// Code executed for each element.
+    /// The user's code that is executed for each element.
     pub operation: String,
-    /// Code before the loop in which a thread processes its elements.
+    /// The user's code that precedes the loop in which a thread processes its elements.
     pub loop_prep: String,
     /// Code after the loop.
     pub after_loop: String,
@@ -248,7 +248,7 @@ impl Analysis {
     }
 }
 
-/// Returns whether `i` occurs outside of `x[i]`, and whether the source may modify it.
+/// Returns whether `i` occurs outside of `x[i]`, and whether the source may modify `i`.
 fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
     let (mut uses, mut changes) = (false, false);
     for at in (0..text.0.len()).filter(|at| text.at(*at) == "i") {
@@ -261,7 +261,7 @@ fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
     (uses, changes)
 }
 
-/// Adds to `usage` how one part of the source uses the array `name`.
+/// Updates `usage`, the summary of all uses of the array `name`, for one part of the source.
 fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {

@@ -62,8 +62,8 @@ impl Tiles {
         tiles.blocks(&brought).map(|_| TileTraversal { tiles, axis, sides })
     }
 
-    /// Returns tiles that extend over at least 128 bytes along each axis (64 bytes for one-byte elements), or further
-    /// along one axis if the other axis is short.
+    /// Returns the tile size: at least 128 bytes along each axis (64 bytes for one-byte elements). If one axis is
+    /// short, the tile extends further along the other axis.
     fn fitting(largest: usize, along_x: i64, along_y: i64) -> Self {
         let (most_x, most_y) = match largest {
             1 | 2 => (64, 64),
@@ -136,8 +136,8 @@ impl Tiles {
     }
 }
 
-/// Returns the axis along which an array is contiguous, if reading along this axis is much faster than along the
-/// innermost axis.
+/// Returns the axis along which an array is contiguous, if it is much faster to read the array along this axis than
+/// along the innermost axis.
 fn axis_across(walk: &LoopNest, side: usize) -> Option<usize> {
     let along_x = walk.strides(side).next_back()?.unsigned_abs();
     if walk.lens().next_back()? < LEAST_SIDE {

@@ -52,8 +52,8 @@ fn capture_of(stream: &Stream) -> Result<Arc<Capture>> {
 }
 
 impl Condition {
-    /// Creates a condition for the graph that a stream is capturing. `default` is its value at the beginning of each
-    /// launch.
+    /// Creates a condition for the graph that a stream is capturing. `default` is the condition's value at the
+    /// beginning of each launch.
     ///
     /// # Errors
     /// `ValueError` for a stream that PyGPU is not capturing; `NotSupported` if the driver has no conditional nodes;
@@ -76,7 +76,7 @@ impl Condition {
         self.raw.handle.0
     }
 
-    /// Returns the owner that must outlive all kernels that use the handle, if there is one.
+    /// Returns the object, if there is one, that must stay alive as long as kernels use the condition's handle.
     pub fn owner(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.raw.owner.clone()
     }
@@ -113,7 +113,7 @@ impl Condition {
     }
 }
 
-/// Returns whether the capture `inner` is `outer`, or captures a body inside it.
+/// Returns whether the capture `inner` is the capture `outer`, or captures a body inside `outer`.
 fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
     let mut next = Some(inner);
     while let Some(capture) = next {
@@ -164,8 +164,7 @@ fn take(is_wanted: impl Fn(&OpenBody) -> bool) -> Option<OpenBody> {
     Some(open.remove(place))
 }
 
-/// Ends the captures of all bodies inside a capture that are still active, innermost first. Returns whether there were
-/// any.
+/// Ends all active captures of bodies inside a capture, innermost first. Returns whether there were such captures.
 pub(super) fn end_within(capture: &Arc<Capture>) -> bool {
     let mut any = false;
     while let Some(open) = take(|open| is_within(&open.capture, capture)) {

@@ -41,7 +41,8 @@ struct GraphState {
     device: Device,
     epoch: u32,
     executable: ExecutableHandle,
-    /// The graph from which the executable graph was instantiated. Updates identify operations by its handles.
+    /// The graph from which the executable graph was instantiated. An update identifies an operation by the operation's
+    /// handle in this graph.
     template: Template,
     /// The resources of the executable graph. The lock is held for writing while the executable graph is updated, so
     /// that the resources always belong to the parameters with which a launch runs.
@@ -181,7 +182,7 @@ impl Drop for Graph {
 impl Drop for GraphState {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // At process exit the resources are leaked, because nothing is freed then.
+            // At process exit PyGPU frees nothing, so the resources are leaked.
             std::mem::forget(Arc::clone(self.held.get_mut().unwrap_or_else(PoisonError::into_inner)));
             return;
         }

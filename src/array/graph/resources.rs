@@ -8,7 +8,8 @@ use pygpu_base::error::Result;
 use pygpu_memory::Access;
 use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
-/// Resources that are only kept alive, other than blocks. After an update, several graphs share them.
+/// Objects, other than memory blocks, that a graph keeps alive and does not otherwise use. After an update, several
+/// graphs share them.
 type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 
 /// An operation of a graph, with the resources that it uses.
@@ -56,7 +57,7 @@ impl GraphResources {
         Ok(held)
     }
 
-    /// Returns a copy in which operation `place` is replaced by the only operation of `from`.
+    /// Returns a copy of these resources in which operation `place` is replaced by the only operation of `from`.
     pub fn with_node(&self, place: usize, from: Self) -> Self {
         let mut held = self.clone();
         let things: Vec<GraphResource> = vec![Box::new(from.things)];
@@ -69,8 +70,8 @@ impl GraphResources {
         held
     }
 
-    /// Returns the resources of another graph with the same operations. The driver decides which operation replaces
-    /// which, so no block can be attributed to a single operation any more.
+    /// Returns the resources of another graph with the same operations. The driver pairs the operations of the two
+    /// graphs, so no block can be attributed to a single operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,
@@ -89,7 +90,7 @@ impl GraphResources {
     fn sum_up(&mut self) {
         let mut uses: Vec<UsedBlock> =
             self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
-        // Only one use per block is kept: a write if there is one, otherwise a read.
+        // The list contains each block once: as a write if any use is a write, otherwise as a read.
         uses.sort_by_key(|(block, access)| (Arc::as_ptr(block).addr(), *access != Access::Write));
         uses.dedup_by(|later, first| Arc::ptr_eq(&later.0, &first.0));
         self.uses = uses;

@@ -136,7 +136,7 @@ impl Graph {
     }
 
     /// Updates the executable graph by the driver call `call`, and replaces the graph's resources by the result of
-    /// `after`. Both happen under the write lock of the resources.
+    /// `after`. Both steps happen under the write lock of the resources.
     fn exchange(
         &self,
         graphs: &dyn Graphs,
@@ -160,8 +160,8 @@ impl Graph {
         if !self.device().is_cpu() {
             return Ok(self.parts.held.write().unwrap_or_else(PoisonError::into_inner));
         }
-        // On the CPU backend the lock is only tried. A launch holds the lock while its work runs there, and this call
-        // may come from that work, so waiting could deadlock.
+        // On the CPU backend this function does not wait for the lock. There, a launch holds the lock while its work
+        // runs, and this work itself may call this function, so waiting could deadlock.
         match self.parts.held.try_write() {
             Ok(held) => Ok(held),
             Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),

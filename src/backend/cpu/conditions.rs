@@ -7,7 +7,7 @@ use super::driver::Cpu;
 use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Number by which the CUDA driver denotes conditional operations in a graph.
+/// Value by which the CUDA driver denotes conditional operations in a graph.
 const CONDITIONAL: NodeKind = NodeKind::Other(13);
 
 impl Cpu {

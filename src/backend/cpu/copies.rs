@@ -94,7 +94,8 @@ unsafe fn move_bytes(target: Address, source: Address, bytes: usize) {
 unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     let Extent { width, height, depth } = extent;
     // SAFETY of every call below: the rows lie within the boxes that the caller guarantees. The products of counts and
-    // pitches cannot overflow, because the last row has a valid address. Without rows they are not computed.
+    // pitches cannot overflow, because the last row has a valid address. If the box has no rows, the products are not
+    // computed.
     if width == target.row_pitch && width == source.row_pitch {
         for plane in 0..depth {
             // SAFETY: the caller guarantees the boxes; complete planes are one contiguous range.
@@ -111,7 +112,8 @@ unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
 }
 
 fn offset(side: Pitched, plane: usize, row: usize) -> Address {
-    // The additions wrap, because the pitch is arbitrary if there is only one row or plane.
+    // The additions wrap around instead of failing, because the pitch may have any value if there is only one row or
+    // plane.
     side.address.wrapping_add(plane.wrapping_mul(side.plane_pitch)).wrapping_add(row.wrapping_mul(side.row_pitch))
 }
 

@@ -41,7 +41,7 @@ impl Cpu {
         }
     }
 
-    /// Does the same as `run`, but records the operation with the given node kind.
+    /// Executes or records work like `run`, but records the operation with the given node kind.
     pub fn run_as(&self, kind: NodeKind, stream: StreamHandle, work: HostWork) -> Result<()> {
         let operation = "put_work";
         match self.captures.next(operation, stream)? {
@@ -61,7 +61,7 @@ fn kind_of(operation: &str) -> NodeKind {
     }
 }
 
-/// Returns an error for a device number that does not exist.
+/// Returns an error if no device has this number.
 #[inline]
 pub fn check_device(operation: &'static str, device: i32) -> Result<()> {
     match (0..device_numbers::count()).contains(&device) {

@@ -18,14 +18,14 @@ struct EventRecord {
     capture: Option<u64>,
 }
 
-/// Place in which an event was recorded.
+/// The point at which an event was last recorded: outside of captures, or in a capture.
 pub enum EventMark {
     /// The event was never recorded.
     None,
     /// The event was recorded outside of captures. All work before the event is complete, because every operation of
     /// the CPU backend is complete when its call returns.
     Outside,
-    /// The event was recorded in the capture with this id.
+    /// The event was recorded in a capture, whose id the field contains.
     Captured(u64),
 }
 
@@ -73,7 +73,7 @@ impl EventTable {
         }
     }
 
-    /// Returns the place in which an event was recorded.
+    /// Returns the point at which an event was last recorded.
     #[inline]
     pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<EventMark> {
         let table = self.lock();

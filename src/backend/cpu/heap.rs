@@ -12,7 +12,8 @@ use crate::Address;
 /// registers. Small blocks get the alignment that every allocator has by default. In glibc, a block of a few bytes with
 /// a stricter alignment takes longer to allocate than all other steps of creating a small array.
 const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
-    // A size that saturates makes the allocation below fail, because no memory of that size exists.
+    // The size saturates instead of overflowing. The allocation below then fails, because no memory of that size
+    // exists.
     Layout::from_size_align(bytes.saturating_add(red_zone::BYTES), if bytes < 1024 { 16 } else { 64 })
 }
 
@@ -26,8 +27,8 @@ pub fn allocate(bytes: usize) -> Option<Address> {
         return None;
     }
     let address = address.expose_provenance();
-    // The red zone is written before huge pages are requested, so that this access to the last page allocates only a
-    // small page.
+    // The red zone is written before huge pages are requested, so that this write, the first access to the block's last
+    // page, allocates only a small page.
     // SAFETY: the red zone is within the new allocation.
     unsafe { red_zone::write(pointer(address + bytes)) };
     want_huge_pages(address, bytes);

@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::{Address, PointerKind};
 use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-/// Registered ranges: size in bytes and kind, by the address of the first byte.
+/// Registered memory ranges: the size in bytes and the memory kind of each range, keyed by the address of its first
+/// byte.
 static RANGES: ForkSafeMutex<BTreeMap<Address, (usize, PointerKind)>> = ForkSafeMutex::new(BTreeMap::new());
-/// Number of managed ranges. While it is 0, freeing memory skips the lookup in the registry.
+/// Number of registered ranges of managed memory. While the number is 0, freeing memory skips the lookup in the
+/// registry.
 static MANAGED: AtomicUsize = AtomicUsize::new(0);
 
 fn ranges() -> ForkSafeGuard<BTreeMap<Address, (usize, PointerKind)>> {
@@ -30,7 +32,7 @@ pub fn remove(address: Address) {
     ranges().remove(&address);
 }
 
-/// Removes the entry of managed memory from the registry when the memory is freed. Other addresses are ignored.
+/// Removes a range of managed memory from the registry when the memory is freed. Addresses of other memory are ignored.
 #[inline]
 pub fn remove_managed(address: Address) {
     if MANAGED.load(Ordering::Relaxed) > 0 {

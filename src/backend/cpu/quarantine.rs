@@ -1,8 +1,8 @@
 //! Quarantines freed host memory whose address escaped as a number.
 //!
-//! The reason is that a GPU driver detects the use of a freed address. On the host, the C library may reuse the address
-//! immediately for a NumPy array. A copy to the freed block would then silently change the new ndarray. While a block
-//! is in quarantine its addresses have no other owner, so a stale address is detected.
+//! A GPU driver detects the use of a freed address, and the CPU backend should do so too. On the host, the C library
+//! may reuse the address immediately for a NumPy array. A copy to the freed block would then silently change the new
+//! ndarray. While a block is in quarantine its addresses have no other owner, so a stale address is detected.
 //!
 //! The total size is bounded. Pages of large blocks are returned to the system immediately; only their addresses stay
 //! reserved. Blocks whose address never escaped are freed immediately.
@@ -26,9 +26,10 @@ struct QuarantineQueue {
 }
 
 struct Quarantine {
-    /// Live blocks whose address escaped, keyed by their address.
+    /// Addresses of live memory blocks that escaped, i.e. became visible outside PyGPU. These blocks enter the
+    /// quarantine when they are freed.
     noted: BTreeSet<Address>,
-    /// Freed blocks in quarantine: size in bytes, by address.
+    /// Size in bytes of each freed block in quarantine, keyed by the block's address.
     ended: BTreeMap<Address, usize>,
     /// Blocks in the order in which they were freed: `small` ones keep their pages, `large` ones only their addresses.
     small: QuarantineQueue,
@@ -43,7 +44,7 @@ static TABLE: ForkSafeMutex<Quarantine> = ForkSafeMutex::new(Quarantine {
 });
 
 /// Filter that avoids most lookups in `TABLE`: one bit per group of addresses. The bit is set when an address of the
-/// group escapes. Freeing a block whose bit is clear costs one load.
+/// group escapes. To free a block whose bit is 0, one load of the filter suffices.
 static NOTED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
 fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
@@ -52,7 +53,8 @@ fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
     (&NOTED[(number >> 6) % NOTED.len()], 1 << (number % 64))
 }
 
-/// Whether any block has ever been in quarantine. Until then address queries do not search `TABLE`.
+/// Whether any block has ever been in quarantine. As long as this is false, queries for an address do not search
+/// `TABLE`.
 static IS_ANY: AtomicBool = AtomicBool::new(false);
 
 /// Locks `TABLE`. The caller holds the lock for a few instructions only, and returns memory to the C library after it
@@ -117,7 +119,8 @@ unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
 }
 
 impl QuarantineQueue {
-    /// Removes the oldest blocks until the rest is within the quota, and returns the removed blocks.
+    /// Removes the oldest blocks from the queue until the remaining blocks are within the quota, and returns the
+    /// removed blocks.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
         while self.bytes > self.most_bytes || self.order.len() > self.most_blocks {

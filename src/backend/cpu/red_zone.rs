@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Size of the red zone in bytes. Overruns nearly always begin directly after the end of a block.
 pub(super) const BYTES: usize = 32;
-/// The pattern is a value that programs are unlikely to write: not small, without repeated bytes, and not a plausible
-/// floating-point value.
+/// The pattern of the red zone, a value that programs are unlikely to write: not small, without repeated bytes, and not
+/// a plausible floating-point value.
 const PATTERN: u64 = 0xf3a5_9c6e_d1b7_e82d;
 
-/// Address of AddressSanitizer's poison function; `NOBODY` without the sanitizer, 0 before it has been looked up.
+/// Address of AddressSanitizer's poison function; `NOBODY` if the process runs without the sanitizer, 0 before the
+/// function has been looked up.
 static SANITIZER: AtomicUsize = AtomicUsize::new(0);
 const NOBODY: usize = 1;
 

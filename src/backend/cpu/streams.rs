@@ -13,7 +13,7 @@ use pygpu_base::error::Result;
 impl Streams for Cpu {
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         check_device("create_stream", device)?;
-        // The remainder of the number modulo `MOST` is the device.
+        // A stream's number encodes its device: the remainder modulo `MOST`, the maximum number of devices.
         let number = self.next_stream.fetch_add(1, Ordering::Relaxed) * MOST as usize + device as usize;
         Ok(stream_handle(number, flags.non_blocking))
     }
@@ -52,7 +52,8 @@ impl Streams for Cpu {
     }
 
     unsafe fn call_host(&self, _: i32, stream: StreamHandle, function: HostFunction, data: *mut c_void) -> Result<()> {
-        // The pointer is stored as an integer, because any thread may launch the graph that contains it.
+        // The function's data pointer is stored as an integer, because any thread may launch the graph, and a raw
+        // pointer cannot be sent to another thread.
         let data = data.expose_provenance();
         self.run("call_host", stream, move || {
             function(std::ptr::with_exposed_provenance_mut(data));

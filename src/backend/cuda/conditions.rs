@@ -13,9 +13,9 @@ use crate::vendor::{CurrentDeviceGuard, Driver, Raw};
 use crate::{Branching, CaptureMode, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Flag of the driver by which each launch resets the condition to its default value.
+/// Driver flag: each launch of the graph shall reset the condition to its default value.
 const ASSIGN_DEFAULT: u32 = 1;
-/// Flag of the driver by which the stream's next operation depends only on the nodes that the call passes.
+/// Driver flag: the stream's next operation shall depend only on the nodes that the call passes.
 const SET_DEPENDENCIES: u32 = 1;
 
 #[cold]

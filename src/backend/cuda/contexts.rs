@@ -24,7 +24,7 @@ fn limit_of(number: i32) -> Result<Limit> {
     })
 }
 
-/// Converts a cache preference from 0 to 3 to the driver's value.
+/// Converts a cache preference, a number from 0 to 3, to the driver's enum value.
 pub fn cache_of(preference: i32) -> Result<Cache> {
     Ok(match preference {
         0 => Cache::CU_FUNC_CACHE_PREFER_NONE,

@@ -13,7 +13,7 @@ use crate::vendor::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
-/// Marks that `enter` pushed a context, which must be popped.
+/// Token that `enter` returns after it has pushed a context, which must be popped again.
 pub struct Pushed;
 
 impl VendorContexts for Cuda {
@@ -33,7 +33,8 @@ impl VendorContexts for Cuda {
 
     fn leave(driver: &Driver<Self>, _: &Pushed) {
         let mut popped = std::ptr::null_mut();
-        // The pop fails only if the guarded call changed the context stack, and then there is nothing to restore.
+        // The pop fails only if the guarded call itself changed the stack of contexts. In that case no context needs to
+        // be restored, so the error is ignored.
         // SAFETY: the out-parameter is writable; `enter` pushed the context.
         unsafe { (driver.api.cuCtxPopCurrent_v2)(&mut popped) };
     }
@@ -48,8 +49,8 @@ impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
         // A thread without a current context implicitly uses device 0, or the device set by the program. After a call
-        // on this device, its context stays current, as in the CUDA runtime. The remaining context has no visible
-        // effect, and saves two driver calls each time.
+        // on this device, its context stays current, as in the CUDA runtime. That PyGPU leaves this context current has
+        // no visible effect, and saves two driver calls for each later call.
         let stays = found.is_null() && device == default_device(BackendKind::Cuda);
         let (code, operation) = if stays {
             // SAFETY: the context is a retained primary context.
@@ -77,7 +78,8 @@ impl Driver<Cuda> {
     fn retain(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         let mut context: CUcontext = std::ptr::null_mut();
         // If two threads retain the context at the same time, both get the same one. The second reference has no
-        // effect, because the context is never released. SAFETY: the out-parameter is writable and the device exists.
+        // effect, because the context is never released.
+        // SAFETY: the out-parameter is writable and the device exists.
         let code = unsafe { (self.api.cuDevicePrimaryCtxRetain)(&mut context, slot.handle) };
         if code != SUCCESS {
             let detail = "creating the context that all libraries of a process share".to_owned();

@@ -49,8 +49,8 @@ impl VendorDevices for Cuda {
         Ok(format!("sm_{major}{minor}"))
     }
 
-    /// Stores the device's UUID. The second version of the driver's function distinguishes the slices of a partitioned
-    /// device. The first version returns the UUID of the whole device.
+    /// Stores the device's UUID. If a device is partitioned (MIG), the second version of the driver's function returns
+    /// the UUID of the partition; the first version returns the UUID of the whole device.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut CUuuid) -> u32 {
         let ask = driver.api.cuDeviceGetUuid_v2.unwrap_or(driver.symbols.device_uuid);
         // SAFETY: the caller guarantees that the device exists and the target is writable.
@@ -100,8 +100,8 @@ impl VendorDevices for Cuda {
         }
         // The stored handle is invalid until the context is retained again, so no thread may compare contexts with it.
         driver.forget_context(slot);
-        // The reset has succeeded, and an error of the following call would suggest the opposite, so such an error is
-        // ignored. A driver that fails here also fails in every later call, which reports the error.
+        // At this point the reset has succeeded. An error of the following call is ignored, because it would suggest
+        // that the reset has failed. A driver that fails here also fails in every later call, which reports the error.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
             // A thread without a current context uses this device implicitly, so the thread's context is only cleared.

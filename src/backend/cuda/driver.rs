@@ -51,7 +51,7 @@ impl Types for Cuda {
 
 impl Vendor for Cuda {
     type Api = sys::Api;
-    /// Primary context of a device: null before the first use and after a reset.
+    /// Handle of a device's primary context; null before the first use of the device and after a reset.
     type Slot = AtomicPtr<std::ffi::c_void>;
     const KIND: BackendKind = BackendKind::Cuda;
     const LIBRARY: &'static str = "driver";

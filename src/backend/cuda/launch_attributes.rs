@@ -9,7 +9,7 @@ use crate::launch_attributes::no_clusters;
 use crate::vendor::{CurrentDeviceGuard, Driver, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 
-/// First driver version that supports a shared-memory carveout per launch.
+/// First driver version in which a launch may set the share of the first-level cache that is used as shared memory.
 const CARVEOUT_OF_A_LAUNCH: i32 = 12050;
 
 type Occupancy = unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32;

@@ -13,7 +13,7 @@ use pygpu_cpu_engine::is_whole;
 /// Size of each of the driver's two logs in bytes.
 const LOG_BYTES: usize = 16 << 10;
 
-/// Options of the driver's JIT compiler, and buffers for the logs that it writes.
+/// Options of the driver's JIT compiler, and the buffers into which this compiler writes its logs.
 pub struct Jit {
     pub options: Vec<Option_>,
     pub values: Vec<*mut c_void>,
@@ -76,8 +76,8 @@ fn is_whole_fatbin(image: &[u8]) -> bool {
     length.is_some_and(|length| length <= image.len() as u64)
 }
 
-/// Rejects an image of an unknown format, and an image with fewer bytes than its header states. The driver would trust
-/// the header.
+/// Rejects an image of an unknown format, and an image with fewer bytes than its header states. Without this check, the
+/// driver would trust the header and read beyond the image.
 fn check_image(image: &[u8]) -> Result<()> {
     const ELF: &[u8] = b"\x7fELF";
     const FATBIN: &[u8] = &0xBA55_ED50_u32.to_le_bytes();

@@ -66,7 +66,8 @@ impl VendorPrograms for Cuda {
         let operation = "cuDeviceGetAttribute";
         let handle = driver.slot(device, operation)?.handle;
         let mut value = 0;
-        // The function is called with an integer: the enum has gaps, and a value in a gap would be undefined behaviour.
+        // The driver's function is called with an integer instead of the header's enum: the enum has gaps, and a value
+        // in a gap would be undefined behaviour in Rust.
         // SAFETY: C passes an enum as an int.
         let ask: ByNumber = unsafe { std::mem::transmute(driver.symbols.device_attribute) };
         // SAFETY: the out-parameter is writable.

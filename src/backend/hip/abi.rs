@@ -167,7 +167,7 @@ const _: () = {
     assert!(offset_of!(ResourceDescriptor, words) == offset_of!(hipResourceDesc, res));
 };
 
-/// Checks the layout of the launch structures shared by both vendors.
+/// Checks the memory layout of the structures for kernel launches that both vendors share.
 const _: () = {
     use newest::{HIP_LAUNCH_CONFIG, hipLaunchAttribute};
     use vendor::{RawAttribute, RawConfig, raw_launch_attributes as ours};
@@ -235,7 +235,7 @@ shared_value! {
     vendor::events::INTERPROCESS => hipEventInterprocess,
 }
 
-/// From HIP 6 on, the numbers of the memory kinds differ from those of HIP 5.
+/// From HIP 6 on, the enum values of the memory kinds differ from those of HIP 5.
 const _: () = {
     use newest::{
         hipMemoryType_hipMemoryTypeDevice as DEVICE, hipMemoryType_hipMemoryTypeHost as HOST,

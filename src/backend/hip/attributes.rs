@@ -1,5 +1,5 @@
-//! Maps the numbers of device attributes that differ between HIP and CUDA. Attributes that the layers above query by
-//! name are not included.
+//! Maps device attributes from CUDA's enum values to HIP's, where the two differ. Attributes that the layers above
+//! query by name are not included.
 
 use super::sys::{
     hipDeviceAttribute_t, hipDeviceAttributeCanMapHostMemory, hipDeviceAttributeCanUseHostPointerForRegisteredMem,
@@ -13,7 +13,7 @@ use super::sys::{
     hipDeviceAttributeTextureAlignment, hipDeviceAttributeUnifiedAddressing,
 };
 
-/// Returns HIP's number for an attribute, given CUDA's number.
+/// Returns the value by which HIP denotes the attribute that CUDA denotes by `number`.
 pub const fn of_cuda(number: i32) -> Option<hipDeviceAttribute_t> {
     Some(match number {
         11 => hipDeviceAttributeMaxPitch,

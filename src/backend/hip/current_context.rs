@@ -17,7 +17,7 @@ thread_local! {
 }
 
 impl VendorContexts for Hip {
-    /// The device to make current again after the call.
+    /// The device that was current before the call, and must be made current again after it.
     type PreviousDevice = i32;
 
     /// Makes the device current and returns the previous one. If the device is already current, this costs one call of
@@ -32,8 +32,9 @@ impl VendorContexts for Hip {
     }
 
     fn leave(driver: &Driver<Self>, found: &i32) {
-        // The device was current before, so the runtime has no reason to reject it, and an error could not be reported
-        // here. SAFETY: the runtime accepts any number and rejects invalid ones.
+        // Makes the previous device current again. The runtime has no reason to reject a device that was current
+        // before, and an error could not be reported in a destructor.
+        // SAFETY: the runtime accepts any number and rejects invalid ones.
         unsafe { (driver.api.hipSetDevice)(*found) };
     }
 }

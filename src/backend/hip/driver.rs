@@ -18,8 +18,8 @@ pub struct Hip {
     pub hiprtc: OnceLock<Hiprtc>,
 }
 
-/// Bytes of the loaded module images. AMD's runtime makes no copy, and reads the bytes again when a kernel is first
-/// requested.
+/// Copies of the loaded module images. AMD's runtime makes no copy of an image, and reads its bytes again when a kernel
+/// is first requested.
 #[derive(Default)]
 pub struct Images(Mutex<HashMap<ModuleHandle, Box<[u8]>>>);
 

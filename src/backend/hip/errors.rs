@@ -22,14 +22,14 @@ impl VendorErrors for Hip {
         unsafe { spoken((api.hipGetErrorName)(code)) }
     }
 
-    /// Returns the runtime's explanation of a code; old runtimes return only the name.
+    /// Returns the runtime's explanation of an error code. Old runtimes return only the code's name.
     fn text(api: &Api, code: u32) -> String {
         // SAFETY: the runtime accepts any number and returns a C string, which is copied before its next call.
         unsafe { spoken((api.hipGetErrorString)(code)) }
     }
 
-    /// Clears the runtime's last error. Otherwise another library on this thread could take this error for its own,
-    /// because many libraries check the last error after a kernel launch.
+    /// Clears the error that the runtime stores as the thread's last error. Otherwise another library could report this
+    /// error as its own, because many libraries check the last error after a kernel launch.
     fn forget_last_error(api: &Api) {
         // SAFETY: the call has no preconditions. It returns the code of the failed call, which the caller already has.
         unsafe { (api.hipGetLastError)() };

@@ -7,8 +7,8 @@ use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
 
-/// Rejects an image of an unknown format, and an image with fewer bytes than its header states. The runtime would trust
-/// the header.
+/// Rejects an image of an unknown format, and an image with fewer bytes than its header states. Without this check, the
+/// runtime would trust the header and read beyond the image.
 fn check_image(image: &[u8]) -> Result<()> {
     // First bytes of a code object, of a bundle of several code objects, and of a compressed bundle.
     const KINDS: [&[u8]; 3] = [b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
@@ -48,7 +48,8 @@ impl VendorModules for Hip {
     }
 
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // The image is removed before the call, because afterwards another image may get the same handle.
+        // The stored copy of the image is removed before the runtime unloads the module, because afterwards another
+        // module may get the same handle.
         let image = driver.own.images.with(|images| images.remove(&module));
         // SAFETY: the caller guarantees the conditions of `unload_module`.
         let ended = unsafe { driver.unload_module(device, module) };

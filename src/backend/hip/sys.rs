@@ -58,7 +58,8 @@ pub const CANDIDATES: &[&str] = &["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.
 
 /// Oldest supported runtime version. This is the first version with memory pools that the tests cover.
 pub const OLDEST_VERSION: i32 = 50_200_000;
-/// First runtime version with new numbers of memory kinds. From this version on an unknown address is not an error.
+/// First runtime version in which the enum `hipMemoryType` has new values. From this version on, a query of an unknown
+/// address is not an error.
 pub const VERSION_6: i32 = 60_000_000;
 
 /// Declares the runtime's functions. `required` functions exist in every runtime from [`OLDEST_VERSION`] on. `old`
@@ -234,7 +235,7 @@ pub struct hipMemPoolProps {
     pub handleTypes: hipMemAllocationHandleType,
     pub location: hipMemLocation,
     pub win32SecurityAttributes: *mut c_void,
-    /// PyGPU does not use this field. Newer headers name the first eight bytes `maxSize`, where 0 means unlimited.
+    /// Bytes that PyGPU does not use. Newer headers name the first eight of them `maxSize`, where 0 means unlimited.
     pub reserved: [c_uchar; 64],
 }
 
@@ -283,28 +284,30 @@ pub struct hipMemcpy3DParms {
     pub kind: hipMemcpyKind,
 }
 
-/// Size in bytes of the buffer for device properties in either layout, with space for fields that later runtimes
-/// append.
+/// Size in bytes of the buffer for the structure of device properties of any HIP version, with space for fields that
+/// later runtimes append.
 pub const PROPERTIES_SIZE: usize = 4096;
 
-/// Device properties in the layout of HIP 5; only the architecture is read.
+/// The structure of device properties as HIP 5 defines it. PyGPU reads only the architecture.
 #[repr(C, align(8))]
 pub struct hipDeviceProp_t(pub [u8; PROPERTIES_SIZE]);
-/// Device properties in the layout of HIP 6 and 7; only the architecture is read.
+/// The structure of device properties as HIP 6 and 7 define it. PyGPU reads only the architecture.
 #[repr(C, align(8))]
 pub struct hipDeviceProp_tR0600(pub [u8; PROPERTIES_SIZE]);
 
-/// Offsets in bytes of the architecture's name in the layouts of HIP 5 and HIP 6, and the maximum length of the name.
+/// Where the driver stores the name of the GPU architecture in the structure of device properties: its byte offset in
+/// HIP 5 and in HIP 6, and its maximum length in bytes.
 pub const ARCHITECTURE_AT: usize = 396;
 pub const ARCHITECTURE_AT_R0600: usize = 1160;
 pub const ARCHITECTURE_SIZE: usize = 256;
 
-/// Numbers of the memory kinds host, device and managed before [`VERSION_6`].
+/// Values of the driver's enum `hipMemoryType` for host, device and managed memory, in versions before [`VERSION_6`].
 pub const MEMORY_TYPES_5: [hipMemoryType; 3] = [0, 1, 4];
-/// Numbers of the memory kinds host, device and managed from [`VERSION_6`] on; 0 then means unknown memory.
+/// Values of the driver's enum `hipMemoryType` for host, device and managed memory, from [`VERSION_6`] on. In these
+/// versions the value 0 means memory that the driver does not know.
 pub const MEMORY_TYPES_6: [hipMemoryType; 3] = [1, 2, 3];
 
-/// Declares constants that have the same value in every version.
+/// Declares constants of HIP that have the same value in every version of the runtime.
 macro_rules! hip_values {
     ($expand:ident) => {
         $expand! {

@@ -63,7 +63,7 @@ pub enum GemmType {
 }
 
 impl GemmType {
-    /// Returns the value of the type in both vendors' headers.
+    /// Returns the enum value by which both vendors' headers denote the type.
     const fn code(self) -> u32 {
         match self {
             Self::Float32 => 0,
@@ -95,7 +95,7 @@ pub enum Operation {
     Adjoint,
 }
 
-/// A matrix, or a batch of matrices with a constant distance.
+/// A matrix, or a batch of matrices at a constant distance in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Matrix {
     /// Address of the first matrix in device memory.
@@ -136,7 +136,7 @@ pub struct BlasWorkspace {
     pub bytes: usize,
 }
 
-/// Result of a library call, or the library's error code.
+/// Result of a call of the BLAS library; the error is the library's status code.
 pub type Outcome<T> = std::result::Result<T, u32>;
 
 /// A library handle, which stores a stream and a workspace.
@@ -157,7 +157,7 @@ pub struct Blas {
     path: String,
 }
 
-/// The opened library per vendor, or the error of the search, which is not repeated.
+/// For each vendor, the opened library or the error of the search for it. The search is not repeated.
 static OPENED: OpenLibraries<Result<Blas>> = OpenLibraries::new();
 
 /// Returns cuBLAS or hipBLAS, or the error of the search, if a search has finished. Does not start a search.
@@ -353,7 +353,8 @@ impl Blas {
     }
 }
 
-/// Both vendors' code for an uninitialised library. PyGPU also uses this code for a function that the library lacks.
+/// The error code by which both vendors' libraries report that they are not initialised. PyGPU also uses this code if
+/// the library lacks a function.
 const NOT_INITIALIZED: u32 = 1;
 const NOT_SUPPORTED: u32 = 15;
 

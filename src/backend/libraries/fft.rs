@@ -13,7 +13,7 @@ static NOUN: LibrarySpec = LibrarySpec {
     package: "hipfft",
 };
 
-/// The library's handle of a plan: a 32-bit number for NVIDIA and an address for AMD; both fit in 64 bits.
+/// The library's handle of a plan. NVIDIA's handle is a 32-bit number and AMD's an address, so 64 bits suffice.
 type FftHandle = usize;
 type Numbers = *mut c_longlong;
 type Exec = unsafe extern "C" fn(FftHandle, *mut c_void, *mut c_void) -> u32;
@@ -207,8 +207,8 @@ impl Fft {
 
     #[cold]
     fn refusal(&self, operation: &'static str, code: u32, shape: &Shape) -> Error {
-        // The driver uses the same numbers for other errors, so the error has the driver's code 999 (unknown error) and
-        // the library's name and text.
+        // The library's error codes have other meanings in the driver. Therefore the error gets the driver's code 999
+        // (unknown error), and the name and text of the library's code.
         let (name, text) = meaning(code);
         Error::Driver(Box::new(DriverError {
             operation,

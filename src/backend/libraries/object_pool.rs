@@ -42,20 +42,21 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         self.things.lock().iter().filter(|(key, _)| condition(key)).count()
     }
 
-    /// Takes all objects whose key satisfies a condition out of the pool; the caller must destroy them.
+    /// Removes all objects whose key satisfies a condition from the pool and returns them. The caller must destroy
+    /// these objects.
     #[must_use = "a thing of a library does not end by itself"]
     pub fn take_all(&'static self, condition: impl Fn(&K) -> bool) -> Vec<T> {
         let mut things = self.things.lock();
         things.extract_if(.., |(key, _)| condition(key)).map(|(_, thing)| thing).collect()
     }
 
-    /// Returns the largest number of objects in the pool.
+    /// Returns the maximum number of objects that the pool may contain.
     pub fn most(&self) -> usize {
         self.most.load(Ordering::Relaxed)
     }
 
-    /// Changes the largest number of objects in the pool. Evicts the least recently returned objects above that number,
-    /// which the caller must destroy.
+    /// Sets the maximum number of objects that the pool may contain. Evicts the least recently returned objects that
+    /// exceed this number; the caller must destroy the evicted objects.
     #[must_use = "a thing of a library does not end by itself"]
     pub fn set_most(&'static self, most: usize) -> Vec<T> {
         let mut things = self.things.lock();

@@ -5,7 +5,7 @@ use crate::{BackendKind, Library};
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// NVIDIA's and AMD's version of one library, both of which can be open in one process.
+/// Storage for NVIDIA's and AMD's version of one library. One process can have opened both versions.
 pub struct OpenLibraries<T: 'static> {
     cuda: ForkSafeOnce<T>,
     hip: ForkSafeOnce<T>,

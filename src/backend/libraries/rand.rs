@@ -30,9 +30,9 @@ functions! {
 /// Tables for Sobol sequences that the library contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SobolTable {
-    /// Direction vectors of 32 bits. The field is the library's number of the set of vectors.
+    /// Direction vectors of 32 bits. The field is the enum value by which the library identifies the set of vectors.
     Vectors32(c_int),
-    /// Direction vectors of 64 bits. The field is the library's number of the set of vectors.
+    /// Direction vectors of 64 bits. The field is the enum value by which the library identifies the set of vectors.
     Vectors64(c_int),
     /// Scramble constants of 32 bits.
     Constants32,
@@ -41,8 +41,8 @@ pub enum SobolTable {
 }
 
 impl SobolTable {
-    /// Returns the Sobol table with this number: the vendors' number of a set of direction vectors, or the bit width of
-    /// the scramble constants.
+    /// Returns the Sobol table that a number identifies: the vendors' enum value for a set of direction vectors, or the
+    /// bit width of the scramble constants.
     pub fn numbered(number: c_int) -> Option<Self> {
         Some(match number {
             101 | 102 => Self::Vectors32(number),
@@ -53,7 +53,7 @@ impl SobolTable {
         })
     }
 
-    /// Returns the number of bytes of the table per dimension.
+    /// Returns the size in bytes of the table's part for one dimension of the Sobol sequence.
     const fn bytes(self) -> usize {
         match self {
             Self::Vectors32(_) => 32 * 4,
@@ -64,7 +64,8 @@ impl SobolTable {
     }
 }
 
-/// Number of dimensions in each table, according to both vendors' manuals.
+/// Number of dimensions of the Sobol sequences that each table supports, as cuRAND's and hipRAND's manuals state. The
+/// libraries do not report the length of their tables.
 const DIMENSIONS: usize = 20_000;
 
 /// The opened cuRAND or hipRAND library and its functions.
@@ -111,7 +112,7 @@ impl Rand {
         self.version
     }
 
-    /// Returns the first `bytes` bytes of a table.
+    /// Returns the first `bytes` bytes of a Sobol table.
     ///
     /// # Errors
     /// `NotSupported` if the library is too old to have the table; `Value` if the table is shorter.

@@ -59,7 +59,7 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     ) -> Option<Result<()>> {
         None
     }
-    /// Returns the value by which the driver's copy between two devices identifies a device.
+    /// Returns the value that identifies a device in the driver's function for copies between two devices.
     ///
     /// # Errors
     /// The driver's error, for a number that no device has.
@@ -84,8 +84,8 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     ) -> Option<u32>;
 }
 
-/// Makes the driver calls of an iterator until a call fails. Each element of the iterator is the code that a driver
-/// call returned. Returns the code of the failed call, or success.
+/// Makes driver calls until one of them fails. The iterator makes one driver call for each of its elements; the element
+/// is the code that the call returned. Returns the code of the failed call, or success.
 pub fn until_refused(mut codes: impl Iterator<Item = u32>) -> u32 {
     codes.find(|code| *code != SUCCESS).unwrap_or(SUCCESS)
 }
@@ -316,8 +316,8 @@ impl<V: VendorCopies> Copies for Driver<V> {
             } else if let Some(code) = within_limit.then(in_one_call).flatten() {
                 code
             } else {
-                // Rows whose pitch exceeds the driver's limit are filled individually. They are gigabytes apart, so
-                // there are few rows.
+                // If the pitch exceeds the driver's limit, each row is filled by a separate call. Such rows are
+                // gigabytes apart, so few calls are needed.
                 let rows = (0..height).map(|row| target + row * pitch);
                 until_refused(rows.map(|row| self.fill_row(row, pattern, count, stream)))
             }

@@ -119,8 +119,8 @@ impl<V: VendorContexts> Driver<V> {
         let is_relaxed = exchange(&mut mode) == SUCCESS;
         let result = call();
         if is_relaxed {
-            // The error code is ignored. A driver that fails here also fails in every later call, and that call reports
-            // the error.
+            // The error code of the call that restores the capture mode is ignored. A driver that fails here also fails
+            // in every later call, which reports the error.
             let _ = exchange(&mut mode);
         }
         result

@@ -10,7 +10,7 @@ use crate::error_codes::{INVALID_DEVICE, SUCCESS};
 use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use pygpu_base::error::Result;
 
-/// The vendor's numbers of the device attributes that PyGPU queries.
+/// The values by which the vendor's driver denotes the device attributes that PyGPU queries.
 pub struct DeviceAttributes<T> {
     pub pci_domain: T,
     pub pci_bus: T,
@@ -91,7 +91,7 @@ impl<V: VendorDevices> Driver<V> {
         Ok(can != 0)
     }
 
-    /// Returns the device number that corresponds to a driver's handle.
+    /// Returns the number of the device that has the given driver handle.
     pub fn number(&self, handle: c_int, operation: &'static str) -> Result<i32> {
         let position = self.slots.iter().position(|slot| slot.handle == handle);
         position.and_then(|position| i32::try_from(position).ok()).ok_or_else(|| {
@@ -145,7 +145,8 @@ pub fn attribute_of<V: VendorContexts>(
     match unsafe { (symbols.device_attribute)(&mut value, which, handle) } {
         SUCCESS => Ok(value),
         code => {
-            // The last error is cleared, because not every caller reports the code as an error.
+            // The library's last error is cleared, because not every caller reports this code, and another library
+            // could then report it.
             V::forget_last_error(api);
             Err(code)
         }
@@ -201,8 +202,8 @@ impl<V: VendorDevices> Devices for Driver<V> {
             warp_size: ask(attributes.warp_size)?,
             max_threads_per_block: ask(attributes.max_threads_per_block)?,
             l2_cache_size: ask(attributes.l2_cache_size)?,
-            // The attribute is deprecated since CUDA 13. It is not an error if the driver no longer reports the clock
-            // rate.
+            // CUDA 13 has deprecated the attribute for the clock rate, so a driver that no longer reports it causes no
+            // error here.
             clock_rate: ask(attributes.clock_rate).unwrap_or(0),
             memory_pools: ask(attributes.memory_pools)? != 0,
             integrated: ask(attributes.integrated)? != 0,

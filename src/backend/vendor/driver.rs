@@ -30,7 +30,8 @@ pub struct DeviceSlot<V: Vendor> {
     pub handle: c_int,
     /// Maximum pitch in bytes of the driver's copies.
     pub max_pitch: usize,
-    /// Whether the device reads pageable host memory directly, and may therefore do so after a copy has returned.
+    /// Whether the device reads pageable host memory directly. Such a device may still read this memory after the
+    /// function that copies it has returned.
     pub reads_pageable: bool,
     pub own: V::Slot,
 }

@@ -15,11 +15,11 @@ pub trait VendorErrors: Vendor {
     /// Codes after which every further call of the process on the device fails, because a kernel or a copy failed on
     /// the device itself.
     const STICKY: &'static [u32];
-    /// Text in error messages that explains the effect of an error in `STICKY` on the process.
+    /// Text for error messages: the effect on the process of an error whose code is in `STICKY`.
     const STICKY_ADVICE: &'static str;
-    /// Returns the driver's name of a code.
+    /// Returns the driver's name of an error code.
     fn name(api: &Self::Api, code: u32) -> String;
-    /// Returns the driver's explanation of a code.
+    /// Returns the driver's explanation of an error code.
     fn text(api: &Self::Api, code: u32) -> String;
     /// Clears the library's last error after a failed call, if other libraries could take the error for their own.
     fn forget_last_error(api: &Self::Api);
@@ -82,8 +82,8 @@ impl<V: VendorErrors> Driver<V> {
         self.out_of_memory(code, operation, device_name::<V>(device), bytes, known)
     }
 
-    /// Creates the error of a failed allocation of pinned host memory, without the device's free memory, which is
-    /// unrelated.
+    /// Creates the error of a failed allocation of pinned host memory. The message does not contain the device's free
+    /// memory, which has no influence on pinned memory.
     #[cold]
     pub fn host_allocation_refusal(&self, code: u32, operation: &'static str, device: i32, bytes: usize) -> Error {
         if code != OUT_OF_MEMORY {

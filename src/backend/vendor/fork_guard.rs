@@ -15,8 +15,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// Both reasons for a rejection. They share one word, because every driver call checks them. The lowest bit marks a
-/// forked child, and the other bits count active host functions.
+/// Both reasons to reject a driver call, in one word, because every driver call checks them. The lowest bit is set in a
+/// forked child. The higher bits count the host functions that streams are calling at present.
 static REASONS: AtomicUsize = AtomicUsize::new(0);
 const FORKED: usize = 1;
 const HOST_CALL: usize = 2;
@@ -30,8 +30,9 @@ static WATCH: ForkSafeOnce<()> = ForkSafeOnce::new();
 pub fn watch() {
     #[cfg(unix)]
     WATCH.get_or_init(|| {
-        // Registration fails only if memory for the entry is exhausted; a forked child is then not recognised. SAFETY:
-        // the handler only stores to an atomic, which is safe between fork and exec.
+        // The registration of the handler fails only if memory is exhausted. Driver calls in a forked child are then
+        // not rejected.
+        // SAFETY: the handler only stores to an atomic, which is safe between fork and exec.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     #[cfg(not(unix))]

@@ -178,9 +178,9 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>> {
         let (mut status, mut id) = (0u32, 0u64);
-        // The status is read as an integer, because a newer driver may have more values. SAFETY: the caller guarantees
-        // the conditions of the driver call; the out-parameters are writable and as wide as the driver's types;
-        // unneeded ones are null.
+        // The status is read as an integer, because a newer driver may have more values.
+        // SAFETY: the caller guarantees the conditions of the driver call; the out-parameters are writable and as wide
+        // as the driver's types; unneeded ones are null.
         let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let (graph, dependencies, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             let status = (&raw mut status).cast();
@@ -319,7 +319,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // Without an upload, the first launch does the same work.
+        // If the driver has no function for uploads, nothing is lost: the first launch uploads the graph.
         let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
         // SAFETY: the caller guarantees the conditions of the driver call.
         let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };

@@ -14,7 +14,8 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// The driver's numbers of the launch attributes. AMD's runtime supports only `COOPERATIVE` and `PRIORITY`.
+/// The values by which the driver denotes the launch attributes. AMD's runtime supports only `COOPERATIVE` and
+/// `PRIORITY`.
 pub mod attributes {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
@@ -42,7 +43,7 @@ impl RawAttribute {
     }
 
     fn of_three(number: u32, [x, y, z]: [u32; 3]) -> Self {
-        // The value is stored as C ints, which is correct for either byte order.
+        // The attribute's value is stored as C ints, not as bytes, so that it is correct for either byte order.
         let pair = |first: u32, second: u32| {
             let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
             u64::from_ne_bytes([a, b, c, d, e, f, g, h])
@@ -105,8 +106,8 @@ impl List {
 
 /// Vendor-specific part of launches with attributes, which CUDA and HIP implement differently.
 pub trait VendorLaunches: VendorPrograms {
-    /// Returns whether the driver accepts the cache carveout as an attribute of a launch. If it does not, the carveout
-    /// is a setting of the kernel.
+    /// Returns whether the driver accepts the cache carveout as an attribute of a launch. If the driver does not, the
+    /// carveout is set as an attribute of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
     /// Returns the cluster for which the kernel was compiled.
     ///

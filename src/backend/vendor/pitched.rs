@@ -9,7 +9,7 @@ use crate::{Address, Extent, Pitched};
 pub enum PitchedCopyKind {
     /// No driver call, because the region is empty.
     Nothing,
-    /// One copy of a contiguous range of this many bytes.
+    /// One copy of a contiguous range. The field is the number of bytes.
     Line(usize),
     /// One 2-D copy, which moves a single plane.
     Plane(PitchedBox),
@@ -52,7 +52,8 @@ impl PitchedBox {
         condition(&self.target) && condition(&self.source)
     }
 
-    /// Returns a single plane, each row of which consists of the first `width` bytes of a plane of this region.
+    /// Returns a region with a single plane. Row `i` of this plane consists of the first `width` bytes of plane `i` of
+    /// this region.
     fn planes_as_rows(&self, width: usize) -> Self {
         let side = |side: &Pitched| Pitched { row_pitch: side.plane_pitch, ..*side };
         let extent = Extent { width, height: self.extent.depth, depth: 1 };

@@ -15,7 +15,7 @@ use crate::{
 };
 use pygpu_base::error::Result;
 
-/// The vendor's numbers of the kernel attributes that PyGPU queries.
+/// The values by which the vendor's driver denotes the kernel attributes that PyGPU queries.
 pub struct FunctionNumbers<T> {
     pub max_threads_per_block: T,
     pub static_shared_bytes: T,

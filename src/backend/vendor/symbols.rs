@@ -13,9 +13,9 @@ use super::loader::Library;
 pub trait Raw: Copy {
     /// The null handle.
     const NONE: Self;
-    /// Converts a number to a handle.
+    /// Converts a number to the driver's type of handle or address.
     fn of(number: usize) -> Self;
-    /// Converts a handle to a number.
+    /// Converts a value of the driver's type of handle or address to a number.
     fn number(self) -> usize;
 }
 

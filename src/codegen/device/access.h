@@ -15,14 +15,14 @@ struct divisor {
     }
 };
 
-// Lengths of N axes, for fewer than 2^31 elements. The outermost length is not needed, because the index along the
-// outermost axis is the remaining quotient.
+// Lengths of N axes, for fewer than 2^31 elements. The length of the outermost axis is not stored: after the divisions
+// by all other lengths, the remaining quotient is the index along the outermost axis.
 template <int N> struct lengths {
     typedef unsigned number;
     divisor inner[N - 1];
 
-    // Index along an axis. Call it for the innermost axis first; `rest` is replaced by the linear index over the outer
-    // axes.
+    // Returns the index along an axis. Must be called for the innermost axis first. The call replaces `rest` by the
+    // linear index over the axes that are further out.
     __device__ int index(number &rest, int axis) const {
         if (axis == 0) return (int)rest;
         unsigned outer = inner[axis - 1].quotient(rest);
@@ -83,7 +83,7 @@ template <int N, int S> using walk = walk_with<lengths<N>, int, N, S>;
 template <int N, int S> using far_walk = walk_with<lengths<N>, long long, N, S>;
 template <int N, int S> using wide_walk = walk_with<long_lengths<N>, long long, N, S>;
 
-// A non-contiguous array: `x[i]` is element `i` in C order. It is array A of the loop nest.
+// Accessor for a non-contiguous array, which is array A of the loop nest: `x[i]` is element `i` in C order.
 template <class T, class Walk, int A> struct strided {
     T *first;
     Walk walk;
@@ -93,7 +93,7 @@ template <class T, class Walk, int A> struct strided {
     }
 };
 
-// A broadcast scalar: every index yields the same element.
+// Accessor for an array with one element, which every index yields.
 template <class T> struct repeated {
     T *first;
 
@@ -126,14 +126,14 @@ template <class Pack, class T> __device__ Pack shifted(const T *from) {
     return made;
 }
 
-// Moves the elements of a pack BY positions to the front, and the first BY elements to the back.
+// Rotates a pack: moves its elements BY positions to the front, and its first BY elements to the back.
 template <int BY, class T, int V> __device__ void rotate(pack<T, V> &held) {
     const pack<T, V> before = held;
 #pragma unroll
     for (int at = 0; at < V; at++) held.item[at] = before.item[(at + BY) % V];
 }
 
-// The index in an array of `n` elements that is nearest to `at`.
+// Clips an index: returns the valid index of an array of `n` elements that is nearest to `at`.
 __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
 }

@@ -37,7 +37,7 @@ template <class Tiles> struct tile {
 
     __device__ bool is_whole() const { return long_x == X && long_y == Y; }
 
-    // Whether the thread has an element in iteration `turn`.
+    // Whether the thread has an element inside the array in iteration `turn`.
     __device__ bool has(int turn) const {
         return (int)threadIdx.x % X < long_x && (int)threadIdx.x / X + turn * LINES < long_y;
     }
@@ -88,7 +88,7 @@ template <class Tiles> struct tile {
             if (has(turn)) *(T *)(to + turn * step) = held.item[turn];
     }
 
-    // Rows are padded so that neighbours along y are in different shared-memory banks.
+    // Rows of the tile in shared memory are padded, so that elements that are adjacent along y are in different banks.
     template <class T> static __device__ T *line(T *shared, int y) {
         return shared + y * (X + (sizeof(T) < 4 ? 4 / (int)sizeof(T) : 1));
     }

@@ -1,8 +1,8 @@
 //! Chooses the kernel for a copy within a device. Contains arithmetic only, and no driver calls.
 //!
-//! A contiguous run is moved in units of up to 16 bytes, as large as addresses, strides and length allow. This is
-//! repeated along the remaining axes. The choice depends mainly on whether source and target have the same fastest
-//! axis.
+//! A contiguous run is moved in units of up to 16 bytes, as large as addresses, strides and length allow. The copy of a
+//! run is repeated along the remaining axes. The choice depends mainly on whether source and target have the same
+//! fastest axis.
 
 use pygpu_backend::Address;
 use pygpu_base::small_sort;
@@ -20,12 +20,12 @@ const LONG_LINE: i64 = 1024;
 /// Number of units in a plane below which the plane fits into the caches. The order of accesses then hardly matters.
 const SMALL_PLANE: i64 = 1024;
 
-/// Size of a memory sector in bytes. Elements further apart are in different sectors, and reading them together
-/// therefore gains nothing.
+/// Size of a memory sector in bytes. Elements further apart are in different sectors, so a joint read of such elements
+/// saves nothing.
 const SECTOR: u64 = 32;
 
-/// Minimum length in bytes, a full cache line, of rows that are written consecutively because they repeat the same row
-/// of the source.
+/// If the source is broadcast, several rows of the target repeat one row of the source. They are written consecutively
+/// only if a row has at least this length in bytes, a full cache line.
 const SHORT_LINE: i64 = 128;
 
 /// Number of threads in a block, and maximum length of a tile's side in units.
@@ -47,8 +47,8 @@ pub(super) enum CopyKernel {
     /// The kernel for long innermost rows. A block computes the row's addresses once, because it processes a part of
     /// one row.
     Lines {
-        /// Whether the source is broadcast along an outer axis. Blocks then process the same part of all rows
-        /// consecutively, so that this part is read from memory once.
+        /// Whether the source is broadcast along an outer axis. If so, blocks process the same part of all rows
+        /// consecutively, so that this part of the source is read from memory only once.
         again: bool,
     },
     /// The kernel for any layout. The address of each unit of up to 16 bytes is computed from the index of the unit.
@@ -70,14 +70,14 @@ pub(super) enum CopyKernel {
     },
 }
 
-/// The kernel that a benchmark or test selects instead of the best one.
+/// Restricts the choice of the kernel, for benchmarks and tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ForcedKernel {
     /// The best kernel is used.
     None,
     /// The kernel that transposes in registers is not used.
     Tiles,
-    /// The `Flat` kernel performs all copies.
+    /// The `Flat` kernel performs all copies, whatever their layout.
     Flat,
 }
 
@@ -88,7 +88,8 @@ impl Units {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
 
-    /// Divides contiguous runs into units like [`Self::of`]. The unit also divides the further strides.
+    /// Divides contiguous runs into units like [`Self::of`]. The unit is chosen so that it divides the further strides
+    /// too.
     pub(super) fn aligned(
         pieces: &ContiguousRuns,
         to: Address,
@@ -111,7 +112,7 @@ impl Units {
         self.axes.iter().map(|axis| axis.len).product()
     }
 
-    /// Chooses the kernel, and permutes the axes into the order that it expects.
+    /// Chooses the kernel, and permutes the axes into the order that the kernel expects.
     pub(super) fn choose(mut self, wish: ForcedKernel) -> (Self, CopyKernel) {
         if wish != ForcedKernel::Flat
             && let Some(class) = self.transposition(wish)

@@ -75,11 +75,11 @@ impl CopyVariant {
         self
     }
 
-    /// Returns the cache key: the kernel and the values of its definitions. The names of the definitions follow from
-    /// the kernel and the number of values.
+    /// Returns the cache key: the kernel and the values of its definitions. The key need not contain the names of the
+    /// definitions, because they follow from the kernel and the number of values.
     fn key(&self) -> VariantKey {
         let mut key = VariantKey::from_slice(&[self.kernel as u8]);
-        // The value of every definition fits into 16 bits of the key.
+        // The key has 16 bits for each definition, which suffice for every value.
         self.defined.iter().for_each(|(_, value)| key.extend((*value as u16).to_le_bytes()));
         key
     }

@@ -59,7 +59,8 @@ fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
 
 /// Returns the period: the number of units after which an item begins at the start of a unit again.
 fn period(itemsize: i64, unit: i64) -> i64 {
-    // The unit is a power of two, so the greatest common divisor is the smaller power of two.
+    // The unit is a power of two. The greatest common divisor of unit and item is therefore the smaller of the unit and
+    // the largest power of two that divides the item.
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 

@@ -1,11 +1,11 @@
 //! Computes `a[indices]` and `a[indices] = b` on a device. The computation is a copy in which a table contains the
 //! offsets along one axis.
 //!
-//! Index arrays are converted to a table of byte offsets, one for each combination of indices. The same kernel checks
-//! the bounds of the indices, and reports the result through a readback. The host waits for that kernel only. A new
-//! array is filled before the check completes, because an index that is out of range reads element 0. An existing array
-//! is written only after the check. If a position is assigned several times, the last value is stored, as in NumPy: a
-//! kernel first determines the highest source index for each position.
+//! Index arrays are converted to a table of byte offsets, one for each combination of indices. The kernel that converts
+//! the indices also checks their bounds, and reports the result through a readback. The host waits for this kernel
+//! only. A new array is filled before the check completes, because an index that is out of range reads element 0. An
+//! existing array is written only after the check. If a position is assigned several times, the last value is stored,
+//! as in NumPy: a kernel first determines the highest source index for each position.
 
 use super::choose::{DIVISIBLE, Units};
 use super::compile::{self, CopyKernelId, CopyVariant};
@@ -37,7 +37,7 @@ pub enum Bounds {
 }
 
 impl Bounds {
-    /// Returns the value that the kernels use for this treatment.
+    /// Returns the value by which the kernels' source denotes this treatment.
     const fn number(self) -> i64 {
         match self {
             Self::Wrapped => 1,
@@ -201,7 +201,7 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
     )
 }
 
-/// The data from which a kernel takes the offsets along the indexed axis.
+/// Source of the offsets along the indexed axis, from which a gather kernel reads.
 enum OffsetSource<'a> {
     /// An array of byte offsets, one for each combination of indices.
     Table(&'a Array),
@@ -300,7 +300,7 @@ fn refusal() -> Error {
 /// An array of byte offsets, one for each combination of indices, and the bounds check of the indices.
 struct OffsetTable {
     bytes: Array,
-    /// The result of the bounds check. After the event, the readback is nonzero if an index is out of range.
+    /// The result of the bounds check. When the event is complete, the readback is nonzero if an index is out of range.
     refused: Option<(Readback, PooledEvent)>,
 }
 
@@ -311,7 +311,8 @@ impl OffsetTable {
         if is_checked {
             check_capture(stream)?;
         }
-        // An axis of length 0 lacks element 0, which the kernel would read for an index that is out of range.
+        // An axis of length 0 is handled on the host: it lacks element 0, which the kernel would read for an index that
+        // is out of range.
         if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
             return Err(refusal());
         }

@@ -30,10 +30,12 @@ use pygpu_memory::{Access, BlockUse};
 /// Minimum width in bytes of rows that the driver copies as fast as a kernel.
 const WIDE_ROWS: i64 = 1 << 20;
 
-/// Maximum total size in bytes of a copy by the driver that costs no more than a kernel launch, for rows of any width.
+/// Maximum total size in bytes of rows that the driver copies in no more time than a kernel launch takes, whatever the
+/// width of the rows.
 const LITTLE: i64 = 16 << 10;
 
-/// Maximum number of blocks that driver calls copy in less time than the preparation of a kernel launch takes.
+/// Maximum number of contiguous blocks for which the driver's copies take less time than the preparation of a kernel
+/// launch.
 const FEW: i64 = 2;
 
 /// Settings from the environment variable `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`;

@@ -24,12 +24,12 @@ pub(super) struct Tuning {
     pub(super) group: i64,
     /// Number of threads that read adjacent vectors, for transpositions in registers: a power of two, at most 16.
     pub(super) lanes: i64,
-    /// Factor for the number of squares that a thread transposes.
+    /// Factor by which the number of squares that a thread transposes is multiplied.
     pub(super) turns: i64,
 }
 
 impl Tuning {
-    /// The parameters with the highest measured speed.
+    /// The values with which the measured speed of transpositions was highest.
     pub(super) const BEST: Self = Self { group: 1, lanes: 8, turns: 1 };
 }
 
@@ -53,7 +53,7 @@ pub(super) fn rank_for(axes: usize) -> usize {
     RANKS.into_iter().find(|&rank| rank >= axes).unwrap_or(axes)
 }
 
-/// Returns the axes over which a kernel iterates in a loop. It handles the remaining axes separately.
+/// Returns the axes over which a kernel iterates in a loop. The kernel handles the remaining axes separately.
 pub(super) fn outer_axes(units: &Units, class: CopyKernel) -> &[SharedAxis<2>] {
     let inner = match class {
         CopyKernel::Flat { .. } => 0,
@@ -100,8 +100,8 @@ pub(super) fn parameters(units: &Units, class: CopyKernel, Tuning { group, turns
     CopyParameters { record, shares }
 }
 
-/// Returns the number of squares that a thread transposes, for squares of `vectors` vectors. It is large enough for at
-/// least four concurrent reads.
+/// Returns the number of squares that a thread transposes, for squares of `vectors` vectors. The number is large enough
+/// for at least four concurrent reads.
 pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
     turns * (4 / vectors).max(1)
 }

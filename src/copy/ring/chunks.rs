@@ -51,8 +51,8 @@ pub(super) struct ChunkBoxes {
     axes: SharedAxes<2>,
     offsets: [i64; 2],
     itemsize: i64,
-    /// Number of axes up to and including the divided one; 0 if there is one chunk. A chunk contains one index of each
-    /// axis before the divided axis, and all indices of each axis after the divided axis.
+    /// Number of axes up to and including the axis that is divided into chunks; 0 if there is a single chunk. A chunk
+    /// contains one index of each axis before the divided axis, and all indices of each axis after the divided axis.
     cut: usize,
     step: i64,
 }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     /// One axis of a random test layout: its length, whether its stride is negative, and the factor by which its stride
-    /// exceeds the dense one.
+    /// exceeds the stride of a dense layout.
     type TestAxis = (i64, bool, i64);
 
     fn layouts() -> impl Strategy<Value = (Layout, Layout, usize)> {

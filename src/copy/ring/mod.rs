@@ -1,5 +1,5 @@
-//! Copies pageable host memory fast, through a ring of pinned slots. Several threads fill or empty slots while the copy
-//! engine works on others.
+//! Copies pageable host memory fast, through a ring of pinned slots. Several threads fill or empty some of the slots
+//! while the copy engine works on the remaining slots.
 //!
 //! This module owns the threads, the slots and their limit. It handles copies of at least [`RingSettings::threshold`]
 //! bytes. Smaller copies are faster through the driver's own staging, which is also used if no memory can be pinned. No
@@ -36,8 +36,8 @@ pub fn limit() -> Result<usize> {
     Ok(settings()?.limit())
 }
 
-/// Sets the maximum size in bytes of the pinned slots of each device, and frees slots of `device` beyond it. After the
-/// driver has refused to pin memory, this also permits new attempts.
+/// Sets the maximum size in bytes of the pinned slots of each device, and frees the slots of `device` that exceed this
+/// size. Also permits new attempts to pin memory if the driver has refused to pin memory before.
 ///
 /// # Errors
 /// The errors of `limit`; driver errors.
@@ -124,7 +124,8 @@ impl Ring<'_> {
             _ => None,
         };
         let plan = self.plan(source, target, run, self.chunk(source))?;
-        // The wait precedes taking slots: a copy that starts at an unknown time must not keep slots from other callers.
+        // The host waits for the stream before the copy takes slots, because a copy that starts at an unknown time must
+        // not keep slots from other callers.
         PooledEvent::record(stream)?.event().synchronize()?;
         // SAFETY: the caller guarantees the host memory; the device memory belongs to the array.
         unsafe { self.relay(direction, source, target, plan, stream, false) }

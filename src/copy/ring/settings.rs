@@ -10,11 +10,11 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self as environment, Variable};
 
-/// Default maximum size in bytes of the pinned slots of one device: four times what a copy with 16 threads needs. Half
-/// of it can hold data of asynchronous uploads that the device has not yet fetched.
+/// Default maximum size in bytes of the pinned slots of one device: four times the size that a copy with 16 threads
+/// needs. Half of this memory can hold data of asynchronous uploads that the device has not yet fetched.
 const LIMIT: usize = 256 << 20;
-/// Default minimum size in bytes of pageable copies that pass through the ring. It was measured in
-/// `docs/design/transfers.md`.
+/// Default minimum size in bytes of pageable copies that pass through the ring. `docs/design/transfers.md` contains the
+/// measurements.
 const THRESHOLD: usize = 1 << 20;
 /// Default minimum and maximum size of a chunk in bytes.
 const CHUNK: (usize, usize) = (512 << 10, 2 << 20);
@@ -24,7 +24,8 @@ const MOST_THREADS: usize = 16;
 const FEW_THREADS: usize = 8;
 const LARGE: usize = 64 << 20;
 
-/// Number of slots per thread. One slot is filled or emptied while the copy engine works on the other.
+/// Number of slots per thread: two, so that the thread fills or empties one slot while the copy engine works on the
+/// other one.
 pub(super) const DEPTH: usize = 2;
 
 /// The settings of the ring. They may change while copies run; each copy reads every setting once.
@@ -80,13 +81,13 @@ impl RingSettings {
         self.threads.load(Ordering::Relaxed).clamp(1, most)
     }
 
-    /// Returns the size of a slot in bytes, which is that of the largest chunk.
+    /// Returns the size of a slot in bytes, which is the size of the largest chunk.
     pub(super) fn slot(&self) -> usize {
         self.most_chunk.load(Ordering::Relaxed).max(1)
     }
 
-    /// Returns the size in bytes of a copy's chunks. Small chunks start the copy engine early and spread over the
-    /// threads, large chunks have less overhead. The sizes were measured.
+    /// Returns the size in bytes of a copy's chunks. With small chunks the copy engine starts early, and all threads
+    /// get work; large chunks have less overhead. The sizes were determined by measurements.
     pub(super) fn chunk(&self, bytes: usize) -> usize {
         let least = self.least_chunk.load(Ordering::Relaxed).max(1);
         let spread = (bytes / MOST_THREADS).min(1 << 20);

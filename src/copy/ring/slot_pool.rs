@@ -18,10 +18,10 @@ use pygpu_memory::host_block_cache;
 /// State of a slot: whether a copy engine uses it.
 enum SlotState {
     Idle,
-    /// A copy uses the slot until this event is complete.
+    /// A copy engine may use the slot until this event is complete.
     Flying(Arc<PooledEvent>),
-    /// It is unknown whether a copy uses the slot, because the driver failed to record an event. The slot is never used
-    /// again.
+    /// The driver failed to record an event, so it is unknown whether a copy uses the slot. The slot is therefore never
+    /// used again.
     Lost,
 }
 
@@ -117,8 +117,8 @@ struct SlotPool {
 impl SlotPool {
     const EMPTY: Self = Self { slots: Vec::new(), bytes: 0, epoch: 0, refused: None };
 
-    /// Returns snapshots of the slots that may be idle, most recently used first, up to the first that is known to be
-    /// idle.
+    /// Returns snapshots of the slots that may be idle, most recently used first. The list ends with the first slot
+    /// that is known to be idle.
     fn sights(&self, bytes: usize) -> SmallVec<[SlotSnapshot; 16]> {
         let mut found_idle = false;
         let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(PinnedSlot::sight);
@@ -176,8 +176,8 @@ fn pin(device: Device, bytes: usize) -> Result<Address> {
     registered.map(|()| address)
 }
 
-/// Passes the memory of a slot back to the host block cache, after the driver has unregistered the memory. Memory that
-/// the driver allocated is ignored.
+/// Returns the memory of a slot to the host block cache, after the driver has unregistered the memory. Does nothing for
+/// memory that the driver allocated.
 fn forget(address: Address) {
     if host_block_cache::size(address) > 0 {
         host_block_cache::set_inherited(address, true);

@@ -1,8 +1,8 @@
-//! Executes one copy through the ring. Each of its threads copies some of the chunks.
+//! Executes one copy through the ring. Each thread of the copy transfers some of the chunks.
 //!
 //! Upload: fill a slot, enqueue its copy, continue with the next slot. Download: keep the copies of several slots
-//! enqueued, wait for the oldest, empty it, enqueue its next copy. All copies are enqueued on the user's stream, in any
-//! order among themselves. They are thus ordered after all earlier and before all later work of the stream.
+//! enqueued, wait for the oldest, empty it, enqueue its next copy. All chunks are enqueued on the user's stream, in any
+//! order among themselves. Their copies thus run after all earlier and before all later work of the stream.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{CopyBlocks, Layout, MemoryOrder};
 
 /// Maximum number of chunks of an upload that uses non-temporal stores, so that the device reads the first chunks
-/// earlier. Longer copies are limited by the bus, and regular stores are faster for them.
+/// earlier. The bus limits the speed of longer copies, for which regular stores are faster.
 const FEW: usize = 96;
 
 /// A copy through the ring.
@@ -36,7 +36,8 @@ pub(super) struct RingTransfer<'a> {
     pub(super) bytes: usize,
     /// Size of a slot in bytes.
     pub(super) slot: usize,
-    /// Whether the stream has unfinished earlier work. Each chunk then takes a new slot instead of waiting for one.
+    /// Whether the stream has unfinished earlier work. If so, each chunk takes a new slot, because used slots become
+    /// free only after that work.
     pub(super) hold: bool,
     pub(super) progress: Progress,
 }
@@ -82,7 +83,7 @@ impl RingTransfer<'_> {
         }
     }
 
-    /// Stops all threads of the copy. The first error is kept.
+    /// Makes all threads of the copy stop after an error. If several threads fail, the first error is stored.
     fn fail(&self, error: Error) {
         self.progress.stop.store(true, Ordering::Relaxed);
         self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

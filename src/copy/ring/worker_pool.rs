@@ -47,8 +47,8 @@ fn crew() -> ForkSafeGuard<WorkerPool> {
     CREW.lock()
 }
 
-/// Runs `work` on this thread and concurrently on up to `helpers` workers, and returns when all have returned. The
-/// result is `false` if a worker panicked.
+/// Runs `work` on this thread and concurrently on up to `helpers` workers. Returns when `work` has returned on all
+/// these threads. The result is `false` if a worker panicked.
 pub(super) fn run(helpers: usize, work: &(dyn Fn() + Sync)) -> bool {
     if helpers == 0 {
         work();
@@ -82,7 +82,7 @@ impl QueuedJob {
 }
 
 impl Drop for QueuedJob {
-    /// Withdraws the job, also if the caller's own part panics.
+    /// Withdraws the job when dropped, also if the caller's own part of the work panics.
     fn drop(&mut self) {
         self.withdraw();
     }
@@ -110,7 +110,8 @@ impl WorkerPool {
     /// Starts workers until there are `wanted`. If the system cannot start a thread, fewer workers help.
     fn start(&mut self, wanted: usize) {
         while self.threads < wanted {
-            // With an explicit stack size the standard library does not read the environment variable for it.
+            // The stack size is passed explicitly: otherwise the standard library would read an environment variable
+            // for it, which is unsafe in this process.
             let builder = thread::Builder::new().name("pygpu-staging".to_owned()).stack_size(STACK);
             if builder.spawn(serve).is_err() {
                 return;
@@ -155,8 +156,8 @@ fn serve() {
     }
 }
 
-/// Blocks all signals in this thread. They must be delivered to the program's own threads, because Python's main thread
-/// waits for them.
+/// Blocks all signals in this thread. Signals must be delivered to the program's own threads, because Python's main
+/// thread waits for signals.
 fn block_signals() {
     #[cfg(unix)]
     // SAFETY: the signal set is local, and is filled before it is used.

@@ -1,4 +1,4 @@
-//! Checksums of built files, which tell damage by a power failure from an error in a source.
+//! Checksums of built files, by which damage from a power failure is distinguished from an error in a source.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::headers;
 
-/// Name of the file with a line for each built file: the hash of its content, and its path.
+/// Name of the file with the checksums. It has one line for each built file: the hash of the file's content, and the
+/// file's path.
 const CHECKSUMS: &str = "checksums";
 
 fn line(folder: &Path, path: &str) -> Option<String> {
@@ -28,7 +29,7 @@ pub fn write(folder: &Path, files: &[&str], subfolders: &[&str]) -> io::Result<(
     fs::write(folder.join(CHECKSUMS), lines.join("\n"))
 }
 
-/// Returns whether every file has the content of which [`write`] computed the checksum.
+/// Returns whether every file still has the content that it had when [`write`] computed its checksum.
 pub fn are_unchanged(folder: &Path) -> bool {
     fs::read_to_string(folder.join(CHECKSUMS)).is_ok_and(|lines| {
         lines.lines().all(|known| {

@@ -21,7 +21,7 @@ pub enum Probe {
     Folders,
 }
 
-/// The cached output of a probe, with the probe, the compiler and the options that identify it.
+/// A cached output, with the values that identify it: the probe, the compiler and the options.
 struct ProbeAnswer {
     question: Probe,
     compiler: String,
@@ -70,7 +70,7 @@ fn is_cacheable(question: Probe, run: &CompilerRun<'_>) -> bool {
     question == Probe::Scheduler || precompiled::are_plain(run.options)
 }
 
-/// The cached output of a probe, or the running compiler of one.
+/// The cached output of a probe, or the running compiler process of a probe whose output is not cached yet.
 pub struct CachedProbe {
     question: Probe,
     options: Vec<String>,
@@ -104,7 +104,7 @@ pub fn probe(question: Probe, run: &CompilerRun<'_>) -> Result<CachedProbe, Fail
 }
 
 impl CachedProbe {
-    /// Waits for the output of the probe. The inner error is the message of a compiler that failed.
+    /// Waits for the output of the probe. The inner error is the compiler's message, if the compiler failed.
     pub fn answer(self, run: &CompilerRun<'_>) -> Result<Result<Vec<u8>, String>, Failure> {
         let child = match self.state {
             ProbeState::Known(known) => return Ok(Ok(known.to_vec())),

@@ -30,8 +30,8 @@ const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
-/// Keywords of device code that a C++ compiler does not have. They are defined as empty when the original text is
-/// compiled.
+/// Keywords of device code that C++ lacks. When the original text of a source is compiled, they are defined as empty
+/// macros.
 const NOTHING: [&str; 7] =
     ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
 
@@ -49,8 +49,8 @@ pub const STUB_LIBRARY_ARGUMENTS: &str = "stubs/arguments";
 /// Name of the file to which the compiler writes the list of files that it read.
 pub const LIST: &str = "unit.d";
 
-/// Options with which GCC links code that flushes subnormal numbers to 0 in the thread that loads the library, even in
-/// that thread's NumPy code. The link therefore omits these options.
+/// Options that the link omits. With one of these options, GCC links code that makes the thread which loads the library
+/// flush subnormal numbers to 0, even in NumPy's functions.
 const SETS_THE_THREAD: [&str; 3] = ["-Ofast", "-ffast-math", "-funsafe-math-optimizations"];
 
 fn text(output: &Output) -> String {
@@ -64,18 +64,19 @@ pub struct CompilerRun<'a> {
     pub compiler: &'a CxxCompiler,
     /// The folder in which the compiler runs.
     pub place: &'a Path,
-    /// Options in addition to those of every compilation.
+    /// Options of this compilation, in addition to the options of every compilation.
     pub options: &'a [String],
 }
 
 impl CompilerRun<'_> {
-    /// Returns the command of the compiler with its options and the given arguments, not yet started.
+    /// Creates the command that runs the compiler with its options and the given arguments. Does not start the command.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.compiler.host.command(&self.compiler.path);
         command.current_dir(self.place).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).args(["-std=c++17", "-O1"]).args(ALWAYS).args(OF_THE_PROCESSOR);
         if wants_source(self.options) {
-            // With DWARF version 5, the tools would report the preprocessed text as the file of the first function.
+            // The option selects DWARF version 4. With version 5, tools would report the preprocessed text, instead of
+            // the user's source, as the file of the first function.
             command.arg("-gdwarf-4");
         }
         // The user's options come last, so that they take precedence.
@@ -109,7 +110,7 @@ impl CompilerRun<'_> {
         Ok(if output.status.success() { Ok(text(&output)) } else { Err(text(&output)) })
     }
 
-    /// Returns the preprocessed source and the compiler's output.
+    /// Runs the compiler's preprocessor. Returns the preprocessed source and the compiler's messages.
     pub fn preprocess(&self) -> Result<(String, String), Failure> {
         // If the compiler uses a precompiled header, the preprocessed text contains the header's name instead of its
         // content. The file `LIST` then contains the files from which the header was built.

@@ -14,8 +14,8 @@ pub struct IncludedFile {
 
 impl IncludedFile {
     /// Parses the compiler's output about included files. `list` is the list of files that the option `-MD` writes, and
-    /// `told` contains the search folders that `-v` prints. `named` are folders that options name. They are searched
-    /// first. Paths below `places` belong to PyGPU and are left out.
+    /// `told` contains the search folders that `-v` prints. `named` are folders that options name; the compiler
+    /// searches them first. Paths below `places` belong to PyGPU and are left out.
     pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
         let is_foreign = |path: &PathBuf| path.is_absolute() && !places.iter().any(|place| path.starts_with(place));
         let files = list.map(|list| dependencies(list).into_iter().filter(is_foreign).collect());

@@ -44,9 +44,9 @@ pub struct BuildOutput {
 
 /// Why a compilation failed.
 pub enum Failure {
-    /// The source does not compile. Contains the compiler's messages.
+    /// The source does not compile. The field contains the compiler's messages.
     Source(String),
-    /// There was any other reason, for example a failure of the file system.
+    /// The compilation failed for another reason than the source, for example a failure of the file system.
     Machine(String),
 }
 
@@ -154,7 +154,8 @@ impl BuildJob<'_> {
     fn write(&self, place: &Path) -> std::io::Result<()> {
         fs::write(place.join("unit.cpp"), unit(self.request))?;
         if !self.request.name.contains('/') && !matches!(self.request.name, "" | "unit.cpp" | "include") {
-            // The compiler's messages quote lines of this file, and a debugger shows the file.
+            // The source is written to a file, because the compiler's messages quote lines of it and a debugger shows
+            // it.
             fs::write(place.join(self.request.name), as_written(self.request))?;
         }
         Ok(())

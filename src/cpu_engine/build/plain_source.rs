@@ -14,7 +14,7 @@ use super::compiler_process::CompilerRun;
 use super::{Build, definition, speaks_of_textures};
 use crate::tokens::{Token, TokenKind, tokens};
 
-/// Name of the folder of the files below.
+/// Name of the folder that contains the following files.
 pub const FOLDER: &str = "plain";
 /// Path of the preprocessed text of a source that only includes the headers.
 const HEAD: &str = "plain/head.ii";
@@ -149,7 +149,8 @@ fn literal(text: &str, before: &str) -> Option<usize> {
     None
 }
 
-/// Returns the text after the directives were processed and the macros replaced; `None` if it is not plain.
+/// Returns a source's text after its directives were processed and its macros replaced. `None` if the source is not
+/// plain.
 fn expand(source: &str, macros: &HashMap<&str, &str>) -> Option<String> {
     let (mut text, mut guards, mut depth) = (String::with_capacity(source.len() + 1024), HashSet::new(), 0_usize);
     for line in source.split_inclusive('\n') {
@@ -165,7 +166,8 @@ fn expand(source: &str, macros: &HashMap<&str, &str>) -> Option<String> {
                 text.push_str(directive.trim_start().strip_prefix("line")?.trim());
             }
             ("pragma", Some("unroll"), None) => text.push_str("#pragma unroll"),
-            // A second guard of the same name would exclude its text.
+            // The source is not plain if it has two include guards of the same name, because the second guard would
+            // exclude the text after it.
             ("ifndef", Some(name), None) if !is_known(name) && !guards.contains(name) => depth += 1,
             ("define", Some(name), None) if !is_known(name) && name.bytes().all(is_of_word) => {
                 guards.insert(name);
@@ -251,7 +253,8 @@ mod tests {
         }
     }
 
-    /// Returns the texts of all tokens behind the headers, also of replaced macros of the system's headers.
+    /// Returns the texts of all tokens after the engine's headers, including tokens from replaced macros of the
+    /// system's headers.
     fn texts(preprocessed: &str) -> Vec<String> {
         let (_, text) = preprocessed.split_once("pch_preprocess").unwrap();
         let text: String =

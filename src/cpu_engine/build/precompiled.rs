@@ -4,8 +4,8 @@
 //!
 //! Reading headers takes most of a kernel's compilation time; a precompiled header halves that time. Failures of this
 //! cache are never reported. Without a cache folder, or with one that other users can write, every compilation reads
-//! the plain headers. GCC itself checks that a precompiled header matches, and otherwise reads the plain header next to
-//! it. This module detects changes of system headers.
+//! the plain headers. GCC itself checks that a precompiled header suits the compilation, and otherwise reads the plain
+//! header next to the precompiled one. This module detects changes of system headers.
 
 use std::fs;
 use std::io::{self, Read};
@@ -24,7 +24,8 @@ use crate::find_compiler::CxxCompiler;
 const FOLDER: &str = "headers";
 /// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// Number of the layout of a folder; a folder with another layout has another name.
+/// Version of the arrangement of files in a folder of precompiled parts. The folder's name contains this number, so
+/// folders of other versions are not used.
 const LAYOUT: u32 = 4;
 /// Files that a complete folder of precompiled parts contains in addition to the headers.
 const MADE: [&str; 2] = [PRECOMPILED, SCHEDULER];
@@ -55,13 +56,13 @@ pub fn are_plain(options: &[String]) -> bool {
     options.iter().all(|option| named_folder(option).is_some() || is_flag(option))
 }
 
-/// Returns the folders that the options name, if the options pass `are_plain`.
+/// Returns the folders that the options name. The list is empty if `are_plain` is false for the options.
 pub fn named_folders(options: &[String]) -> Vec<&Path> {
     let named = options.iter().filter_map(|option| named_folder(option));
     if are_plain(options) { named.collect() } else { Vec::new() }
 }
 
-/// Returns the options without those that name folders, if the options pass `are_plain`.
+/// Returns the options that name no folder. Returns all options if `are_plain` is false for the options.
 pub fn without_named_folders(options: &[String]) -> Vec<String> {
     let is_named = |option: &&String| are_plain(options) && named_folder(option).is_some();
     options.iter().filter(|option| !is_named(option)).cloned().collect()
@@ -133,7 +134,7 @@ fn read(folder: &Path) -> Option<Vec<PathBuf>> {
 }
 
 /// Returns whether a folder that an option names contains a file with the name of a header that the engine's headers
-/// include. The compiler would find that file first.
+/// include. The compiler would read that file instead of the intended header.
 fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     let mut names: Vec<_> = read.iter().flat_map(|path| path.iter().skip(1)).collect();
     names.sort_unstable();
@@ -169,7 +170,7 @@ pub fn begin<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf)
 
 fn start<'a>(compiler: &'a CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild<'a>> {
     let above = wanted.parent()?;
-    // An error is ignored here, because the checks below examine the folder.
+    // An error of the folder's creation is ignored, because the following checks examine the folder.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
         return None;
@@ -197,7 +198,7 @@ impl PreparedBuild<'_> {
     }
 
     fn keep(self) -> Option<()> {
-        // Wait for both compilers, even if the first one failed.
+        // Both compiler processes are waited for, even if the first one failed, so that none outlives this function.
         let ended = self.children.map(|mut child| child.wait().is_ok_and(|status| status.success()));
         let place = self.folder.path();
         let list = fs::read(place.join(LIST)).ok()?;
@@ -206,7 +207,8 @@ impl PreparedBuild<'_> {
         if ended != [true; 2] || head != OF_GCC {
             return None;
         }
-        // Without these files, kernels are linked with the system's libraries, and the compiler preprocesses all sources.
+        // The stub libraries and the files of `plain_source` are optional. Without them, kernels are linked with the
+        // system's libraries, and the compiler preprocesses all sources.
         let run = CompilerRun { compiler: self.compiler, place, options: &self.options };
         let _ = (stub_libraries::build(&run), plain_source::prepare(&run));
         checksums::write(place, &MADE, &[STUB_LIBRARIES, plain_source::FOLDER]).ok()?;

@@ -15,7 +15,7 @@ use crate::elf_check::{half, number, word};
 const PROBE: &str = "stubs/probe.c";
 const PROBE_LIBRARY: &str = "stubs/probe.so";
 
-/// Functions and data that kernels refer to in addition to those of the scheduler.
+/// Functions and data of the system's libraries that kernels need, in addition to those that the scheduler needs.
 const OTHERS: &str = "memcpy memmove memset memcmp strlen strcmp malloc calloc realloc free abort printf fputs puts putchar \
     _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm __cxa_throw_bad_array_new_length __cxa_pure_virtual __cxa_guard_acquire \
     __cxa_guard_release __cxa_guard_abort __cxa_begin_catch __cxa_end_catch __cxa_rethrow __gxx_personality_v0 \
@@ -26,7 +26,7 @@ const MATHEMATICS: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copy
     logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos sinh sqrt \
     tan tanh tgamma trunc y0 y1 yn";
 
-/// The symbols of one library, by version: their names, and whether each symbol is data.
+/// The symbols of one library, grouped by symbol version: the name of each symbol, and whether the symbol is data.
 type Versions = BTreeMap<String, Vec<(String, bool)>>;
 
 /// Builds the stub libraries in the folder of `run`, which contains the scheduler's object file. Returns `None`
@@ -37,7 +37,7 @@ pub fn build(run: &CompilerRun<'_>) -> Option<()> {
     let image = succeeds(probe).then(|| fs::read(run.place.join(PROBE_LIBRARY)).ok())??;
     let found = imports(&image)?;
     let children: Vec<_> = found.iter().map(|(library, versions)| start_library(run, library, versions)).collect();
-    // Wait for all compilers, even if one of them failed.
+    // All compiler processes are waited for, even if one of them failed, so that none outlives this function.
     let ended: Vec<bool> = children.into_iter().map(|child| child.is_some_and(succeeds)).collect();
     if ended.contains(&false) {
         return None;
@@ -88,7 +88,7 @@ fn definitions(versions: &Versions) -> String {
         .collect()
 }
 
-/// Returns the linker's script that gives the symbols of a library their versions.
+/// Returns a version script, by which the linker assigns versions to the symbols of a library.
 fn version_script(versions: &Versions) -> String {
     let names = |symbols: &[(String, bool)]| symbols.iter().map(|(name, _)| format!("{name}; ")).collect::<String>();
     versions.iter().map(|(version, symbols)| format!("{version} {{ global: {}}};\n", names(symbols))).collect()
@@ -115,8 +115,8 @@ fn section(image: &[u8], index: usize) -> Option<(u32, Section)> {
     Some((word(image, row.checked_add(4)?)?, section))
 }
 
-/// Returns the symbols with a version that a shared library, a 64-bit ELF file, takes from other libraries, by library.
-/// `None` if there are none.
+/// Returns the symbols with a version that a shared library (a 64-bit ELF file) imports, grouped by the library that
+/// defines them. `None` if it imports no such symbols.
 fn imports(image: &[u8]) -> Option<BTreeMap<String, Versions>> {
     const SYMBOLS: u32 = 11;
     const NEEDED_VERSIONS: u32 = 0x6fff_fffe;

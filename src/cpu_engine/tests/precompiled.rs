@@ -105,7 +105,8 @@ fn kernels_are_linked_with_stub_libraries_unless_they_use_other_symbols() {
     if !own.join("stubs/arguments").exists() {
         return; // the system's libraries have no symbol versions
     }
-    // A link with the real libraries also adds GCC's code for the start and the end of a library, which has this symbol.
+    // This symbol shows that the real libraries were linked: such a link also adds GCC's code for the start and the end
+    // of a library, which defines the symbol.
     let has_start = |image: &[u8]| image.windows(4).any(|text| text == b"_ITM");
     let linked = |body: &str| {
         let source = format!("#include <cstdlib>\nextern \"C\" __global__ void k(double *a) {{ {body} }}");

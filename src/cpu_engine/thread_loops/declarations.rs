@@ -30,7 +30,7 @@ pub enum Read<'a> {
     Declared(Declaration<'a>),
     /// The statement declares nothing.
     Other,
-    /// It cannot be decided whether the statement declares variables.
+    /// The parser cannot decide whether the statement declares variables, so the kernel is not converted.
     Doubt,
 }
 
@@ -86,7 +86,8 @@ fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind
             if text.at(at + 1) == "<" {
                 match angles(text, at + 1, end) {
                     Some(close) => at = close,
-                    // The `<` belongs to a comparison, or cannot be distinguished from a comparison.
+                    // The `<` after a name belongs to a comparison, or cannot be distinguished from one, so it is
+                    // unknown whether the statement declares variables.
                     None => return DeclarationKind::Doubt,
                 }
             }

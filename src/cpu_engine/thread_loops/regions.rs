@@ -10,7 +10,7 @@ use super::{Definition, Edit};
 use crate::scopes::has_brackets;
 use crate::tokens::TokenKind;
 
-/// Meaning of a name in the code outside of the loops over threads.
+/// Meaning of an identifier in the kernel's code outside of the loops over threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// A parameter of the kernel. The field is true if the parameter is a number, whose value all threads share.
@@ -88,7 +88,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Inserts local copies of the values that all threads share, such as the block's size, so that they are read once
-    /// instead of once per thread. The copies have the names that the preprocessed text contains.
+    /// instead of once per thread. The copies have the names by which the preprocessed text refers to these values.
     fn begin(&mut self) {
         let mut text = " const ::pygpu_cpu::threads pygpu_cpu_all; \
              [[maybe_unused]] const ::uint3 pygpu_cpu_block_index = ::pygpu_cpu_block_index; \
@@ -204,7 +204,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(text)
     }
 
-    /// Returns the two parts of a variable's declaration: the text before the name and the text after the name.
+    /// Returns the two parts of a variable's declaration that surround the variable's name.
     fn type_of(&self, declaration: &Declaration<'_>, each: &Declarator<'_>) -> (String, String) {
         let pointers = (each.range.0.max(declaration.kind.1), each.at);
         let kind = format!("{} {}", self.text.joined(declaration.kind), self.text.joined(pointers));

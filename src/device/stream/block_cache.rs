@@ -1,9 +1,9 @@
 //! Caches small freed blocks, in one cache per stream.
 //!
-//! The reason is that a pool allocation and its free take half a microsecond in the driver, a large part of the cost of
-//! a small array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new
-//! use follows all earlier uses in stream order, so no synchronization and no driver call is needed. Each stream owns
-//! its cache, so that no block outlives the stream order in which it was freed.
+//! A pool allocation and its free take half a microsecond in the driver, which is a large part of the cost of a small
+//! array. A block is cached by the stream in whose order it was freed, and only that stream reuses it. The new use
+//! follows all earlier uses in stream order, so no synchronization and no driver call is needed. Each stream owns its
+//! cache, so that no block outlives the stream order in which it was freed.
 //!
 //! This module handles addresses and sizes only; the crate `memory` decides which blocks may be cached.
 
@@ -69,8 +69,8 @@ impl StreamBlockCache {
     }
 }
 
-/// Returns the size to allocate for a request of `bytes`, so that the block can be cached when it is freed; `None` if
-/// the request is too large to be cached.
+/// Returns the block size that must be allocated for a request of `bytes`, so that the block can be cached when it is
+/// freed. Returns `None` if the request is too large to be cached.
 #[inline]
 pub fn spare_size(bytes: usize) -> Option<usize> {
     size_of(bytes).map(|(size, _)| size)
@@ -165,7 +165,7 @@ pub fn spare_bytes(device: Device) -> usize {
 /// Returns all cached blocks of a device's streams to the device's pool.
 ///
 /// # Errors
-/// Errors of the driver; the other blocks are returned nevertheless.
+/// Errors of the driver; the remaining blocks are returned nevertheless.
 pub fn free_spare(device: Device) -> Result<()> {
     let mut result = Ok(());
     for stream in streams(device) {

@@ -29,7 +29,8 @@ pub fn push_current(stream: Stream) {
     CURRENT.with(|stack| stack.borrow_mut().push(stream));
 }
 
-/// Undoes the latest `push_current` of this stream on the calling thread. Returns `false` if there is none.
+/// Undoes the latest `push_current` of this stream on the calling thread. Returns `false` if this stream was not pushed
+/// on this thread.
 pub fn pop_current(stream: &Stream) -> bool {
     let removed = CURRENT.with(|stack| {
         let mut stack = stack.borrow_mut();

@@ -25,7 +25,7 @@ pub struct StreamId {
 pub(super) const LEGACY: StreamHandle = StreamHandle(1);
 pub(super) const PER_THREAD: StreamHandle = StreamHandle(2);
 
-/// Returns a number that no other call of this function returns.
+/// Returns a new serial number, which no other call of this function returns.
 pub(super) fn new_serial() -> u64 {
     static LATEST: AtomicU64 = AtomicU64::new(0);
     LATEST.fetch_add(1, Ordering::Relaxed) + 1

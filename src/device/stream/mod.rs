@@ -45,7 +45,7 @@ struct StreamInner {
     handle: StreamHandle,
     epoch: u32,
     owner: HandleOwner,
-    /// Distinguishes streams that had the same handle; see [`StreamId`].
+    /// Serial number, which distinguishes streams that had the same handle one after another; see [`StreamId`].
     serial: u64,
     /// Blocks that were freed in this stream's order and are kept for reuse.
     block_cache: Mutex<StreamBlockCache>,
@@ -98,7 +98,7 @@ impl Stream {
         }
         let (serial, owner) = match (Self::of_ours(device, handle), owner) {
             (Some(stream), None) => return stream,
-            // This owner keeps the PyGPU stream alive together with the caller's owner.
+            // The owner of the returned stream keeps both the PyGPU stream and the caller's owner alive.
             (Some(stream), Some(owner)) => (stream.identity().serial, Some(Box::new((stream, owner)) as StreamOwner)),
             (None, Some(owner)) => (0, Some(owner)),
             (None, None) => (new_serial(), None),
@@ -115,9 +115,9 @@ impl Stream {
         (inner.epoch == device.epoch()).then_some(Self { device, inner: Some(inner) })
     }
 
-    /// Returns the stream of a bare number that another library passed. The driver would dereference the number, so
-    /// numbers that cannot be an address are rejected first. A mapped address that is not a stream cannot be
-    /// detected.
+    /// Returns the stream whose handle another library passed as a bare number, without an owner. The driver would
+    /// dereference the number, so this function rejects numbers that cannot be an address. A mapped address that is not
+    /// a stream cannot be detected.
     ///
     /// # Errors
     /// `ValueError` for a number that cannot be a stream's handle.
@@ -162,8 +162,8 @@ impl Stream {
         StreamId { device: self.device, handle: self.handle(), serial }
     }
 
-    /// Returns whether two streams have the same handle. Equal handles denote the same stream only while both streams
-    /// are known to be alive.
+    /// Returns whether two streams have the same handle. If one of the streams may have been destroyed, equal handles
+    /// need not denote the same stream.
     #[inline]
     pub fn has_handle_of(&self, other: &Self) -> bool {
         self.handle() == other.handle() && self.device == other.device
@@ -229,7 +229,7 @@ impl Drop for StreamInner {
         if matches!(self.owner, HandleOwner::Foreign { .. }) {
             return;
         }
-        // The entry is removed before the driver can reuse the handle for the next stream.
+        // The stream's entry in the table is removed first, before the driver can reuse the handle for another stream.
         let mut ours = ours(self.device).lock();
         if ours.get(&self.handle.0).is_some_and(|other| std::ptr::eq(other.as_ptr(), self)) {
             ours.remove(&self.handle.0);

@@ -8,7 +8,7 @@ use pygpu_backend::EventFlags;
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeMutex;
 
-/// Idle events per device, kept for reuse, because creating an event costs more than recording it.
+/// Idle events of each device. They are kept for reuse, because creating an event costs more than recording one.
 static SPARE: PerDevice<ForkSafeMutex<Vec<Event>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 
 /// Maximum number of idle events that are kept per device.
@@ -43,7 +43,7 @@ impl PooledEvent {
         Ok(recorded.then_some(mark))
     }
 
-    /// Returns the recorded event.
+    /// Returns the driver event that this value contains.
     pub fn event(&self) -> &Event {
         &self.event
     }

@@ -1,7 +1,7 @@
 //! Implements DLPack 1.3. The structures are those of the crate dlpark, but this module fills and reads them itself.
 //!
-//! The reason is that dlpark's conversions need three allocations instead of one, and reject copies to the host, which
-//! the standard requires.
+//! The conversions of dlpark are not used, because they need three allocations instead of one, and reject copies to the
+//! host, which the standard requires.
 
 pub mod export;
 pub mod import;

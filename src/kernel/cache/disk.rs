@@ -18,10 +18,10 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 const SUFFIX: &str = "pgk";
 
-/// Number of bytes that this process has stored since it last measured the folder's size. The initial value makes the
-/// first store measure the size.
+/// Number of bytes that this process has stored in the cache folder since it last measured the folder's size. The
+/// initial value makes the first store measure the size.
 static FRESH: AtomicU64 = AtomicU64::new(u64::MAX / 2);
-/// The folder's size is measured again after this fraction of the size limit, 1/32, was stored.
+/// Fraction of the cache folder's size limit. After so many bytes were stored, the folder's size is measured again.
 const PARTS: u64 = 32;
 
 /// Path of a trusted cache folder.
@@ -175,11 +175,12 @@ impl DiskCache {
             return None;
         }
         let mut bytes = Vec::with_capacity(usize::try_from(known.len()).ok()?);
-        // If the file grows while it is read, the read bytes fail the checksum.
+        // If another process extends the file while it is read, the checksum of the read bytes is wrong and the file is
+        // not used.
         (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
         match entry::decode(key, &bytes) {
             Some(compiled) => {
-                // The modification time of a file records when the file was last used.
+                // Sets the file's modification time, which records when the image was last used.
                 let _ = file.set_modified(SystemTime::now());
                 Some(compiled)
             }
@@ -211,12 +212,12 @@ impl DiskCache {
         self.make_room(most)
     }
 
-    /// Removes the image of a key.
+    /// Removes the file with the image of a key from the folder.
     pub fn remove(&self, key: &ImageKey) {
         let _ = fs::remove_file(self.path(key));
     }
 
-    /// Removes the least recently used files until the folder is a tenth below the limit.
+    /// Removes the least recently used files until the folder's size is at most nine tenths of the limit.
     fn make_room(&self, most: u64) -> io::Result<()> {
         /// Age after which a temporary file is considered abandoned by a dead process.
         const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
@@ -241,7 +242,7 @@ impl DiskCache {
             if total <= most / 10 * 9 {
                 break;
             }
-            // Another process may have removed the file already.
+            // An error is ignored here, because another process may have removed the file already.
             let _ = fs::remove_file(path);
             total = total.saturating_sub(bytes);
         }

@@ -31,10 +31,10 @@ const DEFAULT_SIZE: u64 = 256 << 20;
 /// Maximum total size in bytes of the images cached in memory.
 const MEMORY_SIZE: usize = 64 << 20;
 
-/// Place in which an image may be cached.
+/// The folder, if any, in which an image may be cached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Cache {
-    /// The image is cached in the folder that the environment variables of the module select.
+    /// The image is cached in the folder that the environment variables `PYGPU_CACHE` and `PYGPU_CACHE_DIR` select.
     #[default]
     Usual,
     /// The image is cached in this folder, which the caller selects.

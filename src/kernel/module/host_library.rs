@@ -75,7 +75,7 @@ pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     usize::try_from(bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))).ok()
 }
 
-/// Returns the range of a section in a 64-bit ELF file; `None` if it is missing or truncated.
+/// Returns the range of a section in a 64-bit ELF file; `None` if the section is missing or the file is truncated.
 fn section(image: &[u8], name: &str) -> Option<Range<usize>> {
     if name.is_empty() || !image.starts_with(b"\x7fELF") {
         return None;

@@ -24,8 +24,8 @@ impl Module {
             && self.source().is_some_and(|source| !source.instances.iter().any(|known| known == name))
     }
 
-    /// Returns an instance of a template of the source. The instance is compiled to a separate module on first use.
-    /// `hints` are candidate paths of the compiler's library.
+    /// Returns an instance of a template of the source. On first use, the instance is compiled and loaded as a separate
+    /// module. `hints` are candidate paths of the compiler's library.
     ///
     /// # Errors
     /// The errors of [`load`]; `ValueError` for a module without source.

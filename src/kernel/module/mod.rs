@@ -1,5 +1,5 @@
-//! Defines loaded modules with their kernels and global variables. A module is unloaded after its last user was dropped
-//! and its device was idle afterwards.
+//! Defines loaded modules with their kernels and global variables. A module is unloaded when its last user was dropped
+//! and the device has been idle since then.
 
 mod host_library;
 mod image_symbols;
@@ -67,7 +67,7 @@ impl Instances {
     }
 }
 
-/// Unloads a module when dropped.
+/// Unloads a compiled module from the driver when dropped.
 struct Unload {
     device: Device,
     epoch: u32,
@@ -144,7 +144,8 @@ impl Module {
         };
         let programs = device.backend().programs()?;
         let first = programs.load(device.index(), &compiled.image[first.clone()], options)?;
-        // If a later part fails to load, the drop of `inner` unloads the parts that are already loaded.
+        // If a later part of the host library fails to load, the drop of `inner` unloads the parts that are already
+        // loaded.
         let mut inner = Self::inner(device, programs, Arc::clone(&compiled), first);
         for part in rest {
             inner.others.push(programs.load(device.index(), &compiled.image[part.clone()], options)?.module);
@@ -349,7 +350,7 @@ pub fn load(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<
     }
 }
 
-/// Whether the image may be the cause of a failed load. For other errors, the state of the device is the cause.
+/// Whether an error of a failed load may be caused by the image. Otherwise the state of the device is the cause.
 fn may_be_the_images(error: &Error) -> bool {
     matches!(error, Error::Driver(_) | Error::Value(_))
 }

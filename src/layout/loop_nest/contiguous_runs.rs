@@ -1,5 +1,5 @@
-//! Decomposes a pair of arrays into pieces of equal size that are contiguous in both arrays. A copy moves piece by
-//! piece.
+//! Decomposes a pair of arrays into pieces of equal size that are contiguous in both arrays. A copy moves one piece
+//! after the other.
 
 use smallvec::SmallVec;
 
@@ -22,8 +22,8 @@ pub type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 /// A pair of layouts, described as pieces that are contiguous in both, and the axes along which the pieces repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContiguousRuns {
-    /// Axes along which the contiguous pieces repeat, outermost first. The strides of an axis are those of the
-    /// destination and the source.
+    /// Axes along which the contiguous pieces repeat, outermost first. An axis has two strides, first for the
+    /// destination and then for the source.
     pub axes: SharedAxes<2>,
     /// Byte offset of the first contiguous piece in the destination.
     pub dst: i64,

@@ -19,12 +19,12 @@ use pygpu_base::error::Result;
 
 pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
-/// Length up to which the table of a loop nest is stored without heap allocation: enough for three axes of two arrays,
-/// or two axes of three arrays.
+/// Maximum length, in numbers, of a loop nest's table that is stored without heap allocation: enough for three axes of
+/// two arrays, or two axes of three arrays.
 const INLINE: usize = 14;
 
-/// Length up to which the table is stored without heap allocation while a loop nest is built. This length exceeds
-/// `INLINE`, because axes are not merged yet.
+/// Maximum length, in numbers, of the table that is stored without heap allocation while a loop nest is built. It
+/// exceeds `INLINE`, because axes are not merged yet.
 const SCRATCH: usize = 40;
 
 /// Number of elements below which 32-bit indices of elements suffice.
@@ -57,9 +57,9 @@ pub enum StridePattern {
 /// 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoopNest {
-    /// Table of entries. An entry has one number more than there are arrays. The first entry has the number of elements
-    /// and the offset of each array's first element. Each further entry describes an axis, outermost first: its length
-    /// and its stride in each array.
+    /// Table whose entries all have one number, followed by one number for each array. The first entry contains the
+    /// number of elements, and the offset of each array's first element. Each further entry describes one axis,
+    /// outermost first: the length of the axis, and its stride in each array.
     table: SmallVec<[i64; INLINE]>,
     sides: u32,
     kept: u32,
@@ -75,7 +75,8 @@ impl LoopNest {
     /// `ValueError` for shapes that do not broadcast, or whose common shape is too large.
     pub fn plan(sides: &[&Layout], rules: LoopNestRules) -> Result<Self> {
         let mut scratch = Scratch::new();
-        // For the most common numbers of arrays, the length of an entry is a compile-time constant.
+        // For the most common counts of arrays, the length of a table entry is a compile-time constant, which makes
+        // planning faster.
         match sides.len() {
             1 => Ok(LoopNestBuilder::<2>::of(&mut scratch, sides, rules)?.walk()),
             2 => Ok(LoopNestBuilder::<3>::of(&mut scratch, sides, rules)?.walk()),
@@ -222,7 +223,8 @@ pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<us
     moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
 }
 
-/// Zeroed memory for building a loop nest. The memory is on the heap only if more than `SCRATCH` numbers are needed.
+/// Memory filled with zeros, in which a loop nest is built. The memory is on the heap only if more than `SCRATCH`
+/// numbers are needed.
 struct Scratch([i64; SCRATCH], Vec<i64>);
 
 impl Scratch {
@@ -241,12 +243,12 @@ impl Scratch {
     }
 }
 
-/// A loop nest under construction: a table of entries like that of [`LoopNest`], whose first `rows` entries are final.
-/// `WIDTH` is the length of an entry, or 0 if this length is known only at run time.
+/// A loop nest under construction: a table of entries like that of [`LoopNest`], whose first `rows` entries have their
+/// final position. `WIDTH` is the length of an entry, or 0 if this length is known only at run time.
 struct LoopNestBuilder<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
-    /// Number of final entries at the start of the table.
+    /// Number of entries at the start of the table that have their final position.
     rows: usize,
     kept: usize,
 }
@@ -266,7 +268,8 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         for axis in 0..rank {
             let len = draft.table[(1 + axis) * width];
             if len != 1 {
-                // As in NumPy, the size limit applies to the product of the nonzero lengths, also for an empty array.
+                // As in NumPy, an empty array must respect the size limit too: the limit applies to the product of the
+                // nonzero lengths.
                 bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
                 draft.settle(1 + axis, rules.lead, rules.reduced >> axis & 1 == 1);
             }
@@ -284,7 +287,7 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         if WIDTH > 0 { WIDTH } else { self.width }
     }
 
-    /// Writes the entries of all axes, in the original order of the axes, into a table of zeroes.
+    /// Writes the table entries of all axes, in the original order of the axes, into a table that contains only zeros.
     #[inline(always)]
     fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
         let width = if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
@@ -322,7 +325,8 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
         LoopNest { table, sides: width as u32 - 1, kept: self.kept as u32 }
     }
 
-    /// Moves the entry at `from` to its final position, and reverses the axis if necessary.
+    /// Moves the axis whose table entry is at `from` to its final position in the loop nest. Reverses the axis if the
+    /// leading array (`lead`) has a negative stride along it.
     #[inline(always)]
     fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
         let (width, end) = (self.width(), self.rows);
@@ -374,8 +378,8 @@ impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
     }
 }
 
-/// Reverses an axis if the leading array has a negative stride along this axis. If the leading array's stride is 0, the
-/// first array with a nonzero stride decides.
+/// Reverses an axis of the loop nest if the leading array has a negative stride along this axis. If the leading array's
+/// stride is 0, the sign of the first nonzero stride of another array decides.
 #[inline(always)]
 fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     let decides = match row[1 + lead] {
@@ -385,8 +389,8 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     if decides < 0 {
         let len = row[0];
         for (stride, offset) in row[1..].iter_mut().zip(offsets) {
-            // The product cannot overflow, because both ends of an axis are addressable; it wraps only for strides
-            // without meaning.
+            // The product cannot overflow, because both ends of an axis are addressable; it wraps only for strides that
+            // address nothing.
             *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
             *stride = stride.wrapping_neg();
         }
@@ -394,7 +398,7 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
 }
 
 /// Returns whether `axis` has smaller strides than `other`. The strides of the leading array are compared first. If
-/// these strides are equal, those of the other arrays are compared.
+/// these strides are equal, the strides of the remaining arrays are compared.
 #[inline(always)]
 fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
     let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());

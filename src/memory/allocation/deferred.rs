@@ -41,8 +41,8 @@ impl Allocation {
         &self.location.read_by
     }
 
-    /// Returns the last deferred operation that writes the block, even if this operation has been launched already. Its
-    /// launch allocates the block's memory if the block has none.
+    /// Returns the last deferred operation that writes the block, even if this operation has been launched already. The
+    /// launch of this operation allocates the block's memory if the block has none.
     #[inline]
     pub fn producer(&self) -> Option<NodeId> {
         self.location.written_by.latest()
@@ -126,7 +126,8 @@ impl Allocation {
     }
 
     /// Calls `forget` to remove the block's operation from the queue, if the operation is pending and the block has no
-    /// memory. Returns the result of `forget`, or `false`. After `true` the block owns nothing that must be freed.
+    /// memory. Returns the result of `forget`, or `false`. If the result is `true`, the block owns nothing that must be
+    /// freed.
     #[inline]
     pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         !self.has_memory() && self.bytes > 0 && self.producer().filter(|id| id.is_pending()).is_some_and(forget)

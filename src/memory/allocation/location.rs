@@ -14,8 +14,8 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 /// Error of a failed operation that should have written the block.
 struct BlockFault {
     error: Error,
-    /// First operation of the launch batch in which the operation failed. It identifies the batch, so that a thread
-    /// reports one error per batch.
+    /// First operation of the launch batch in which the operation failed. The operation's id identifies the batch, so
+    /// that a thread reports only one error per batch.
     batch: NodeId,
 }
 
@@ -23,7 +23,7 @@ struct BlockFault {
 /// few blocks have an error and every field must be initialized for each new array.
 static FAULTS: ForkSafeMutex<BTreeMap<usize, BlockFault>> = ForkSafeMutex::new(BTreeMap::new());
 
-/// Values of a block's error state.
+/// Values of the field that stores whether a block has an error.
 mod state {
     pub(super) const SOUND: u8 = 0;
     /// A write failed and the old values stay. The error is cleared by the first thread that retrieves it.
@@ -109,7 +109,8 @@ impl BlockLocation {
         }
     }
 
-    /// Moves the address and its source out, for freeing the block. The block's error stays in `self`.
+    /// Moves the address, and the way in which the block must be freed, into a new value for the free. The block's
+    /// error stays in `self`.
     pub(super) fn take(&mut self) -> Self {
         Self::new(self.address(), self.source())
     }

@@ -64,8 +64,8 @@ impl Allocation {
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
-            // The memory is leaked, because a leak is better than reuse of memory whose remaining uses could not be
-            // ordered before the free.
+            // If the remaining uses cannot be ordered before the free, the memory is leaked, because other work would
+            // otherwise reuse memory that is still in use.
             std::mem::forget(free);
             return ordered;
         }
@@ -99,7 +99,8 @@ impl Allocation {
             BlockOrigin::Custom(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
-                    // A reset destroyed the memory and the streams. The allocator frees its own resources.
+                    // A device reset has destroyed the memory and the streams, so PyGPU frees nothing. A custom
+                    // allocator frees its own resources.
                     return Ok(());
                 }
                 self.release_in_order(|_| {
@@ -109,7 +110,8 @@ impl Allocation {
             }
             BlockOrigin::Pinned(flags) => {
                 // The caller of an asynchronous copy keeps the memory alive until the copy is complete
-                // ([`super::retired`]). SAFETY: `self` is the last owner, and no copy is in progress.
+                // ([`super::retired`]).
+                // SAFETY: `self` is the last owner, and no copy is in progress.
                 unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
             BlockOrigin::Imported(None) => Ok(()), // no owner to wait for

@@ -27,8 +27,8 @@ impl Allocation {
         ))
     }
 
-    /// Returns the block's memory to its stream's cache, if no driver call is needed. After `true` the block owns no
-    /// memory.
+    /// Returns the block's memory to its stream's cache, if no driver call is needed. If the result is `true`, the
+    /// block owns no memory afterwards.
     #[inline]
     pub fn try_return_to_cache(&mut self) -> bool {
         let is_recyclable = self.is_from_pool() && self.location.source() == BlockSource::Recyclable && self.bytes > 0;

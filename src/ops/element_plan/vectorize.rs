@@ -16,8 +16,8 @@ use pygpu_device::Device;
 pub(super) const BYTES: usize = 16;
 /// Number of elements per thread if consecutive elements of a thread are one block's width apart.
 pub(super) const APART: u8 = 4;
-/// Number of elements per thread if they have at most 4 bytes and are one row apart. Each block of threads also reads
-/// the rows directly above and below its own rows. More rows per block therefore save reads.
+/// Number of elements per thread if the elements have at most 4 bytes and are one row apart. Each block of threads also
+/// reads the rows directly above and below its own rows. More rows per block therefore save reads.
 const ROWS: u8 = 8;
 
 /// Compile time in milliseconds, summed over the copies of an expression for a pack, up to which the expression is fully
@@ -43,8 +43,8 @@ pub enum PackLayout {
     Tiles(Tiles),
 }
 
-/// Returns the pack size for contiguous elements: 16 bytes of the largest type. The size is doubled if a smaller type
-/// is written, because a store of that type would otherwise write few bytes.
+/// Returns the pack size for contiguous elements: 16 bytes of the largest type. The pack size is doubled if the kernel
+/// writes a smaller type, because a store of that type would otherwise write few bytes.
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
@@ -106,8 +106,8 @@ impl ElementPlan {
     }
 
     /// Lets a thread process two packs, a block's width apart, if the expression takes some time but is fully unrolled.
-    /// The loads of both packs and their computations overlap then. More than three arrays would need too many
-    /// registers.
+    /// The loads of both packs then overlap, and so do their computations. With more than three arrays, two packs would
+    /// need too many registers.
     #[inline]
     pub(super) fn choose_packs(&mut self, analysis: &Analysis, device: Device) {
         const MOST_ARRAYS: usize = 3;
@@ -151,7 +151,8 @@ impl ElementPlan {
     }
 
     /// Chooses packs of vertically adjacent elements if the call reads several views of one memory block that are a few
-    /// rows apart, as in a stencil. Each block of threads then reads a row that several views share only once.
+    /// rows apart, as in a stencil. If several views contain a row, each block of threads then reads this row only
+    /// once.
     fn stack(&mut self, used: &Used<'_>, largest: usize) {
         const LEAST: i64 = 128;
         const SMALL: usize = 4;

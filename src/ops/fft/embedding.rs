@@ -6,8 +6,8 @@ use pygpu_backend::libraries::fft::{FftLayout, FftType, RANK, Shape};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
-/// Maximum number of library calls that cost less than copying both arrays. More calls are allowed if each call
-/// transforms at least `LARGE` elements.
+/// Maximum number of library calls per transform: so many calls cost less than a copy of both arrays. More calls are
+/// allowed if each call transforms at least `LARGE` elements.
 const FEW: i64 = 4;
 const LARGE: i64 = 1 << 18;
 
@@ -17,7 +17,8 @@ pub(super) struct Embedding {
     repeats: SmallVec<[Batch; 2]>,
 }
 
-/// An axis along which transforms are repeated: its length, and its strides in bytes in both arrays.
+/// An axis along which transforms are repeated: the axis's length, and its stride in bytes in the input and in the
+/// output.
 #[derive(Clone, Copy)]
 struct Batch {
     len: i64,
@@ -25,7 +26,7 @@ struct Batch {
     output: i64,
 }
 
-/// A transformed axis: its number of points, and its length and strides in both arrays.
+/// A transformed axis: its number of points, and its length and stride in the input and in the output.
 #[derive(Clone, Copy)]
 struct Transformed {
     points: i64,
@@ -82,9 +83,9 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
 }
 
 impl Embedding {
-    /// Describes the transforms along `axes`. If one array is real, the last of these axes is halved in the other
-    /// array. Returns `None` if a library cannot express the layout, or if too many calls would be needed. Both layouts
-    /// must fulfil [`is_reachable`].
+    /// Describes the transforms along `axes`. If one of the two arrays is real, the other array has only n / 2 + 1
+    /// elements along the last of these axes, instead of n. Returns `None` if a library cannot express the layout, or
+    /// if too many calls would be needed. Both layouts must fulfil [`is_reachable`].
     pub(super) fn of(way: FftType, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
         let mut order: SmallVec<[Transformed; RANK]> = SmallVec::new();
         for &axis in axes {
@@ -92,7 +93,7 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
-            // If the input is the half spectrum, the number of points is the length of the output's axis.
+            // If the input is a half spectrum, the number of points is the length of this axis in the output.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != FftType::Complex);

@@ -76,16 +76,16 @@ pub struct FftProblem<'a> {
     pub library: &'static Fft,
     /// The array to transform.
     pub input: &'a Array,
-    /// Whether the input is a temporary array that may be overwritten.
+    /// Whether the input is a temporary array, which the transform may overwrite.
     pub is_ours: bool,
     /// The array for the result, if the caller provides one; it has the result's shape.
     pub out: Option<&'a Array>,
     /// The kind of transform.
     pub transform: Transform,
     /// The transformed axes, each at most once, with their numbers of points. If the input or the output is real, the
-    /// last of these axes is halved in the complex array.
+    /// complex array has only n / 2 + 1 elements along the last of these axes, instead of n.
     pub axes: &'a [(usize, i64)],
-    /// Factor by which the result is multiplied.
+    /// Scale factor by which the result of the transform is multiplied.
     pub factor: f64,
 }
 

@@ -28,7 +28,7 @@ struct FftPlanKey {
     shape: Shape,
 }
 
-/// A plan that is shared by all calls with its shape, and by captured graphs, because their launches read the plan's
+/// A plan that all transforms of one shape share. Captured graphs own it too, because their launches read the plan's
 /// tables.
 struct SharedFftPlan {
     library: &'static Fft,
@@ -51,7 +51,7 @@ impl Drop for SharedFftPlan {
     }
 }
 
-/// Counts the cached plans of a device. Returns this number and the largest number of cached plans of all devices.
+/// Counts the cached plans of a device. Returns this number, and the maximum number of cached plans over all devices.
 pub fn counts(device: Device) -> (usize, usize) {
     (PLANS.count(|key| key.device == id_of(device)), PLANS.most())
 }
@@ -61,7 +61,7 @@ pub fn clear(device: Device) {
     drop_afterwards(PLANS.take_all(|key| key.device == id_of(device)));
 }
 
-/// Changes the largest number of cached plans of all devices, and removes the plans above it.
+/// Sets the maximum number of cached plans over all devices, and removes the plans that exceed it.
 pub fn set_most(most: usize) {
     drop_afterwards(PLANS.set_most(most));
 }
@@ -105,7 +105,8 @@ impl SharedFftPlan {
         }
         match capture::of(stream)? {
             Some(own) => own.retain(Box::new(Arc::clone(this))),
-            // The plan is leaked: it is unknown when a graph captured by another library is destroyed.
+            // The plan is leaked, because PyGPU cannot determine when a graph that another library captured is
+            // destroyed.
             None => std::mem::forget(Arc::clone(this)),
         }
         Ok(())

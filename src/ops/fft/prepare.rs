@@ -25,7 +25,8 @@ fn with_axes(array: &Array, axes: &[Axis], offset: i64, dtype: DType) -> Result<
     array.view_as(Layout::strided(&shape, &strides, offset, dtype.itemsize() as i64)?, dtype)
 }
 
-/// Returns a view of the first elements along each axis, at most `shape` of them.
+/// Returns a view of the first elements along each axis; `shape` contains the maximum number of elements along each
+/// axis.
 pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     let layout = array.layout();
     if layout.shape().zip(shape).all(|(own, most)| own <= *most) {
@@ -112,9 +113,9 @@ pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream
     Ok(1.0)
 }
 
-/// Sets those imaginary parts of a half spectrum to zero that are meaningless: the imaginary part of the first element
-/// along an axis and, for an even number of points, that of the last element. NumPy ignores nonzero values there,
-/// whereas each library treats them in its own way.
+/// Sets the meaningless imaginary parts of a half spectrum to zero. These are the imaginary part of the first element
+/// along an axis and, for an even number of points, the imaginary part of the last element. NumPy ignores nonzero
+/// values of these parts, whereas each vendor's library treats them differently.
 pub(super) fn clear_imaginary(half: &Array, axis: usize, points: i64, stream: &Stream) -> Result<()> {
     let part = DType::new(real_of(half.dtype().kind()));
     let mut axes = half.layout().axes().to_vec();

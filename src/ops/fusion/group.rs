@@ -35,12 +35,12 @@ pub(super) struct FusionGroup {
 /// Dependencies between the operations of a batch.
 pub(super) struct Dependencies {
     first: NodeId,
-    /// For each operation, the number of operands in the batch that are this operation's result.
+    /// For each operation, how many operands of the batch's other operations are the result of this operation.
     uses: SmallVec<[u8; 32]>,
     /// For each operation, whether its result is referenced from outside the batch.
     held: SmallVec<[bool; 32]>,
-    /// Index of the in-place barrier, the operation that writes into an existing array. All other readers of this array
-    /// precede it.
+    /// Index of the in-place barrier, the operation that writes into an existing array. All other operations that read
+    /// this array precede the barrier.
     barrier: Option<usize>,
 }
 
@@ -60,8 +60,8 @@ impl Dependencies {
         Self { first, uses, held, barrier }
     }
 
-    /// Returns the operands of `node` that are results of other operations in the batch, each with the index of that
-    /// operation.
+    /// Returns the operands of `node` that other operations of the batch compute, each with the index of the operation
+    /// that computes it.
     fn needed<'a>(&'a self, node: &'a DeferredNode) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
         node.arrays().iter().filter_map(|array| {
             let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
@@ -83,7 +83,7 @@ fn place_of(first: NodeId, count: usize, operand: &DeferredArray) -> Option<usiz
     (place < count).then_some(place)
 }
 
-/// Whether two operations can be fused.
+/// Whether two pending operations can be computed by one kernel.
 fn go_together(one: &DeferredNode, other: &DeferredNode) -> bool {
     one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
 }
@@ -193,8 +193,8 @@ struct KernelCost<'a> {
     leaves: SmallVec<[&'a DeferredArray; 16]>,
     values: usize,
     held: usize,
-    /// Results without references from outside the batch, each with the number of its uses by operations that are not
-    /// yet in the kernel.
+    /// Results that only operations of the batch use. For each result, the number of its uses by operations that are
+    /// not yet in the kernel.
     open: SmallVec<[(usize, u8); 32]>,
 }
 
@@ -253,8 +253,8 @@ fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
-            // These counts never decrease when operations are added. Therefore no further operation fits into this
-            // kernel.
+            // The numbers of arrays, parameters and results never decrease when operations are added. Therefore no
+            // further operation fits into this kernel.
             if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
                 break;
             }

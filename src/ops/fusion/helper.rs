@@ -19,16 +19,17 @@ use super::limits::limit;
 use super::queue;
 use pygpu_device::shutdown;
 
-/// Number of checks without a new operation after which the thread sleeps, so that an idle process has no periodic
-/// wake-ups.
+/// Number of checks without a new operation after which the helper thread sleeps, so that an idle process has no
+/// periodic wake-ups.
 const CALM: u32 = 50;
-/// Minimum interval between checks while only the queue's own thread can launch the operations of some queue, e.g.
+/// Minimum interval between checks while a queue has operations that only the queue's own thread may launch, e.g.
 /// because a kernel must be compiled.
 const SLOW: Duration = Duration::from_millis(2);
-/// Stack size of the thread in bytes. Its deepest call is a driver's launch.
+/// Stack size of the helper thread in bytes. The thread needs most stack when it calls the driver to launch a kernel.
 const STACK: usize = 1 << 20;
 
-/// Whether the helper thread was started. A forked child has neither this thread nor a usable driver.
+/// Whether the helper thread was started. In a forked child the value is meaningless, because the child has neither
+/// this thread nor a usable driver.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
 /// Sets the interval in microseconds between two checks; 0 leaves the age of operations unbounded. After a call with an
@@ -42,7 +43,7 @@ fn interval() -> u64 {
     limit().interval.load(Ordering::Relaxed)
 }
 
-/// Starts the thread, before the first operation of the process is queued.
+/// Starts the helper thread, before the first operation of the process is queued.
 #[inline]
 pub fn start() {
     if !IS_STARTED.load(Ordering::Relaxed) {
@@ -56,7 +57,8 @@ fn start_now() {
         return;
     }
     let before = block_signals();
-    // If the thread cannot be started, operations stay pending until their results are needed, which is allowed.
+    // If the helper thread cannot be started, no error is reported: operations then stay pending until their results
+    // are needed, which is allowed.
     let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
@@ -65,8 +67,8 @@ fn start_now() {
     }
 }
 
-/// Blocks all signals in the calling thread, so that a thread which it then starts inherits the blocked signals.
-/// Signals must interrupt a thread of the program, not the helper thread. Returns the previous signal mask.
+/// Blocks all signals in the calling thread, so that a thread which it then starts inherits the blocked signals. A
+/// signal must interrupt one of the program's own threads, not the helper thread. Returns the previous signal mask.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
     // SAFETY: both signal sets are local and writable; the first one is filled before it is read.

@@ -16,10 +16,10 @@ use pygpu_base::error::Result;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_codegen::variant_cache::Mixer;
 
-/// The code for one structure of fused operations, and how often this structure was used.
+/// The generated code for one structure of fused operations, and the number of times this structure was used.
 struct FusedKernelEntry {
     form: FusedCode,
-    /// Number of times the structure was used.
+    /// Number of groups with this structure that were flushed so far, for comparison with the compile threshold.
     times: u64,
 }
 

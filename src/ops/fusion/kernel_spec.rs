@@ -23,7 +23,8 @@ pub(super) enum OperandSource {
 pub(super) struct FusedKernelSpec<'a> {
     pub(super) leaves: SmallVec<[&'a DeferredArray; 16]>,
     pub(super) values: SmallVec<[Scalar; 16]>,
-    /// The operands of all operations, concatenated. `ends` contains the end of each operation's part.
+    /// The operands of all operations, concatenated. `ends` contains, for each operation, the index after its last
+    /// operand.
     operands: SmallVec<[OperandSource; 96]>,
     ends: SmallVec<[u16; 32]>,
     pub(super) key: SmallVec<[u64; 96]>,
@@ -46,8 +47,8 @@ impl<'a> FusedKernelSpec<'a> {
                     let kinds = (*kind as u64) << 8 | node.dtype.kind() as u64;
                     draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
                 }
-                // The kernel that performs the reduction has a separate key. This key describes only how the
-                // reduction's input is computed.
+                // `draft.key` describes only how the reduction's input is computed, so a constant stands for the
+                // reduction here. The kernel that performs the reduction is cached under a separate key.
                 DeferredOp::Reduction(_) => draft.key.push(u64::MAX),
             }
             for operand in node.operands.iter() {
@@ -79,7 +80,7 @@ impl<'a> FusedKernelSpec<'a> {
             draft.ends.push(draft.operands.len() as u16);
         }
         if draft.is_reduction(nodes, group) {
-            // The key contains, for each array, whether it is broadcast from one element.
+            // The kernel's key contains, for each array, whether the array is broadcast from one element.
             let sizes = draft.leaves.iter().map(|leaf| u64::from(leaf.layout().size() == 1));
             let sizes = sizes.fold(1, |sizes, size| sizes << 1 | size);
             draft.key.push(sizes);
@@ -87,7 +88,7 @@ impl<'a> FusedKernelSpec<'a> {
         draft
     }
 
-    /// Returns the operands of the operation at an index.
+    /// Returns the operands of the fused operation at index `place`.
     pub(super) fn operands(&self, operation: usize) -> &[OperandSource] {
         let begin = operation.checked_sub(1).map_or(0, |before| usize::from(self.ends[before]));
         &self.operands[begin..usize::from(self.ends[operation])]

@@ -24,7 +24,7 @@ use pygpu_kernel::Arguments;
 /// from a later one.
 #[derive(Clone, Copy)]
 pub(super) struct Policy {
-    /// Whether uses of kernel structures are counted.
+    /// Whether this flush counts uses of kernel structures, for the compile threshold.
     pub(super) counts: bool,
     /// Whether this is the first attempt of a flush.
     pub(super) is_first: bool,
@@ -45,7 +45,7 @@ impl Policy {
     }
 }
 
-/// Result of launching a batch.
+/// Outcome of the launch of a batch.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) counts: Counts,
@@ -132,7 +132,7 @@ impl<'a> LaunchBatch<'a> {
         }
     }
 
-    /// Launches one operation of a group of `together` operations, unless its kernel must be compiled first.
+    /// Launches one of the `together` operations of a group, unless the operation's kernel must be compiled first.
     fn launch_one(&mut self, place: usize, together: usize) {
         let Some(node) = self.taken.nodes[place].as_deref() else { return };
         let outcome = one(node, self.token);
@@ -222,8 +222,8 @@ fn named(error: Error, name: &str, count: usize) -> Error {
     }
 }
 
-/// Returns the array for a result, and allocates its memory. If the result is no longer referenced, the array gets a
-/// new block.
+/// Allocates the memory of an operation's result, and returns the result's array. If the program no longer references
+/// the result, the array gets a new block.
 fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
@@ -306,8 +306,8 @@ fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_
 
 /// Launches a single operation by the kernel that an eager operation would use.
 fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
-    // An operand is lost if the operation that computes it failed. This is checked before the kernel lookup, because
-    // the lookup may have to compile.
+    // An operand has no value if the operation that computes it failed. The check precedes the kernel lookup, because
+    // the lookup may compile a kernel.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),

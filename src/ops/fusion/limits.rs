@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Maximum numbers and sizes for pending operations and fused kernels.
+/// Upper limits of the number and size of pending operations, and of fused kernels.
 pub struct FusionLimits {
     /// Maximum number of pending operations of a queue.
     pub nodes: AtomicUsize,
@@ -18,8 +18,8 @@ pub struct FusionLimits {
     /// Compile threshold: the number of uses at which a combination of several operations is compiled to one kernel. 0
     /// selects the value of the environment variable `PYGPU_FUSION_COMPILE`.
     pub meetings: AtomicU64,
-    /// Microseconds between two checks of the helper thread, which bounds the age of operations; 0 if the age is not
-    /// bounded.
+    /// Microseconds between two checks of the pending queues by the helper thread, which bounds the age of operations.
+    /// 0 means that the age is not bounded.
     pub(super) interval: AtomicU64,
     /// Minimum size in bytes of a queue's operands and results for which the sleeping helper thread is woken.
     worth_waking: AtomicUsize,

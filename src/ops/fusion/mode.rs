@@ -17,7 +17,7 @@ pub enum FusionMode {
 }
 
 impl FusionMode {
-    /// Returns the mode with a name.
+    /// Returns the fusion mode that has the given name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "auto" => Some(Self::Auto),

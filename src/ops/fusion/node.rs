@@ -28,9 +28,9 @@ pub struct DeferredReduction {
     pub computed: ScalarType,
     /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
-    /// Number subtracted from the number of elements (`ddof` of `var`).
+    /// Number that a variance subtracts from its divisor, the number of elements (`ddof` of `var`).
     pub less: f64,
-    /// The layout of the result if the reduced axes are kept with length one.
+    /// The layout that the result would have if the reduced axes were kept, with length one.
     pub kept: Layout,
 }
 
@@ -115,7 +115,8 @@ impl DeferredNode {
         }
     }
 
-    /// Whether an operand, which is part of this node's result, is the whole result in the result's layout.
+    /// Whether an operand of another operation is the whole result of this node, in the result's layout. The operand
+    /// must be a view of this result.
     pub(super) fn is_read_by(&self, operand: &DeferredArray) -> bool {
         operand.layout() == &self.layout && operand.dtype() == self.dtype
     }

@@ -22,7 +22,7 @@ impl Scalar {
         Self { bytes, len: len as u8 }
     }
 
-    /// Returns the bytes of the number.
+    /// Returns the bytes of the scalar operand.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
@@ -50,7 +50,7 @@ impl DeferredOperand<'_> {
 #[derive(Default)]
 pub struct Operands {
     arrays: Vec<DeferredArray>,
-    /// The scalars, each with its index among all operands.
+    /// The scalar operands, each with its index in the list of all operands.
     values: SmallVec<[(u8, Scalar); 1]>,
 }
 

@@ -24,7 +24,8 @@ pub use self::push::{Obstacle, Visibility, push};
 /// errors.
 pub(super) struct PendingQueues {
     queues: Vec<PendingQueue>,
-    /// Number of operations that are queued or being launched, plus the number of blocks with an error.
+    /// Number of operations that are queued or being launched, plus the number of memory blocks for which an error is
+    /// stored.
     count: usize,
     /// Number of operations deferred since the process began, and the number of those discarded before their launch.
     deferred: u64,
@@ -42,7 +43,7 @@ pub(super) struct PendingQueue {
     /// Highest sequence number assigned so far. Discarded operations at the end are removed from `nodes`, but the
     /// pending marks of blocks still contain the numbers of these operations.
     highest: u64,
-    /// The operations in order; `None` for a discarded one.
+    /// The pending operations in the order in which they were deferred; `None` for a discarded operation.
     nodes: Vec<Option<Box<DeferredNode>>>,
     /// Number of operations in `nodes` that were not discarded.
     live: usize,
@@ -57,7 +58,8 @@ pub(super) struct PendingQueue {
     is_in_flight: bool,
     /// Number of threads that defer operations into this queue. Threads that only flush the queue do not count.
     owners: usize,
-    /// The first error that was not yet reported to the queue's thread, and the first operation of the failed batch.
+    /// The first error of a launch that was not yet reported to the queue's thread, and the first operation of the
+    /// batch in which the error occurred.
     error: Option<(NodeId, Error)>,
     /// Sequence number of the first node when the helper thread last checked the queue.
     seen: u64,
@@ -77,7 +79,7 @@ pub(super) struct TakenNodes {
 }
 
 impl TakenNodes {
-    /// Returns the id of the operation at index `place`.
+    /// Returns the id of the operation at index `place` of the batch.
     #[inline]
     pub(super) fn id(&self, place: usize) -> NodeId {
         NodeId::new(self.queue, self.first + place as u64)
@@ -164,8 +166,8 @@ impl PendingQueue {
         self.nodes.is_empty() && !self.is_in_flight
     }
 
-    /// Stores an error of a batch for the queue's thread, unless an earlier error is still unreported. Returns the
-    /// error if the queue has no thread that would retrieve it.
+    /// Stores an error that occurred when a batch was launched, for the queue's thread, unless an earlier error is
+    /// still unreported. Returns the error if the queue has no thread that would retrieve it.
     fn remember(&mut self, batch: NodeId, error: Option<Error>) -> Option<Error> {
         match (error, &self.error) {
             (Some(error), None) if self.owners > 0 => {
@@ -182,12 +184,12 @@ impl PendingQueue {
         self.nodes.get(place)?.as_deref()
     }
 
-    /// If the queue is empty, records all sequence numbers up to `highest` as complete, which includes those of
+    /// If the queue is empty, records all sequence numbers up to `highest` as complete, including the numbers of
     /// discarded operations. Otherwise these numbers are recorded when the last batch ends, or when a later operation
     /// completes that reuses the number of a discarded operation.
     ///
-    /// Without this record the mark of a discarded operation would stay pending, and a push that waits for this
-    /// operation would never end.
+    /// Without this record the result block of a discarded operation would stay marked as pending, and a push that
+    /// waits for this operation would never end.
     #[inline]
     fn land_discarded(&mut self, number: usize) {
         if self.is_idle() && self.first <= self.highest {
@@ -196,8 +198,8 @@ impl PendingQueue {
         }
     }
 
-    /// Removes and returns a node. Discarded nodes at the end are removed too, so that a loop that drops its results
-    /// never fills the queue.
+    /// Removes a node from the queue and returns it. Also removes discarded nodes at the end of the queue, so that a
+    /// loop that drops its results never fills the queue.
     fn take(&mut self, number: u64) -> Option<Box<DeferredNode>> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let node = self.nodes.get_mut(place)?.take()?;
@@ -212,8 +214,8 @@ impl PendingQueue {
 }
 
 impl PendingQueues {
-    /// Assigns a queue to the calling thread: an empty queue without a thread if there is one, otherwise a new queue,
-    /// or a shared one if all queues exist.
+    /// Assigns a queue to the calling thread: an empty queue that belongs to no thread, if one exists; otherwise a new
+    /// queue; or, if the maximum number of queues exists, a queue that it shares with other threads.
     fn register(&mut self) -> usize {
         let free = self.queues.iter().position(|queue| queue.owners == 0 && queue.is_idle());
         let number = free.unwrap_or_else(|| {
@@ -232,7 +234,7 @@ impl PendingQueues {
         flush::set_pending_count(self.count);
     }
 
-    /// Takes all operations out of the queue of this index; `None` if it is empty.
+    /// Takes all operations out of the queue with this index; returns `None` if the queue is empty.
     fn take_all(&mut self, number: usize) -> Option<TakenNodes> {
         let queue = self.queues.get_mut(number)?;
         if queue.nodes.is_empty() {
@@ -252,8 +254,8 @@ impl PendingQueues {
         Some(taken)
     }
 
-    /// Whether a queue other than `own` has pending reads of a block. Also returns true if another queue has a batch in
-    /// progress, because such batches are not searched.
+    /// Whether a queue other than `own` has a pending operation that reads a block. Also returns true if a batch of
+    /// another queue is being launched, because the operations of such batches are not searched.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
         let reads = |node: &DeferredNode| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);

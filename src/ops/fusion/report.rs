@@ -49,7 +49,7 @@ struct FusionCounters {
     refused: [AtomicU64; EagerReason::ALL.len()],
 }
 
-/// Counts of one launch batch.
+/// Statistics of one launch batch.
 #[derive(Default)]
 pub(super) struct Counts {
     computed: u64,
@@ -81,7 +81,7 @@ static COUNTERS: FusionCounters = FusionCounters {
     refused: [const { AtomicU64::new(0) }; EagerReason::ALL.len()],
 };
 
-/// Number of fusion reports that are being recorded (`watch`).
+/// Number of fusion reports that callers of `watch` are recording at present.
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Fusion statistics since the process began.
@@ -110,7 +110,8 @@ pub struct FusionCounts {
     pub refused: [u64; EagerReason::ALL.len()],
 }
 
-/// Returns the current statistics. The arguments are the queues' counts of deferred and discarded operations.
+/// Returns the current fusion statistics. The arguments are the numbers of deferred and of discarded operations, which
+/// the queues count.
 pub(super) fn figures(put_off: u64, dropped: u64) -> FusionCounts {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     FusionCounts {

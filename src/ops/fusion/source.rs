@@ -20,9 +20,9 @@ const PLACES: [&str; 4] = ["a", "b", "c", "d"];
 /// wait for each element. The longer compile time is acceptable, because the kernel is compiled once for all its
 /// operations.
 const HEAVIEST: u8 = 12;
-/// Minimum compile-time weight of a fused expression whose computation takes as long as reading the operands.
+/// Compile-time weight from which the computation of a fused expression takes as long as reading its operands.
 const LONG: u8 = 5;
-/// Maximum length in characters of a kernel's name to which a further operation's name is appended.
+/// Length in characters up to which a kernel's name is extended by the name of a further operation.
 const LETTERS: usize = 60;
 
 /// Writes the source of the kernel for a group of elementwise operations.
@@ -109,7 +109,8 @@ fn argument(name: String, kind: ScalarType, role: ArgumentRole) -> Argument {
 #[derive(Default)]
 struct FusedSource {
     lines: String,
-    /// Definitions that must precede the kernel, because its expressions use them; each occurs once.
+    /// Definitions of C++ functions and types that the kernel's expressions use, and that must therefore precede the
+    /// kernel. Each definition occurs once.
     preambles: Vec<&'static str>,
     weight: u8,
     scalars: Vec<Argument>,
@@ -147,8 +148,8 @@ impl FusedSource {
                 }
             };
             if is_same {
-                // The value is passed through without conversion, because converting a NaN and back may change its
-                // bits.
+                // An operation that only copies values gets no conversion, because converting a NaN to another type and
+                // back may change its bits.
                 self.lines.push_str(&format!("const {} v{operation} = {given};\n", stored_as(kind)));
                 return Ok(());
             }

@@ -9,7 +9,7 @@
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout, UNROLLED};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
-/// Limit of the compile time in milliseconds, summed over the copies of an expression that is not fully unrolled.
+/// Maximum compile time in milliseconds of all copies of an expression that is not fully unrolled.
 const MOST: usize = 24;
 
 /// Returns for how many elements of a pack the expression is unrolled. Returns `None` if the expression is unrolled for
@@ -37,8 +37,8 @@ pub(super) fn body(
     let parts = PackLoop::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
-        // The first and the last two packs are excluded, because loads extend beyond a pack but must stay inside the
-        // array.
+        // The loop excludes the first pack and the last two packs of the array, because a load of aligned words extends
+        // beyond the pack but must stay inside the array.
         PackLayout::Peeled(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
         PackLayout::InnerContiguous => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),

@@ -1,8 +1,8 @@
 //! Describes a product to the vendors' BLAS: `out = op(first) op(second)` in column-major order.
 //!
 //! PyGPU's results are row-major, whereas the library's results are column-major. Therefore the library computes the
-//! transposed product: its first operand is PyGPU's second operand, and its result is PyGPU's result transposed.
-//! Transposing an operand is a flag of the library call and costs nothing.
+//! transposed product: its first operand is PyGPU's second operand, and its result is PyGPU's result transposed. To
+//! transpose an operand, the library call has a flag, which costs nothing.
 
 use smallvec::SmallVec;
 
@@ -15,13 +15,13 @@ type BatchAxis = (i64, [i64; 3]);
 
 /// A product as BLAS computes it: both operands, the results, and the batch axes.
 pub(super) struct GemmLayout {
-    /// The operand whose rows are the columns of the library's result: PyGPU's first operand, unless `is_turned` is
-    /// set.
+    /// The operand whose rows correspond to columns of the library's result. This is PyGPU's first operand, unless
+    /// `is_turned` is set.
     a: MatrixOperand,
     b: MatrixOperand,
     out: Out,
     depth: i64,
-    /// Addresses of `a`, `b` and the results.
+    /// Memory addresses of `a`, `b` and the array of results.
     addresses: [u64; 3],
     /// Batch axes, outermost first. One library call covers the last axis by a stride; the other axes need separate
     /// calls.
@@ -86,7 +86,8 @@ impl GemmLayout {
         self.is_turned = !self.is_turned;
     }
 
-    /// Merges the last batch axis into the rows of one operand, if the other operand is the same for the whole batch.
+    /// Merges the last batch axis into the row axis of one operand, if all matrices of the batch share the other
+    /// operand. One product then replaces the batch.
     fn fold(&mut self) {
         let Some(&(len, [a, b, out])) = self.axes.last() else { return };
         if b == 0 {
@@ -185,8 +186,8 @@ impl GemmLayout {
         self.each().saturating_mul(self.count())
     }
 
-    /// Returns how often the product uses each element of an operand. If this number is large, copying the operand is
-    /// cheap relative to the product.
+    /// Returns the number of times that the product uses each element of an operand. If this number is large, a copy of
+    /// the operand is cheap relative to the product.
     pub(super) fn others(&self, side: usize) -> i64 {
         match (side, self.is_turned) {
             (2, _) => self.depth,
@@ -195,7 +196,8 @@ impl GemmLayout {
         }
     }
 
-    /// Calls `work` once per library call, with the addresses of the operands and the result in the library's order.
+    /// Calls `work` once for each library call that the product needs, with the addresses of operands and result in the
+    /// library's order.
     pub(super) fn each_call(&self, mut work: impl FnMut([u64; 3]) -> Outcome<()>) -> Outcome<()> {
         for call in 0..self.calls() {
             let (mut rest, mut offsets) = (call, [0; 3]);

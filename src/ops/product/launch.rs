@@ -18,7 +18,7 @@ use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 
-/// Whether each element of an array is aligned.
+/// Whether the address of each array element is a multiple of the type's alignment.
 fn is_even(array: &Array) -> bool {
     let bits = array.layout().strides().fold(array.address() as i64, |bits, stride| bits | stride);
     bits % array.dtype().itemsize() as i64 == 0
@@ -119,7 +119,7 @@ fn arguments(task: &ProductProblem, plan: &ProductPlan, parts: Option<&Array>) -
 }
 
 /// Allocates an array for partial results, if the inner axis is divided among blocks. The first axis of this array has
-/// one index per part; the axes of the results follow.
+/// one index for each part of the inner axis; the axes of the results follow.
 fn parts(task: &ProductProblem, plan: &ProductPlan, stream: &Stream) -> Result<Option<Array>> {
     if plan.splits == 1 {
         return Ok(None);
@@ -152,7 +152,7 @@ fn as_results(task: &ProductProblem, product: &Product<'_>, parts: &Array) -> Re
     parts.view(Layout::strided(&whole, &all, parts.layout().offset(), parts.layout().itemsize())?)
 }
 
-/// Adds up the partial results, in a fixed order.
+/// Adds up the partial results in a fixed order, so that the sum is reproducible.
 fn join(task: &ProductProblem, product: &Product<'_>, parts: &Array, stream: &Stream) -> Result<()> {
     let (name, computed) = match task.computed {
         ScalarType::Bool => ("any", ScalarType::Bool),

@@ -30,14 +30,14 @@ pub(super) struct MatrixOperand {
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
-    /// Number of rows. `row` is the distance in bytes between consecutive rows.
+    /// Number of rows of this operand. `row` is the distance in bytes between consecutive rows.
     pub(super) rows: i64,
     pub(super) row: i64,
     /// Distance in bytes between consecutive elements along the inner axis.
     pub(super) step: i64,
 }
 
-/// The results as the kernels address them.
+/// The array of results, with the strides by which the kernels address it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub(super) kind: ScalarType,
@@ -59,7 +59,8 @@ pub(super) struct ProductProblem {
     pub(super) batches: i64,
     /// The loop nest over the batches of operands and results; `None` for a single product.
     pub(super) walk: Option<LoopNest>,
-    /// Whether the operands are exchanged. If so, `a` is the second operand, and `b` is the first operand.
+    /// Whether the product is transposed, which exchanges its operands. If so, `a` is the second operand, and `b` is
+    /// the first operand.
     is_turned: bool,
 }
 
@@ -89,7 +90,7 @@ fn batch_axes(array: &Array, cores: usize) -> usize {
     array.layout().ndim().saturating_sub(cores)
 }
 
-/// Returns the layout of an array's batch axes. Each element of this layout is the first element of a matrix.
+/// Returns the layout of an array's batch axes. Each index of this layout addresses the first element of one matrix.
 fn batch(array: &Array, cores: usize) -> Result<Layout> {
     let layout = array.layout();
     let axes = layout.ndim().saturating_sub(cores);
@@ -174,12 +175,13 @@ impl ProductProblem {
         Self { a: self.b, b: self.a, out, is_turned: !self.is_turned, ..self }
     }
 
-    /// Whether the operands are exchanged. If so, `a` is the second operand, and `b` is the first operand.
+    /// Whether the product is transposed, which exchanges its operands. If so, `a` is the second operand, and `b` is
+    /// the first operand.
     pub(super) fn is_turned(&self) -> bool {
         self.is_turned
     }
 
-    /// Returns the index, in the loop nest over batches, of operand `side`.
+    /// Returns the index that operand `side` has in the loop nest over batches.
     pub(super) fn side_in_walk(&self, side: usize) -> usize {
         match (side, self.is_turned) {
             (0 | 1, true) => 1 - side,

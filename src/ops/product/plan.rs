@@ -10,15 +10,16 @@ use pygpu_layout::NARROW;
 /// most `SHORT` elements, one thread per result is fastest for any number of multiply-adds.
 const FEW: i64 = 16 * 16 * 16;
 const SHORT: i64 = 8;
-/// If the inner axis is divided among blocks, the minimum length of each part, in tiles.
+/// Minimum length, in tiles, of the part of the inner axis that a block processes if this axis is divided among blocks.
 const TURNS: i64 = 8;
 /// Threads per block on GPUs. The CPU backend, which runs the threads of a block one after another, uses
 /// `THREADS_ON_CPU`.
 pub(super) const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Number of packs that a thread of the matrix-vector kernel loads before using them.
+/// Number of packs that a thread of the matrix-vector kernel loads before it computes with them, so that the loads
+/// overlap.
 const EACH: i64 = 4;
-/// Maximum size of a pack in bytes; `PACK` is the maximum number of elements.
+/// Maximum size of a pack in bytes. `PACK` is the maximum number of elements in a pack.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
 /// Number of adjacent threads that read adjacent rows.
@@ -48,8 +49,8 @@ const fn tile(rows: i64, columns: i64, depth: i64, own: [i64; 2]) -> Tile {
     Tile { rows, columns, depth, own }
 }
 
-/// Tile sizes for computation types of up to 4, of 8, and of 16 bytes. Each list is ordered from the largest to the
-/// smallest tile.
+/// Three lists of tile sizes: for computation types of at most 4 bytes, of 8 bytes, and of 16 bytes. Each list is
+/// ordered from the largest to the smallest tile.
 const OF_WORDS: [Tile; 3] = [tile(128, 128, 8, [8, 8]), tile(64, 64, 8, [8, 8]), tile(32, 32, 8, [4, 4])];
 const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 8, [8, 4]), tile(32, 32, 8, [4, 4])];
 const OF_PAIRS: [Tile; 2] = [tile(64, 64, 8, [4, 4]), tile(32, 32, 8, [4, 4])];
@@ -154,10 +155,10 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
     let first = vector(task, 0, is_along, PACK, if is_along { 0 } else { task.a.rows });
     let mut second = if is_along { vector(task, 1, true, first, 0) } else { 1 };
     if second != first {
-        // The second operand may be loaded element by element, because its elements come from the cache.
+        // Loads of single elements suffice for the second operand, because its elements come from the cache.
         second = 1;
     }
-    // For each thread, the number of elements along the inner axis that it loads at once, and the number of its rows.
+    // The number of elements along the inner axis that a thread loads at once, and the number of rows that it computes.
     let (pack, own) = if is_along { (first, 1) } else { (1, first) };
     let packs = task.depth / pack;
     let threads = i64::from(draft.threads);

@@ -4,7 +4,7 @@
 use crate::ufunc::UfuncEntry;
 use crate::ufunc::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncGroup};
 
-/// Every numeric type has an implementation.
+/// The product functions support these element types, i.e. every numeric type.
 static LOOPS: [UfuncGroup; 1] =
     [UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
 

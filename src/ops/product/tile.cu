@@ -8,12 +8,12 @@
 // banks.
 #define PYGPU_QUAD (16 / PYGPU_BYTES < 4 ? 16 / PYGPU_BYTES : 4)
 #define PYGPU_PAD (16 / PYGPU_BYTES)
-// Number of blocks for which a multiprocessor has enough registers.
+// Number of thread blocks that a multiprocessor's registers suffice to run concurrently.
 #define PYGPU_AT_ONCE (PYGPU_THREADS == 256 ? 2 : 384 / PYGPU_THREADS)
 // Number of rows of tiles in a band. Consecutive blocks process one band, so that its operands stay in the caches.
 #define PYGPU_BAND 8
 
-// The elements that a thread reads of one operand's tile, which has ROWS rows; for the second operand, these rows are
+// The elements that one thread reads from an operand's tile with ROWS rows. For the second operand, *rows* means
 // columns of the matrix. With ALONG, packs extend along the inner axis, and consecutive packs of a thread are APART
 // rows apart. Otherwise packs extend across the inner axis, and are APART elements apart along this axis.
 template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
@@ -64,8 +64,8 @@ struct pygpu_convert_b {
     __device__ pygpu_type operator()(const pygpu_b &element) const { return pygpu_of_b(element); }
 };
 
-// Returns the index in a row of the tile of a thread's element `i`: PYGPU_QUAD elements are contiguous, and the next
-// ones follow after those of all other threads.
+// Returns the index, within a row of the tile, of a thread's element `i`. PYGPU_QUAD elements of a thread are
+// contiguous; its next PYGPU_QUAD elements follow after the elements of all other threads.
 template <int OWN, int ALL> static __device__ inline int pygpu_place(int thread, int i) {
     return i / PYGPU_QUAD * (PYGPU_QUAD * (ALL / OWN)) + thread * PYGPU_QUAD + i % PYGPU_QUAD;
 }
@@ -131,7 +131,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu
 #pragma unroll
                 for (int j = 0; j < PYGPU_TN; j++) pygpu_add_product(sum[i][j], x[i], y[j]);
         }
-        // All threads have read the other half before the preceding barrier, so that half may be overwritten.
+        // Every thread finished reading the other half of shared memory before the preceding barrier, so that half may
+        // be overwritten now.
         half ^= 1;
         if (has_more) {
             of_a.write(held_a + half * PYGPU_BK, pygpu_convert_a());

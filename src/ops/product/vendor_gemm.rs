@@ -1,5 +1,5 @@
-//! Computes large products of floats by the vendor's BLAS library, which uses tensor cores. The file contains the
-//! conditions for this, and the library calls.
+//! Computes large products of floats by the vendor's BLAS library, which uses tensor cores. This file contains the
+//! conditions under which the library is used, and the library calls.
 
 use super::gemm_layout::GemmLayout;
 use super::operands::{Product, ProductProblem};
@@ -17,15 +17,15 @@ use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::{self as memory, Access, BlockUse, capture};
 
-/// Minimum number of multiply-adds of a product for which BLAS is used. It is the number for matrices of 256 by 256: on
-/// a large device, PyGPU's kernel takes longer for their product than a launch takes. Opening the library, once per
-/// process, takes as long as a thousand such products.
+/// Minimum number of multiply-adds of a product for which BLAS is used. A product of two matrices of 256 by 256 needs
+/// this number. On a large device, PyGPU's kernel takes longer for such a product than the launch itself takes. Opening
+/// the library, once per process, takes as long as a thousand such products.
 const LARGE: i64 = 1 << 24;
 /// Minimum number of multiply-adds per matrix of a batch for which BLAS is faster. Below this number PyGPU's kernels
-/// are as fast, and they accept any batch layout.
+/// are as fast as BLAS, and they accept any layout of the batch.
 const LARGE_EACH: i64 = 1 << 15;
-/// Minimum number of rows or columns of the other operand for which copying an operand into a suitable layout is cheap
-/// relative to the product.
+/// An operand is copied into a suitable layout if the other operand has at least this number of rows or columns. The
+/// copy is then cheap relative to the product.
 const WORTH_A_COPY: i64 = 64;
 /// Maximum number of library calls per product; each call handles a batch with a single stride.
 const CALLS: i64 = 16;
@@ -103,8 +103,8 @@ pub fn way(kind: BackendKind) -> String {
     }
 }
 
-/// Idle library handles, by device and reset epoch. There are as many handles as calls that ran concurrently. The
-/// handles are leaked at process exit.
+/// Idle library handles, by device and reset epoch. The largest number of concurrent calls determines the number of
+/// handles. The handles are leaked at process exit.
 static HANDLES: ObjectPool<(BackendKind, i32, u32), BlasHandle> = ObjectPool::new(usize::MAX);
 
 fn key_of(device: Device) -> (BackendKind, i32, u32) {
@@ -269,7 +269,8 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
     })?;
     match outcome {
         Ok(()) => Ok(true),
-        // PyGPU's kernels then compute the product. If the driver's error persists, they return it too.
+        // After a failed library call, PyGPU's kernels compute the product. If the driver's error persists, the launch
+        // of these kernels returns the error.
         Err(code) => {
             refused(format!("a product of {number:?} with code {code}"));
             Ok(false)

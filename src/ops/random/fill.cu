@@ -1,6 +1,7 @@
-// Uniform, normal, exponential and bounded numbers: element i of a call is computed from number i, or from half i.
+// Uniform, normal, exponential and bounded numbers: element i of a call is computed from number i of the random stream,
+// or, if half a number suffices, from half i of the stream.
 
-// Parameters that the elements are computed with.
+// Parameters of the distribution, with which a kernel computes the elements.
 struct pygpu_task {
     pygpu_keys keys;
     pygpu_u64 range, threshold, base;
@@ -13,7 +14,8 @@ struct __align__(16) pygpu_vector {
 };
 
 #if PYGPU_ROWS
-// The rows of a table of inversion (inversion.rs): that of the word 0, and then those of the intervals.
+// The table by which random words are converted to quantiles (inversion.rs): the row for the word 0, followed by one
+// row for each interval.
 static __device__ const pygpu_vector pygpu_rows[1 + PYGPU_ROWS] = {PYGPU_TEXT_OF_ROWS};
 
 static __device__ __forceinline__ pygpu_vector pygpu_scaled(pygpu_vector row, float scale) {
@@ -22,11 +24,11 @@ static __device__ __forceinline__ pygpu_vector pygpu_scaled(pygpu_vector row, fl
 }
 #endif
 
-// Index of the end of the intervals.
+// The index that follows the index of the last interval.
 #define PYGPU_LAST_ROW (159 * 8)
 
-// A block of numbers: the position of the launch, the block's index after that position, and the rows of the table of
-// inversion.
+// A block of four random numbers: the stream position at which the launch begins, the index of the block counted from
+// this position, and the rows of the quantile table (inversion.rs).
 struct pygpu_block {
     const pygpu_place &place;
     pygpu_u64 number;
@@ -58,7 +60,8 @@ static __device__ __forceinline__ pygpu_u64 pygpu_bounded(pygpu_u64 x, pygpu_u64
 }
 #endif
 
-// Returns the first result that is not rejected, from number `x` or from further numbers of the element.
+// Returns the first bounded integer that is not rejected, computed from number `x` or from further numbers of the
+// element.
 static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, const pygpu_block &block, int lane,
                                                            const pygpu_task &task) {
     pygpu_unit_type low;
@@ -73,8 +76,8 @@ static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, co
 #endif
 
 #if PYGPU_ROWS
-// Computes an element from half of a number, by a table of the distribution's quantiles. The place of a row is the upper
-// half of the bits of the interval's begin, which takes one instruction.
+// Computes an element from half of a number, by a table of the distribution's quantiles. The index of a row is the
+// upper half of the bits of its interval's first number, which takes one instruction to compute.
 static __device__ __forceinline__ float pygpu_inverted(unsigned x, const pygpu_vector *rows, const pygpu_task &task) {
     using namespace pygpu_random;
     const float number = (float)(int)x;
@@ -133,7 +136,7 @@ static __device__ __forceinline__ void pygpu_pair(pygpu_u64 x, pygpu_u64 y, cons
 #define PYGPU_EACH (PYGPU_HALVES ? 8 : 4)
 // Number of 16-byte stores for the elements of a block of numbers.
 #define PYGPU_VECTORS (PYGPU_EACH * PYGPU_BYTES / 16)
-// Whether the fast loop is compiled.
+// Whether the kernel contains the fast loop, which computes whole blocks of numbers.
 #define PYGPU_QUICK (PYGPU_VECTORS > 0)
 
 union pygpu_block_of_elements {
@@ -191,7 +194,7 @@ static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made,
 #endif
 }
 
-// Adds a step to a 128-bit product.
+// Adds a 128-bit step to a 128-bit product.
 static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high, pygpu_u64 more_low, pygpu_u64 more_high) {
 #if defined(__CUDA_ARCH__)
     asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+&l"(low), "+l"(high) : "l"(more_low), "l"(more_high));
@@ -201,7 +204,8 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 #endif
 }
 
-// The second number is the minimum of resident thread blocks. They gain more than the registers that they leave unused.
+// The second argument of the launch bounds is the minimum number of thread blocks per multiprocessor. Each thread then
+// has fewer registers, but the additional concurrent blocks save more time.
 #if !defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS)
 #elif PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
@@ -215,7 +219,8 @@ static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high
 extern "C" __global__ void PYGPU_BOUNDS
     PYGPU_NAME(pygpu_out *out, pygpu_u64 count, const pygpu_place *kept, pygpu_place place, pygpu_task task) {
 #if PYGPU_ROWS
-    // The rows are where their indices put them. The elements that the threads exchange use part of the space before.
+    // Each row of the quantile table is stored in shared memory at its own index. The lowest index is far from 0, so
+    // the unused memory before it holds the elements that the threads exchange.
     __shared__ pygpu_vector rows[PYGPU_LAST_ROW];
     pygpu_out *const turned = (pygpu_out *)(rows + 8);
     if (threadIdx.x == 0) rows[0] = pygpu_scaled(pygpu_rows[0], task.b32);
@@ -308,7 +313,8 @@ extern "C" __global__ void PYGPU_BOUNDS
         pygpu_finish(c, upper, low, high, task.keys);
         pygpu_block_of_elements made;
         pygpu_make(made, c, pygpu_block{place, own, rows}, task);
-        // Shared memory moves the elements to their positions in the result, because a call may begin within a block.
+        // The threads move elements through shared memory to their positions in the result, because a call may begin
+        // within a block of numbers.
 #pragma unroll
         for (int i = 0; i < PYGPU_EACH; i++) turned[threadIdx.x * PYGPU_EACH + i] = made.element[i];
         __syncthreads();

@@ -14,8 +14,8 @@ use pygpu_copy::{self as copy, HostBuffer};
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// Minimum number of elements per additional system thread. Computing fewer takes less time than starting a thread,
-/// which takes about 50 microseconds.
+/// Minimum number of elements per additional system thread. To compute fewer elements takes less time than to start a
+/// thread, which takes about 50 microseconds.
 const PART: usize = 1 << 14;
 /// Number of elements that are computed at once. Their random words fit into the first-level cache.
 const PIECE: usize = 1 << 10;
@@ -24,9 +24,9 @@ const LANE_OF_HALF: u64 = 15;
 
 /// An element type of random numbers.
 pub(super) trait RandomElement: Copy + Default + Send + 'static {
-    /// Converts an integer to this type, as a conversion in C does.
+    /// Converts an integer to this element type, by the rules of C.
     fn of_integer(value: i64) -> Self;
-    /// Converts a floating-point number to this type, as a conversion in C does.
+    /// Converts a floating-point number to this element type, by the rules of C.
     fn of_number(value: f64) -> Self;
 }
 
@@ -162,7 +162,8 @@ fn bounded<T: RandomElement>(
     })
 }
 
-/// Calls a function for pieces with an even number of elements. A single last element is computed as one of a pair.
+/// Calls a function for parts of an array, each with an even number of elements. If the array has an odd number of
+/// elements, the last element is computed as one of a pair.
 fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
     for (piece, to) in to.chunks_mut(PIECE).enumerate() {
         let even = to.len() / 2 * 2;
@@ -176,10 +177,10 @@ fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
     }
 }
 
-/// Identifies the block and the lane of an element whose draw may be rejected.
+/// Identifies the block of random words, and the lane in it, for an element whose first words may be rejected.
 type Lane = (u64, u64);
 
-/// Generates the random numbers of the sequence that begin at a position.
+/// Generates consecutive random numbers of a sequence, beginning at a position of the sequence.
 struct Numbers<'a> {
     keys: &'a [u64; KEYS],
     counter: [u64; 4],
@@ -207,7 +208,7 @@ impl<'a> Numbers<'a> {
         Words::new(later(self.counter, block), lane, self.keys)
     }
 
-    /// Reads the numbers that begin `first` numbers after the position.
+    /// Reads consecutive random numbers, beginning `first` numbers after the position.
     fn read(&self, first: usize, to: &mut [u64]) {
         self.read_words(first, to, |word, _| word);
     }
@@ -247,8 +248,8 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Computes elements from halves of numbers that begin `first` halves after the position. The first one is the kept
-    /// half, if there is one.
+    /// Computes elements from halves of numbers that begin `first` halves after the position. If a half was kept from
+    /// the previous call, this kept half is the first of them.
     fn read_halves<T>(&self, first: usize, to: &mut [T], compute: impl Fn(u32, Lane) -> T) {
         let kept = self.half.filter(|_| first == 0 && !to.is_empty());
         let (own, to) = to.split_at_mut(usize::from(kept.is_some()));

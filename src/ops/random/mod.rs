@@ -72,7 +72,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Returns the distribution with a name.
+    /// Returns the distribution that has the given name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "raw" => Self::Raw,
@@ -133,8 +133,8 @@ pub struct RandomFill<'a> {
     pub key: [u64; 2],
     /// The position in the sequence at which the elements begin.
     pub place: PositionSource<'a>,
-    /// Parameters of bounded integers: the number of possible values, the threshold below which a product is rejected,
-    /// and the smallest value.
+    /// Parameters of bounded integers: the number of possible values, the threshold of Lemire's method below which a
+    /// product is rejected, and the smallest value.
     pub bounds: [u64; 3],
     /// Offset that is added to each element, and factor by which it is multiplied.
     pub scale: [f64; 2],
@@ -155,7 +155,7 @@ impl RandomFill<'_> {
         self.halves(kind) && matches!(self.distribution, Distribution::Bounded | Distribution::Uniform)
     }
 
-    /// Returns how much of the sequence `size` elements of this type use.
+    /// Returns the part of the random sequence that `size` elements of this type use.
     pub fn amount(&self, kind: ScalarType, size: u64) -> Amount {
         let (halves, is_normal) = (self.halves(kind), self.distribution == Distribution::Normal);
         let count = match halves {
@@ -185,8 +185,8 @@ pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()
     on_dense(target, stream, |target| fill(target, task, stream))
 }
 
-/// Whether the host computes the elements. It does so on the CPU backend, except in a capture, each launch of which
-/// draws new numbers.
+/// Whether the host, and not a kernel, computes the elements. This is the case on the CPU backend, except in a capture,
+/// because each launch of a captured graph must draw new numbers.
 fn is_drawn_by_host(stream: &Stream) -> Result<bool> {
     Ok(stream.device().is_cpu() && !capture::is_capturing(stream)?)
 }
@@ -251,7 +251,7 @@ fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) 
 fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stream) -> Result<Function> {
     let name = task.distribution.name();
     let halves = task.halves(kind);
-    // Adding a mean of 0 is omitted, because it would take one of thirty instructions.
+    // The kernel omits the addition of a mean of 0, because it would take one of thirty instructions.
     let is_centered = halves && task.distribution == Distribution::Normal && task.scale[0] as f32 == 0.0;
     let key = [task.distribution as u8, u8::from(halves), kind as u8, u8::from(is_centered)];
     COMPILED.function(stream.device(), &key, name, || {
@@ -283,7 +283,7 @@ fn table_of(distribution: Distribution) -> Option<&'static [samplers::Row]> {
     }
 }
 
-/// Returns the number of intervals of a table, and the bits of all its rows, as a kernel needs them.
+/// Returns the number of intervals of a quantile table, and C source that contains the bits of all its rows.
 fn definitions_of_table(rows: &[samplers::Row]) -> String {
     let bits: Vec<String> =
         rows.as_flattened().iter().map(|coefficient| format!("{:#x}", coefficient.to_bits())).collect();

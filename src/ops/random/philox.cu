@@ -3,15 +3,16 @@
 // block, which has four numbers.
 typedef unsigned long long pygpu_u64;
 
-// Position in a random stream. A captured launch reads it from memory: the counter, the index of the next number in the
-// counter's block, and, if `has_half` is set, the unused half of the last number.
+// Position in a random stream. A captured launch reads the position from memory. It consists of the counter, the index
+// of the next number in the counter's block, and, if `has_half` is set, the unused half of the last number.
 struct pygpu_place {
     pygpu_u64 counter[4], number, has_half, half, unused;
 };
 
 #if defined(__CUDA_ARCH__)
-// Computes a product from four products of 32-bit halves with carries. Separate requests for the upper and the lower 64
-// bits compile to slower code: this function writes 4 % more bytes per second (H200, CUDA 13.0).
+// Computes a product from four products of 32-bit halves with carries. Two separate multiplications for the upper and
+// the lower 64 bits compile to slower code: with this function a kernel writes 4 % more bytes per second (H200, CUDA
+// 13.0).
 static __device__ __forceinline__ pygpu_u64 pygpu_product(pygpu_u64 a, pygpu_u64 b, pygpu_u64 &high) {
     pygpu_u64 low;
     asm("{\n\t.reg .u32 a0, a1, b0, b1, u0, u1, u2, w0, w1, v0, v1;\n\t.reg .u64 t;\n\t"
@@ -40,7 +41,8 @@ struct pygpu_keys {
     unsigned of[10][4];
 };
 
-// Combines both 32-bit halves separately. The key is thus an operand in the kernel's parameters, which costs nothing.
+// Combines both 32-bit halves separately. An instruction can thus read the key directly from the kernel's parameters,
+// which costs nothing.
 static __device__ __forceinline__ pygpu_u64 pygpu_mixed(pygpu_u64 a, pygpu_u64 b, const unsigned *key) {
     const unsigned low = (unsigned)a ^ (unsigned)b ^ key[0], high = (unsigned)(a >> 32) ^ (unsigned)(b >> 32) ^ key[1];
     return (pygpu_u64)high << 32 | low;

@@ -1,5 +1,5 @@
-// Other distributions: element i of a call is computed from words that belong to number i after the stream's position.
-// PYGPU_DRAW is the call of a sampler, with `words` and `parameters`.
+// Distributions other than those of fill.cu: element i of a call is computed from words that belong to number i after
+// the stream's position. The macro PYGPU_DRAW calls a sampler with the arguments `words` and `parameters`.
 struct pygpu_sample_task {
     pygpu_keys keys;
     double values[3];
@@ -15,11 +15,12 @@ struct pygpu_parameters {
 };
 
 #if PYGPU_FIRST
-// The first words of two elements are of one block, and most elements need no others: PYGPU_QUICK computes an element
-// from them without loops and logarithms, or a number below 0. The other elements wait in shared memory until each
-// thread can compute one.
+// Two elements take their first words from one block, and most elements need no further words. PYGPU_QUICK computes an
+// element from its first words without loops and logarithms, or returns a number below 0. The elements for which it
+// does so wait in shared memory until each thread can compute one of them.
 
-// Elements that wait: those of one pass, and fewer than a thread block's from earlier ones.
+// Maximum number of waiting elements: all elements of one pass, and from earlier passes fewer elements than the thread
+// block has threads.
 #define PYGPU_WAITING (3 * PYGPU_THREADS)
 
 struct pygpu_pair {
@@ -32,8 +33,8 @@ struct pygpu_pair {
     }
 };
 
-// The second number is the minimum of resident thread blocks. They gain more than the registers that it moves to memory
-// cost.
+// The second argument of the launch bounds is the minimum number of thread blocks per multiprocessor. The compiler then
+// moves some registers to memory, but the additional concurrent blocks save more time.
 #if defined(__CUDA_ARCH__)
 #define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
 #else

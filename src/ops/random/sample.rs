@@ -25,13 +25,13 @@ pub struct SampleFill<'a> {
     pub place: PositionSource<'a>,
     /// The parameters that are the same for all elements.
     pub values: [f64; 3],
-    /// Parameters with one float64 value per element, in C order.
+    /// Parameters for which an array supplies one float64 value per element, in C order.
     pub arrays: [Option<&'a Array>; 3],
 }
 
 impl SampleFill<'_> {
-    /// Returns how much of the sequence `size` elements use: one number each, from which all words of the element are
-    /// derived.
+    /// Returns the part of the random sequence that `size` elements use. Each element uses one number, from which all
+    /// words of the element are derived.
     pub const fn amount(size: u64) -> Amount {
         Amount { count: size, halves: false, even: false }
     }

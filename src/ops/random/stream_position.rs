@@ -1,8 +1,8 @@
 //! Computes the position in the random sequence of Philox4x64-10. The host computes by how much a call advances the
 //! position.
 
-/// Number of 64-bit words of a position in device memory. They are the 4-word counter, the index in its block of four
-/// numbers, whether half a number is left, that half, and padding.
+/// Number of 64-bit words of a stream position in device memory. The words are the counter (4 words), the index of the
+/// next number in the counter's block, a flag that is set if half a number is left, this half, and padding.
 pub const NUMBERS: usize = 8;
 /// Number of 64-bit words in the keys of all rounds.
 pub const KEYS: usize = 2 * ROUNDS;
@@ -36,7 +36,7 @@ pub(super) fn block_of(counter: [u64; 4], keys: &[u64; KEYS]) -> [u64; 4] {
     [a, b, c, d]
 }
 
-/// How much of the random sequence a call uses.
+/// The part of the random sequence that a call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amount {
     /// Number of 64-bit numbers, or of halves of numbers if `halves` is set.
@@ -96,14 +96,14 @@ impl StreamPosition {
         self.advance(end);
     }
 
-    /// Advances the position by `numbers`, counted from the first number of the current block of four.
+    /// Sets the position to `numbers` numbers after the first number of the current block of four.
     fn advance(&mut self, numbers: u64) {
         self.counter = later(self.counter, numbers / 4);
         self.number = numbers % 4;
     }
 }
 
-/// Returns the counter that is `blocks` blocks later.
+/// Returns the counter of the block that is `blocks` blocks after the current one.
 #[inline]
 pub(super) fn later(counter: [u64; 4], blocks: u64) -> [u64; 4] {
     let mut carried = blocks;
@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn philox_block_matches_random123_test_vector() {
-        // This test vector has all bits set. It is from kat_vectors of Random123, for philox4x64 with 10 rounds.
+        // A test vector of the Random123 library (file `kat_vectors`, philox4x64 with 10 rounds). All bits of its key
+        // and counter are set.
         let ones = u64::MAX;
         assert_eq!(
             block([ones; 4], [ones; 2]),

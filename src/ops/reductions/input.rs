@@ -5,8 +5,8 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::Arguments;
 use pygpu_layout::Layout;
 
-/// Device code that computes a reduction's input elements, which are otherwise loaded from memory. The elements are
-/// indexed like those of a dense array, but this array has no memory.
+/// Device code that computes a reduction's input elements, which are otherwise loaded from memory. The input elements
+/// have the indices of a dense array's elements, but no memory is allocated for them.
 #[derive(Debug)]
 pub struct InputExpression {
     /// Number that identifies the expression in cache keys.
@@ -25,7 +25,7 @@ pub struct InputExpression {
 
 /// Input elements that are computed by an expression, with the operands of the expression.
 pub struct ComputedElements<'a> {
-    /// The layout of a dense array of these elements. No memory is allocated for this array.
+    /// The layout that a dense array of the computed elements would have. No memory is allocated for such an array.
     pub layout: &'a Layout,
     /// The dtype of the computed elements.
     pub dtype: DType,

@@ -37,11 +37,12 @@ pub const BLOCKS_OF_PACKS: u32 = 4;
 /// How the threads of a block are assigned to results. The fields are compiled into the kernel as constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockShape {
-    /// Number of columns of threads in a block. Each column computes one result or one pack of results.
+    /// Number of columns into which the threads of a block are divided. Each column computes one result or one pack of
+    /// results.
     pub places: u32,
     /// Number of threads per column.
     pub lanes: u32,
-    /// Whether adjacent threads compute the same result. If false, they compute adjacent results.
+    /// Whether adjacent threads compute the same result. If false, adjacent threads compute adjacent results.
     pub along: bool,
     /// Number of elements in a pack. If `along` is set, all elements of a pack belong to one result. Otherwise each
     /// element belongs to a different result.
@@ -60,7 +61,7 @@ impl BlockShape {
     }
 }
 
-/// Options of a reduction that its plan depends on.
+/// Options of a reduction on which the plan depends.
 #[derive(Clone, Copy, Debug)]
 pub struct ReductionOptions {
     /// The reduced axes as a bit set; bit 0 is the first axis.
@@ -97,7 +98,7 @@ pub struct ReductionPlan {
     pub splits: u32,
 }
 
-/// How much work a device runs concurrently.
+/// The number of threads and blocks that a device runs concurrently.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceCapacity {
     /// Number of threads per block.
@@ -173,8 +174,8 @@ fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
 /// Assigns threads to results for an input in which the elements of each result are adjacent in memory.
 fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let packs = count as u64 / u64::from(block.vector);
-    // If each result has few elements, one thread computes it. The cache lines are used completely, because adjacent
-    // threads read the remaining elements of these cache lines.
+    // If each result has few elements, one thread computes it. Each loaded cache line is still used completely, because
+    // adjacent threads read its remaining elements.
     if packs <= 2 * u64::from(block.each) {
         return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
@@ -199,7 +200,7 @@ impl ReductionPlan {
     pub fn second_block(&self, room: DeviceCapacity) -> BlockShape {
         let one = BlockShape { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
-        // If each result has few partial results, no more threads combine them than there is work for.
+        // If each result has few partial results, the number of threads that combine them is reduced accordingly.
         let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
         BlockShape { places: room.threads / lanes, lanes, ..block }

@@ -1,14 +1,15 @@
 // Reduces segments of an axis: PYGPU_LANES threads reduce one segment at one position of the other axes. A segment ends
-// before the start of the next segment. If the next start is not greater than its own start, a segment has only its
-// first element. The state is initialized with the first element, and the result of a segment with one element is this
-// element.
+// before the start of the next segment. A segment whose start is not less than the start of the next segment has only
+// its first element. The state is initialized with the first element, and the result of a segment with one element is
+// this element.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(const pygpu_element *array, const long long *starts,
                                                                        pygpu_result *out, unsigned long long results,
                                                                        unsigned long long segments, unsigned long long length,
                                                                        unsigned long long inner) {
     const unsigned lane = threadIdx.x % PYGPU_LANES;
     const unsigned long long abreast = PYGPU_THREADS / PYGPU_LANES;
-    // All threads of a block run this loop equally often, because they wait for each other at the barriers in it.
+    // All threads of a block run this loop equally often, because the loop contains barriers at which they wait for
+    // each other.
     for (unsigned long long first = blockIdx.x * abreast; first < results; first += gridDim.x * abreast) {
         const unsigned long long at = first + threadIdx.x / PYGPU_LANES;
         unsigned long long valid = 0;

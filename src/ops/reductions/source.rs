@@ -156,8 +156,8 @@ fn threads(block: BlockShape) -> String {
     )
 }
 
-/// Source fragments in which the two kernels of a reduction differ: the kernel that reduces the elements, and the
-/// kernel that combines partial results.
+/// The source fragments that differ between the two kernels of a reduction. The first kernel reduces the elements; the
+/// second one combines partial results.
 struct ReductionFragments<'a> {
     parameters: String,
     /// Code that is executed before the first element of a result is loaded.
@@ -287,8 +287,8 @@ pub fn second(row: &ReductionEntry, types: ReductionTypes, plan: &ReductionPlan,
         parameters.push_str(&format!(", {walk} kept"));
     }
     let store = format!("*(pygpu_result *)(out + {}) = pygpu_finish(sum[0], less);", offset(&kept, "kept", "at", OUT));
-    // The template's code for elements processes the partial results. A partial result already is a state, so it is not
-    // converted but joined into the thread's state.
+    // The second kernel reads partial results where the first one reads elements. A partial result already is a state,
+    // so the kernel joins it into the thread's state without a conversion.
     let more = "struct pygpu_packed { pygpu_state item[1]; };\n#define PYGPU_IS_BATCHED 0\n\
         static __device__ inline const pygpu_state &pygpu_convert(const pygpu_state &part) { return part; }\n\
         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"

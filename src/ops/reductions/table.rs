@@ -15,9 +15,9 @@ use pygpu_base::dtype::{DType, ScalarType};
 pub enum Computed {
     /// The type of the elements.
     Own,
-    /// The type of the elements, but at least 64 bits for integers.
+    /// The element type of the input; for integers, a type of at least 64 bits.
     Wide,
-    /// The type of the elements, but float64 for integers.
+    /// The element type of the input; for integers, float64.
     Real,
 }
 
@@ -35,7 +35,7 @@ pub enum ResultType {
 /// The initial value of the state's first member, before any element is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Neutral {
-    /// A neutral value of the operation, as C source.
+    /// The neutral element of the operation, as C source.
     Text(&'static str),
     /// The maximum of the type. The value only initializes the state; the reduction of an empty array has no result.
     Greatest,
@@ -54,20 +54,20 @@ pub struct ReductionEntry {
     pub output: ResultType,
     /// The C type of the state's first member.
     pub first: &'static str,
-    /// C declarations of the state's other members.
+    /// C declarations of the state's members after the first one.
     pub others: &'static str,
-    /// Maximum total size in bytes of the state's members, without up to two members of the element type.
+    /// Maximum total size in bytes of the state's members, not including two members of the element type.
     pub bytes: usize,
     /// The initial state, before any element is added: the value of the first member, and C source for the values of
     /// the other members. In this source, `at` is the smallest index of an element that can be added to the state.
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Code that adds element `{x}` to state `a`, if all elements in the state precede `{x}`. Empty if it is as cheap
-    /// to compute the state of `{x}` with `map` and join this state into `a` with `join`.
+    /// Code that adds element `{x}` to state `a`, if all elements in the state precede `{x}`. The text is empty if it
+    /// is as cheap to compute the state of `{x}` by `map` and to join this state into `a` by `join`.
     pub take: &'static str,
-    /// Code that adds the first `valid` elements of the array `x`, which has `N` elements, to state `a`. Empty if it is
-    /// as cheap to add the elements individually.
+    /// Code that adds the first `valid` elements of the array `x`, which has `N` elements, to state `a`. The text is
+    /// empty if it is as cheap to add the elements individually.
     pub batch: &'static str,
     /// Code that joins state `b` into state `a`.
     pub join: &'static str,
@@ -383,12 +383,12 @@ impl ReductionEntry {
         }
     }
 
-    /// Whether the function depends only on the elements' truth values.
+    /// Whether the result depends only on the elements' truth values, as for `all` and `any`.
     pub fn is_of_truths(&self) -> bool {
         self.output == ResultType::Fixed(ScalarType::Bool)
     }
 
-    /// Whether the reduction of no elements has a result.
+    /// Whether the reduction has a result if there are no elements to reduce.
     pub fn has_neutral(&self) -> bool {
         matches!(self.neutral.0, Neutral::Text(_))
     }

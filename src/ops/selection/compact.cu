@@ -13,13 +13,14 @@ typedef long long pygpu_long;
 
 struct alignas(16) pygpu_marks { unsigned word[4]; };
 
-// Returns in the lowest four bits which bytes of a word are not 0.
+// Returns a bit mask of the bytes of a word that are not 0; bit 0 stands for the lowest byte.
 static __device__ inline unsigned pygpu_some(unsigned word) {
     const unsigned high = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
     return ((high >> 7) * 0x01020408u) >> 24;
 }
 
-// Returns which of 16 elements are true; bit 0 is the first element. Elements outside the mask are not read.
+// Returns a bit mask of the true elements among 16 elements; bit 0 stands for the first element. Elements outside the
+// mask are not read.
 static __device__ inline unsigned pygpu_true(const unsigned char *mask, pygpu_long first, pygpu_long count) {
     unsigned bits = 0;
     if (first >= 0 && first + 16 <= count) {
@@ -59,8 +60,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
 #else
 
 // Returns the sum of the numbers `own` of all threads before this thread, and stores the sum over all threads in `all`.
-// A few threads each add up one row of numbers, and each thread then adds the sums of the rows before its own row. This
-// takes two barriers, and depends on no warp size.
+// The numbers are arranged in rows. A few threads each add up one row, and each thread then adds the sums of the rows
+// before its own row. This method takes two barriers, and does not depend on the warp size.
 #define PYGPU_ROW (PYGPU_THREADS > 256 ? 32 : 16)
 #define PYGPU_ROWS (PYGPU_THREADS / PYGPU_ROW)
 template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T *rows, T &all) {
@@ -136,8 +137,8 @@ typedef unsigned short pygpu_unit;
 typedef unsigned char pygpu_unit;
 #endif
 
-// Moves the elements of one tile. `listed` contains the positions in the tile that are true. `base` is the index of the
-// tile's first element in the mask, and negative if the tile begins before the mask.
+// Moves the elements of one tile. `listed` contains the positions in the tile at which the mask is true. `base` is the
+// index in the mask of the tile's first element; it is negative if the tile begins before the mask.
 static __device__ inline void pygpu_move(const unsigned short *listed, unsigned listed_count, pygpu_long base, pygpu_long start,
                                          char *array, char *values, pygpu_long step, const pygpu_walk &walk) {
     for (unsigned from = threadIdx.x; from < listed_count; from += PYGPU_THREADS * PYGPU_EACH) {
@@ -181,8 +182,9 @@ static __device__ inline void pygpu_move(const unsigned short *listed, unsigned 
 }
 
 // Task 0 copies the true elements of an array to `values`, task 1 assigns `values` to them, and task 2 computes their
-// indices. With `starts` a block has one tile. Otherwise one block has all tiles, and stores the number of true
-// elements in `told`. Values are assigned only if that number is `expected`.
+// indices. If `starts` is not null, each block processes one tile. Otherwise a single block processes all tiles, and
+// stores the number of true elements in `told`. Values are assigned only if the number of true elements equals
+// `expected`.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_move_true(
     const unsigned char *mask, pygpu_long count, pygpu_long head, const pygpu_long *starts, pygpu_long tiles, pygpu_long *told,
     char *array, char *values, pygpu_long step, pygpu_long expected, pygpu_walk walk) {

@@ -26,7 +26,7 @@ const SMALL: i64 = 2 * TILE;
 struct Mask {
     array: Array,
     count: i64,
-    /// Number of elements between the preceding multiple of 16 bytes and the mask's first element.
+    /// Number of elements by which the mask's first element follows an address that is a multiple of 16 bytes.
     head: i64,
 }
 
@@ -65,7 +65,7 @@ struct TileOffsets {
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // More blocks than fit into 32 bits would need more elements than fit into a device's memory.
+    // The conversion to 32 bits never fails: so many blocks would need more elements than fit into a device's memory.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }
@@ -102,7 +102,8 @@ impl TileOffsets {
     }
 }
 
-/// A kernel that takes, puts or finds elements at true positions, and its parameters besides the mask.
+/// A kernel that takes, puts or finds the elements at which a mask is true, and the kernel's parameters besides the
+/// mask.
 struct MaskMove<'a> {
     kernel: MaskKernel,
     /// The array whose elements are moved, and the offset of its first element; `None` if indices are computed.

@@ -11,14 +11,14 @@ const TEXT: &str = include_str!("compact.cu");
 
 static COMPILED: KernelFamily = KernelFamily::of_library(24);
 
-/// Determines what a kernel does at each position at which a mask is true.
+/// Determines the action of a kernel at each position at which a mask is true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MaskOperation {
-    /// Reads the element at the position.
+    /// Copies the array element at the position to the output.
     Take,
-    /// Stores a value at the position.
+    /// Assigns a value to the array element at the position.
     Put,
-    /// Stores the indices of the position.
+    /// Writes the indices of the position to the output.
     Find,
 }
 

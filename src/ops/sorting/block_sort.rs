@@ -13,8 +13,8 @@ use pygpu_memory::{Access, BlockUse};
 const TEXT: &str = include_str!("block_sort.cu");
 const NAME: &str = "pygpu_sort_rows";
 
-/// Maximum number of elements per block: `FEW` for short rows, so that many blocks run concurrently, otherwise `MANY`.
-/// Keys of 16 bytes, sorted together with their positions, need 40 KiB of shared memory.
+/// Maximum number of elements that one block sorts: `FEW` for short rows, so that many blocks run concurrently, and
+/// `MANY` for longer rows. Keys of 16 bytes, sorted together with their positions, need 40 KiB of shared memory.
 const FEW: i64 = 512;
 const MANY: i64 = 2048;
 
@@ -38,7 +38,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let function = COMPILED.function(stream.device(), &key, NAME, source)?;
     let blocks = (rows.rows as u64).div_ceil(capacity as u64 >> log);
     let shape = LaunchShape {
-        // More blocks than fit into 32 bits would need more elements than fit into a device's memory.
+        // The conversion to 32 bits never fails: so many blocks would need more elements than fit into a device's
+        // memory.
         grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
         block: [threads, 1, 1],
         shared: 0,

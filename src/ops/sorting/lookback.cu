@@ -1,4 +1,4 @@
-// Operations of warps, and the words by which blocks publish their counts.
+// Functions for communication within a warp, and the words in global memory by which blocks publish their counts.
 #if PYGPU_WARP == 64
 typedef unsigned long long pygpu_lanes;
 #define PYGPU_COUNT_LANES(lanes) ((unsigned)__popcll(lanes))
@@ -34,7 +34,8 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_YIELD() ((void)0)
 #endif
 
-// A word that a tile publishes: a count, and in the two bits above it whether it includes earlier tiles.
+// A word that a tile publishes: a count, and in the two bits above the count whether the count includes all earlier
+// tiles.
 #define PYGPU_SHIFT (8 * sizeof(pygpu_number) - 2)
 #define PYGPU_OF_TILE ((pygpu_number)1 << PYGPU_SHIFT)
 #define PYGPU_UP_TO_TILE ((pygpu_number)2 << PYGPU_SHIFT)

@@ -29,7 +29,7 @@ fn unsigned(bytes: usize) -> &'static str {
     }
 }
 
-/// Constants of a floating-point type that the conversion needs.
+/// Constants of a floating-point type, for the conversion between its elements and keys.
 struct Float {
     bytes: usize,
     /// The bit pattern of positive infinity.
@@ -106,7 +106,8 @@ impl Keys {
         };
         // Any byte other than 0 counts as true.
         let bits = if self.kind == ScalarType::Bool { "(pygpu_key)(element != 0)" } else { "element" };
-        // Inverting the key of a bool sets more bits than the lowest, so the others are cleared.
+        // For descending order the key of a bool is inverted. The inversion also sets the bits above the lowest one, so
+        // these bits are cleared.
         let back = if self.kind == ScalarType::Bool { " & 1" } else { "" };
         format!(
             "typedef pygpu_key pygpu_element;\n\
@@ -122,7 +123,7 @@ impl Keys {
         let Float { bytes, infinity } = *float;
         let (part, sign) = (unsigned(bytes), 1_u64 << (8 * bytes - 1));
         let (as_equal, turned) = (u8::from(self.as_equal), if self.descending { "~" } else { "" });
-        // This is the source of the NaN test of an element, and of the conversions between element and key.
+        // C source of the NaN test of an element, and of the conversions between element and key.
         let numbers = format!(
             "typedef {part} pygpu_part;\n\
              static __device__ inline bool pygpu_is_nan(pygpu_part bits) {{ return (bits & {below}ULL) > {infinity}ULL; }}\n\
@@ -136,8 +137,8 @@ impl Keys {
             below = sign - 1,
             nan = infinity | (infinity & infinity.wrapping_neg()) >> 1,
         );
-        // This is the largest key of an element other than NaN: that of infinity, or of negative infinity for
-        // descending order. Larger keys are NaN.
+        // The largest key of an element other than NaN is the key of infinity or, in descending order, of negative
+        // infinity. Every larger key is a NaN.
         let last = infinity | sign;
         let complex = format!(
             "static __device__ inline bool pygpu_has_nan(pygpu_element element) {{\n\

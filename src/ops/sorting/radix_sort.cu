@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(con
         if (own[i]) atomicAdd(&all[i], (pygpu_number)own[i]);
 }
 #else
-// Returns the sum of the numbers of all threads of the block before this one.
+// Returns the sum of the numbers that the preceding threads of the block pass.
 static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_number *shared) {
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     pygpu_number sum = own;
@@ -55,9 +55,10 @@ static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_n
     return sum - own;
 }
 
-// Returns the lanes of the warp with the same digit. A ballot finds the lanes with the first lane's digit. Each other
-// lane sets its bit in the word of its digit; before, all these words are 0. These atomic operations are slow only if
-// many lanes have the same digit, but that is then mostly the first lane's digit.
+// Returns the lanes of the warp with the same digit. A ballot finds the lanes whose digit is that of the first lane.
+// Every other lane sets its own bit in the word of its digit by an atomic operation; all these words are 0 before.
+// Atomic operations on one word are slow if many lanes have the same digit, but the first lane then mostly has this
+// digit too.
 static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *written, unsigned lane) {
     const bool is_first = digit == PYGPU_SHUFFLE(digit, 0);
     const pygpu_lanes with_first = PYGPU_BALLOT(is_first);
@@ -66,9 +67,9 @@ static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *wr
     return is_first ? with_first : *(volatile pygpu_lanes *)&written[digit];
 }
 
-// Returns the number of keys with this thread's digit in all earlier tiles. Several tiles are read at once, because
-// each read has a long latency. If positions are sorted too, only one tile is read at a time, because registers for
-// several reads would cost more time than the overlap of the reads saves.
+// Returns the number of keys in all earlier tiles whose digit is the one that this thread counts. Several tiles are
+// read at once, because each read has a long latency. If positions are sorted too, only one tile is read at a time,
+// because registers for several reads would cost more time than the overlap of the reads saves.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
     enum { at_once = PYGPU_PLACES ? 1 : 4 };
     pygpu_number before = 0;
@@ -93,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                      unsigned *ticket) {
     __shared__ unsigned digits[PYGPU_WARPS * 256];
     __shared__ pygpu_lanes written[PYGPU_WARPS * 256];
-    // Contains the keys, and later the positions.
+    // This shared memory contains the keys, and later the positions.
     __shared__ unsigned long long shared[PYGPU_TILE_WORDS];
     pygpu_key *const keys = (pygpu_key *)shared;
     __shared__ pygpu_number base[256], sums[PYGPU_WARPS];
@@ -176,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     base[tid] = before - begin;
     __syncthreads();
 #if PYGPU_PLACES
-    // The positions are read here, so that these reads overlap with the stores of the keys.
+    // The positions are read from global memory here, so that these reads overlap with the stores of the keys.
     pygpu_place own_place[PYGPU_EACH];
     pygpu_number target[PYGPU_EACH];
     if (!is_first) places_from += offset + start;

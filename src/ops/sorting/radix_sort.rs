@@ -23,8 +23,9 @@ const SWEEP: &str = "pygpu_sort_sweep";
 /// Threads per block: one for each value of a digit, which has 8 bits.
 const THREADS: i64 = 256;
 
-/// Number of blocks that a multiprocessor runs concurrently: first for sorts without positions, then for sorts with
-/// positions, which need more registers. The numbers were measured on an H200, like those of [`each`].
+/// Number of blocks that a multiprocessor runs concurrently. The first number is for sorts without positions; the
+/// second one is for sorts with positions, which need more registers. The numbers were measured on an H200, like those
+/// of [`each`].
 const BLOCKS: [u32; 2] = [4, 3];
 
 /// Number of bytes that a thread of the counting kernel loads at once.
@@ -33,7 +34,7 @@ const COUNTED_AT_ONCE: usize = 32;
 /// Number of blocks of the counting kernel per multiprocessor.
 const COUNTING: i64 = 4;
 
-/// Parameters of a sort, which are fixed before its launches.
+/// Parameters of a sort, which all its launches share.
 struct RadixSortPlan {
     with_places: bool,
     is_long: bool,
@@ -131,7 +132,7 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     };
     let keys = pairs(rows.keys.bytes() as i64, rows.values.filter(|_| !plan.with_places))?;
     let places = match plan.with_places {
-        // Positions are narrower between the passes than in the result.
+        // Between the passes, a position is stored in fewer bytes than in the result.
         true => Some(pairs(plan.number_bytes(), None)?),
         false => None,
     };

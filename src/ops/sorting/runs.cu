@@ -19,7 +19,7 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
         pygpu_number word = PYGPU_UP_TO_TILE;
         while (other >= 0 && (word = PYGPU_PEEK(&said[other])) == 0) PYGPU_YIELD();
         const pygpu_lanes whole = PYGPU_BALLOT(word >= PYGPU_UP_TO_TILE);
-        // The last count that is added is that of the nearest tile whose count includes earlier tiles.
+        // Counts are added backwards, up to and including the nearest tile whose count includes all earlier tiles.
         const bool counts = whole == 0 || lane <= PYGPU_FIRST_LANE(whole);
         pygpu_number sum = counts ? PYGPU_NUMBER_OF(word) : 0;
 #pragma unroll
@@ -29,8 +29,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-// Returns the number of runs that begin before a lane's pack in a round of a warp. Adds the number of runs that begin
-// in the whole round to `all`.
+// Returns the number of runs that begin before a lane's pack in a round of a warp. Also adds to `all` the number of
+// runs that begin in the whole round.
 static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
     const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
     unsigned before = 0;
@@ -80,7 +80,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
             if (i < valid) own[turn] = sorted[i];
         }
     }
-    // One bit for each element. The element before a pack was read by an adjacent lane, so it is in the cache.
+    // One bit for each element, which is set if a run begins at the element. The element before a pack was read by an
+    // adjacent lane, so this element is in the cache.
     unsigned begins = 0;
 #pragma unroll
     for (int round = 0; round < PYGPU_ROUNDS; round++) {

@@ -25,7 +25,8 @@ const THREADS: u32 = 256;
 /// Maximum size in bytes of the elements that one thread processes. The value is large because each block waits for the
 /// previous block, and more elements per thread mean fewer blocks.
 const BYTES_OF_THREAD: u64 = 128;
-/// Maximum number of elements that one thread processes, because each of them needs one bit of a 32-bit word.
+/// Maximum number of elements that one thread processes. The limit exists because each element needs one bit of a
+/// 32-bit word.
 const MOST_EACH: u64 = 32;
 
 /// Size of a pack in bytes.
@@ -38,13 +39,13 @@ fn each(dtype: DType) -> u64 {
 
 /// The runs of equal elements. The arrays have room for one run per element; only the first `total` entries are valid.
 pub(super) struct Runs {
-    /// The first element of each run.
+    /// The value of each run, i.e. its first element.
     pub(super) values: Array,
     /// The position of each run's first element, followed by the number of elements.
     pub(super) starts: Option<Array>,
     /// The index of each element's run, stored at the element's position before the sort.
     pub(super) inverse: Option<Array>,
-    /// The number of runs, which can be read after the kernel.
+    /// The number of runs, which the host can read after the kernel is complete.
     pub(super) total: Readback,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct RunOutputs<'a> {
     pub(super) starts: bool,
     /// The elements' positions before the sort, if `inverse` is requested.
     pub(super) places: Option<&'a Array>,
-    /// Whether each NaN is a separate run, instead of all NaNs forming one run.
+    /// Whether each NaN forms a separate run. If false, all NaNs form one run.
     pub(super) nan_apart: bool,
 }
 

@@ -2,8 +2,8 @@
 typedef unsigned long long pygpu_number;
 
 #if PYGPU_SEARCHES
-// PYGPU_HELD is the number of keys that fit into shared memory. If there are more keys, they are read from global
-// memory.
+// PYGPU_HELD is the maximum number of keys for which all keys are copied to shared memory. If there are more keys, they
+// are read from global memory.
 #if PYGPU_HELD
 #define PYGPU_KEY_AT(place) held[place]
 #define PYGPU_SORTED const pygpu_key *held

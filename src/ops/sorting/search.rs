@@ -32,15 +32,16 @@ const HELD: i64 = 8192;
 const FEW: i64 = 4096;
 /// Number of blocks per multiprocessor for kernels whose blocks first load shared memory.
 const BLOCKS: u64 = 8;
-/// Average length of a run of weights from which `THREADS` threads sum each run; 32 threads sum shorter runs.
+/// Minimum average length of the runs of weights for which `THREADS` threads sum each run. For shorter runs, 32 threads
+/// sum each run.
 const LONG: i64 = 128;
 /// Maximum number of blocks that sum one run of weights; `ENOUGH` is the total number of blocks that suffices to occupy
 /// the device.
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// Determines what a kernel does: it finds the positions of values, counts the found positions, or counts the values
-/// themselves.
+/// Determines the task of a search kernel: to find the positions of values, to count the found positions, or to count
+/// the values themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SearchVariant {
     searches: bool,

@@ -9,7 +9,7 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 
-/// Which outputs of a sort are requested, and in which order elements are sorted.
+/// Options of a sort: the requested outputs, and the order of the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SortOutputs {
     /// Whether to return the sorted elements.
@@ -29,8 +29,8 @@ pub struct Sorted {
 }
 
 /// Sorts the rows of an array. A sort that also returns positions is stable and treats -0 as equal to 0. A sort that
-/// returns no positions orders -0 before 0. For real parts, this would take precedence over the order of the imaginary
-/// parts; therefore complex numbers are always sorted with positions.
+/// returns no positions orders -0 before 0. Complex numbers are always sorted with positions: otherwise the order of -0
+/// and 0 in the real parts would take precedence over the order of the imaginary parts.
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.

@@ -19,7 +19,7 @@ pub struct UniqueOutputs {
     pub places: bool,
     /// Whether to return, for each element, the index of its value in `values`.
     pub inverse: bool,
-    /// Whether NaNs are distinct from each other.
+    /// Whether each NaN counts as a distinct value. If false, all NaNs count as one value.
     pub nan_apart: bool,
 }
 

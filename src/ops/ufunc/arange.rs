@@ -21,7 +21,8 @@ pub struct Spacing<'a> {
     /// The step between values if `parts` is 0; otherwise the difference between the ends, which the kernel divides by
     /// `parts`.
     pub step: &'a [u8],
-    /// Number of steps by which the kernel divides `step`, if a step would underflow; 0 otherwise.
+    /// Number of steps, if the step between values would underflow; the kernel then divides `step` by this number. 0
+    /// otherwise.
     pub parts: i64,
     /// Whether the last element is exactly `stop`.
     pub ends: bool,

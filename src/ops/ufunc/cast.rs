@@ -30,7 +30,7 @@ pub fn as_it_is() -> &'static UfuncEntry {
 /// The values that a cast writes.
 #[derive(Clone, Copy)]
 pub enum CastSource<'a> {
-    /// The elements of an array, broadcast to the target's shape.
+    /// The elements of a source array, which is broadcast to the target's shape.
     Array(&'a Array),
     /// The bytes of one element of the target's type, which the cast writes to all elements.
     Item(&'a [u8]),
@@ -81,7 +81,8 @@ fn cast_through_copy(target: &Array, source: CastSource<'_>, mask: Option<&Array
     copy::between(target, &made, stream)
 }
 
-/// Returns a copy of an array that a kernel cannot read while writing `target`, or `None` if no copy is needed.
+/// Returns a copy of an array if no kernel can read the array while it writes `target`, because the two overlap.
+/// Returns `None` if no copy is needed.
 fn copy_unless_disjoint(target: &Array, array: &Array, stream: &Stream) -> Result<Option<Array>> {
     let is_met = copy::may_overlap(target, array) && !copy::is_same_place(target, array);
     if !is_met && is_aligned(array) {
@@ -92,15 +93,16 @@ fn copy_unless_disjoint(target: &Array, array: &Array, stream: &Stream) -> Resul
     Ok(Some(made))
 }
 
-/// Whether each element is aligned. Fields of structured items may be unaligned.
+/// Whether each element is aligned. Elements of an array that is a field of structured elements may be unaligned.
 fn is_aligned(array: &Array) -> bool {
     let layout = array.layout();
     let places = layout.strides().fold(array.address() as i64, |places, stride| places | stride);
     places % layout.itemsize() == 0 || layout.is_empty()
 }
 
-/// Returns the type as which the kernel reads elements that need no conversion. The kernel would convert a 16-bit float
-/// to float and back, which does not preserve NaN payloads; therefore it reads a 16-bit integer instead.
+/// Returns the type as which the kernel reads elements that need no conversion. A kernel converts a 16-bit float to
+/// float and back, which does not preserve NaN payloads. The kernel therefore reads such an element as a 16-bit
+/// integer.
 fn same_bits(kind: ScalarType) -> ScalarType {
     match kind {
         ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::UInt16,

@@ -37,7 +37,7 @@ fn key(
 /// not change results.
 pub const ROUNDED: &str = "--fmad=false";
 
-/// Minimum compile-time weight of an expression whose computation takes as long as reading the operands.
+/// Compile-time weight from which the computation of an expression takes as long as reading its operands.
 const LONG: u8 = 8;
 
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];

@@ -25,7 +25,7 @@ fn place(key: LoopKey) -> &'static AtomicPtr<CachedLoopKernel> {
     &KNOWN[(mixed >> 56) as usize % PLACES]
 }
 
-/// Searches a linked list of cache entries for a key.
+/// Searches a linked list of cache entries for the kernel with the given key.
 #[inline]
 fn among(mut entry: *const CachedLoopKernel, key: LoopKey) -> Option<&'static Elementwise> {
     loop {

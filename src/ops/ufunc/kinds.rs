@@ -26,7 +26,7 @@ impl Kinds {
         Self(bits)
     }
 
-    /// Returns the types of two sets.
+    /// Returns the union of two sets of types.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::table::{Output, UfuncEntry, UfuncGroup};
 use pygpu_base::dtype::ScalarType::{self, *};
 
-/// Type of an operand, as far as type promotion distinguishes it.
+/// Type of an operand, with the distinctions that type promotion needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PromotionOperand {
     /// The type of an array or a NumPy scalar.
@@ -116,7 +116,7 @@ pub enum Casting {
 }
 
 impl Casting {
-    /// All rules with their names.
+    /// All casting rules, each with its name in NumPy.
     pub const ALL: [(&'static str, Self); 5] = [
         ("no", Self::No),
         ("equiv", Self::Equiv),
@@ -184,8 +184,9 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
     kinds
 }
 
-/// Whether the operand whose type the function fixes has an acceptable type. The result is true for functions without
-/// such an operand. The condition of `where` may have any type, because only its truth value matters.
+/// In some functions one operand has a fixed type. Returns whether the type of this operand in the call is acceptable.
+/// The result is true for functions without such an operand. The condition of `where` may have any type, because only
+/// its truth value matters.
 #[inline]
 fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
@@ -242,7 +243,7 @@ pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<Scalar
         return computed_by(group, kind);
     }
     let kinds = deciding(row, operands);
-    // If a type has its own loop, no loop that is tried earlier accepts that type.
+    // The loop for a type precedes all other loops that accept the type.
     if let [first, rest @ ..] = kinds.as_slice()
         && rest.iter().all(|kind| kind == first)
         && let Some(group) = row.group(*first)

@@ -22,7 +22,7 @@ const COMPLEX: &[ScalarType] = &[Complex64, Complex128];
 /// A group that rejects bool operands, for functions that NumPy does not define for bools.
 const NO_BOOL: UfuncGroup = with(BOOL, Output::Refused, "");
 
-/// C functions that the expressions of the entries use.
+/// Definitions of the C functions that the table's expressions call.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
 const PARTS: &str = include_str!("parts.h");
 const SPECIAL: &str = include_str!("special.h");
@@ -43,7 +43,7 @@ pub enum Output {
     Refused,
 }
 
-/// Group of loops that differ only in their type.
+/// Group of loops, i.e. implementations of a function for one type each, that differ only in this type.
 #[derive(Debug)]
 pub struct UfuncGroup {
     /// The types of the loops.
@@ -54,8 +54,8 @@ pub struct UfuncGroup {
     pub text: &'static str,
     /// The type and the expression of a second result, if there is one.
     pub second: Option<(Output, &'static str)>,
-    /// Approximate NVRTC compile time of one expression in milliseconds, if above 2. Expressions with a high weight are
-    /// unrolled less.
+    /// Approximate time in milliseconds that NVRTC needs to compile the expression once; 0 if the time is below 2 ms.
+    /// Expressions with a high weight are unrolled less.
     pub weight: u8,
 }
 
@@ -92,7 +92,7 @@ pub struct UfuncEntry {
     pub name: &'static str,
     /// Number of operands.
     pub inputs: usize,
-    /// The loops of the function.
+    /// The loops of the function, i.e. its implementations for several types.
     pub groups: &'static [UfuncGroup],
     /// C functions that the loops' expressions use.
     pub preamble: &'static str,
@@ -109,7 +109,7 @@ pub struct UfuncEntry {
 }
 
 impl UfuncEntry {
-    /// An entry without a name and loops.
+    /// An entry without a name and without loops, from which other entries are derived.
     pub const EMPTY: Self = Self::of("", 1, "");
 
     /// Adds the texts of the definitions that the loops' expressions use, unless the list contains them already.
@@ -120,7 +120,7 @@ impl UfuncEntry {
         }
     }
 
-    /// Returns the group that contains a loop for a type.
+    /// Returns the group of loops that contains the loop for a type.
     #[inline]
     pub fn group(&self, kind: ScalarType) -> Option<&UfuncGroup> {
         self.groups.iter().find(|group| group.kinds.contains(kind))
@@ -269,7 +269,7 @@ macro_rules! comparison {
     };
 }
 
-/// Real functions that exist in C.
+/// Functions of real numbers that exist in C's mathematical library.
 macro_rules! real {
     ($name:literal $summary:literal $text:literal $weight:literal) => {
         row!($name 1 $summary ""; same(REAL, $text).weighs($weight))

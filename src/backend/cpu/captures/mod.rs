@@ -42,7 +42,8 @@ pub struct CaptureRegistry {
     graphs: BTreeMap<usize, GraphWork>,
     /// Bodies of conditional operations by handle. The conditional operations own the bodies.
     bodies: BTreeMap<usize, Weak<GraphBody>>,
-    /// Conditions by handle. A condition is owned by its creator and by the conditional operations that use it.
+    /// Conditions of graphs, by handle. A condition is owned by the caller that created it and by the conditional
+    /// operations that use it.
     conditions: BTreeMap<u64, Weak<ConditionValue>>,
 }
 
@@ -55,8 +56,8 @@ struct CpuCapture {
     work: Vec<Arc<Operation>>,
     /// Index of the last operation of each stream in the capture.
     last: BTreeMap<usize, usize>,
-    /// Handle and body that receive the captured operations, if the stream captures the body of a conditional
-    /// operation.
+    /// If the capture fills the body of a conditional operation: the handle of this body, and the body, which receives
+    /// the captured operations.
     body: Option<(usize, Arc<GraphBody>)>,
 }
 
@@ -84,7 +85,7 @@ impl Captures {
         if self.is_any() { self.lock().next(operation, stream) } else { Ok(None) }
     }
 
-    /// Returns an error if the stream takes part in no capture.
+    /// Returns an error unless the stream takes part in a capture.
     pub fn next_or_refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         self.lock().capture_of(operation, stream).map(drop)
     }
@@ -240,7 +241,7 @@ impl Captures {
     }
 
     pub fn destroy(&self, operation: &'static str, handle: usize) -> Result<()> {
-        // The work is dropped after the lock is released, because the drop may free an array.
+        // The graph's work is dropped after the lock is released, because the drop may free an array.
         let graph = self.lock().graphs.remove(&handle);
         graph.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
@@ -279,7 +280,7 @@ impl CaptureRegistry {
         known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {}", handle.0)))
     }
 
-    /// Registers a condition under its handle.
+    /// Stores a condition in the table, so that it can be found by its handle.
     pub fn enter_condition(&mut self, cell: &Arc<ConditionValue>) {
         self.conditions.retain(|_, known| known.strong_count() != 0);
         self.conditions.insert(cell.handle().0, Arc::downgrade(cell));
@@ -335,7 +336,7 @@ fn is_default(stream: StreamHandle) -> bool {
     matches!(stream, StreamHandle(0 | 1))
 }
 
-/// Returns the handle of a stream by its number. The handle also encodes whether the stream is non-blocking.
+/// Returns the handle of the stream with the given number. The handle also encodes whether the stream is non-blocking.
 pub fn stream_handle(number: usize, non_blocking: bool) -> StreamHandle {
     StreamHandle(number * 2 + usize::from(non_blocking))
 }

@@ -11,7 +11,7 @@ use pygpu_base::error::Result;
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
-    /// Prepares the operation at the start of a launch, before the work of any operation.
+    /// Prepares the operation at the start of a graph launch, before any operation of the graph is executed.
     pub first: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
@@ -28,8 +28,8 @@ pub struct ConditionValue {
 }
 
 impl ConditionValue {
-    /// Creates a condition. Each launch resets the value to `default`; if `default` is `None`, the value of the
-    /// previous launch stays.
+    /// Creates a condition. Each launch of the graph resets the condition's value to `default`. If `default` is `None`,
+    /// the value stays as the previous launch has left it.
     pub fn new(default: Option<u32>) -> Self {
         Self { number: AtomicU32::new(default.unwrap_or_default()), default }
     }

@@ -36,12 +36,13 @@ pub fn attribute(number: i32) -> Option<i32> {
         97 => SHARED_BYTES_OPTIN.cast_signed(),
         9 => CONSTANT_BYTES,
         10 => WARP_SIZE,
-        // This is the maximum pitch of a copy in bytes; the host has no limit.
+        // Attribute: maximum pitch of a copy in bytes, which the host does not limit.
         11 => i32::MAX,
         12 | 82 => REGISTERS,
         13 => clock_rate(),
         16 => processors(),
-        // This is the number of threads per multiprocessor: a processor runs one block at a time.
+        // Attribute: maximum number of threads on a multiprocessor. The value is that of one block, because a processor
+        // of the host runs one block at a time.
         39 => THREADS_PER_BLOCK,
         106 => 1,
         38 => cache_bytes(),
@@ -49,11 +50,11 @@ pub fn attribute(number: i32) -> Option<i32> {
         51 => CACHE_LINE,
         75 => COMPUTE_CAPABILITY.0,
         76 => COMPUTE_CAPABILITY.1,
-        // This is the ratio of float to double performance.
+        // Attribute: ratio of float to double performance.
         87 => 2,
-        // The device is the host. It is integrated; its memory is mapped, managed and concurrently accessible, with a
-        // unified address space, host atomics and host page tables. It supports cooperative launches and the preemption
-        // of kernels.
+        // The device is the host. Therefore it is integrated; its memory is mapped, managed and concurrently
+        // accessible, with a unified address space, host atomics and host page tables. It supports cooperative launches
+        // and the preemption of kernels.
         18 | 19 | 41 | 79 | 80 | 83 | 86 | 88..=91 | 95 | 99..=101 | 113 => 1,
         // A launch is complete when it returns, so there are no concurrent kernels or copies, no priorities and no time
         // limit. There is also no PCI address, ECC, multi-GPU board, memory pool, or shareable handle.
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_attribute_named_by_pycuda_has_a_value() {
-        // Attribute 44 concerns arrays and is deprecated in CUDA.
+        // CUDA deprecates attribute 44, a limit for arrays, and the host has no value for it.
         let without: Vec<i32> = (1..=115).filter(|&number| attribute(number).is_none()).collect();
         assert_eq!(without, [44]);
         assert_eq!((attribute(0), attribute(-1), attribute(100_000)), (None, None, None));

@@ -80,7 +80,8 @@ pub fn memory() -> Option<MemoryInfo> {
     from_file().or_else(from_system).map(container::within)
 }
 
-/// Finds the line that begins with this name, such as `MemTotal: 65536 kB`, and returns its number of bytes.
+/// Finds the line of `/proc/meminfo` that begins with this name, such as `MemTotal: 65536 kB`, and returns its value in
+/// bytes.
 fn field(text: &str, name: &str) -> Option<usize> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = value.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -60,8 +60,8 @@ fn spelled(option: &CompileOption) -> Option<String> {
     })
 }
 
-/// Options that take a path to a header file or folder, in the same argument or in the next one. The compiler reports
-/// the files that it reads because of these options.
+/// Options with the path of a header file or folder, in the same argument or in the next one. PyGPU accepts them,
+/// because the compiler reports which files it reads because of them.
 const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
 
 /// Returns fingerprints of the files that a compilation read, or `None` if they cannot be determined.
@@ -84,8 +84,8 @@ fn read(request: &CompileRequest<'_>, included: &IncludedFile, begun: SystemTime
 const NO_PTX: &str = "\n(the cpu backend has no PTX: put inline assembly of a GPU behind #ifndef __PYGPU_CPU__)";
 const NO_LAUNCHES: &str = "\n(on the cpu backend a kernel cannot launch kernels: dynamic parallelism is for CUDA)";
 
-/// Appends a note to the log if options for nvcc's assembler were passed. Such options request output that the CPU
-/// backend cannot produce.
+/// Appends a note to the log if options for nvcc's assembler were passed. These options (`-Xptxas`) request output that
+/// the CPU backend cannot produce.
 fn with_note(mut log: String, options: &[CompileOption]) -> String {
     if options.contains(&CompileOption::Verbose) {
         log.push_str(

@@ -18,7 +18,7 @@ pub type InterruptCheck = fn() -> Option<Raised>;
 static QUESTION: ForkSafeOnce<InterruptCheck> = ForkSafeOnce::new();
 
 thread_local! {
-    /// The exception. It is stored from the interrupt check until the end of the launch on the same thread.
+    /// The exception that the interrupt check returned. It is stored until the launch on the same thread ends.
     static RAISED: RefCell<Option<Raised>> = const { RefCell::new(None) };
 }
 

@@ -41,7 +41,7 @@ fn host() -> &'static HostEnvironment {
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
             kept: settings.cache_folder(),
-            // An invalid value was already rejected when the backend was opened, so it cannot occur here.
+            // An invalid value of the environment variable was already rejected when the backend was opened.
             order: order_of(settings).unwrap_or_default(),
             options: settings
                 .text(Variable::CPU_OPTIONS)
@@ -168,7 +168,8 @@ impl CapturedArguments {
 /// The host has no contexts, so all methods are the defaults.
 impl Contexts for Cpu {}
 
-/// On the CPU, kernels run one after another, so launch attributes are ignored.
+/// Launch attributes only affect how kernels run concurrently. On the CPU, kernels run one after another, so attributes
+/// are ignored.
 impl Launches for Cpu {
     unsafe fn launch_with(
         &self,
@@ -311,7 +312,8 @@ impl Programs for Cpu {
             shared_per_block_optin: SHARED_BYTES_OPTIN,
             cooperative: true,
             clusters: false,
-            // A processor runs one block at a time.
+            // A multiprocessor has as many resident threads as one block, because a processor of the host runs one
+            // block at a time.
             threads_per_multiprocessor: THREADS_PER_BLOCK.cast_unsigned(),
         })
     }

@@ -124,13 +124,13 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
         CompileOption::NoWarnings => "--disable-warnings".to_owned(),
         CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-        // The compiled code must then be linked (module `linking`).
+        // Relocatable code is not complete: the module `linking` must link it.
         CompileOption::Relocatable(true) => "--relocatable-device-code=true".to_owned(),
         CompileOption::Own(text) => match text.trim_start_matches('-') {
             // Kernel sources contain no host functions, so every function may be compiled for the device.
             "expt-relaxed-constexpr" => "--device-as-default-execution-space".to_owned(),
-            // These options are not needed: each launch names its stream, so the code needs no default stream, and
-            // NVRTC always enables device lambdas.
+            // NVRTC needs neither of these options. PyGPU passes a stream to each launch, so the option for the default
+            // stream has no effect, and NVRTC always enables device lambdas.
             "expt-extended-lambda" | "extended-lambda" => return Ok(None),
             word if word.starts_with("default-stream") => return Ok(None),
             _ => text.clone(),

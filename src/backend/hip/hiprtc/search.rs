@@ -1,5 +1,5 @@
-//! Searches for hiprtc. The places are, in this order, the files that the caller provides, the runtime's folder, ROCm's
-//! folder, the system's loader, and finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
+//! Searches for hiprtc. The search covers, in this order, the files that the caller provides, the runtime's folder,
+//! ROCm's folder, the system's loader, and finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const NAMES: [&str; 2] = ["hiprtc0700.dll", "hiprtc0600.dll"];
 fn names(runtime: &str) -> Vec<&'static str> {
     let version = runtime.rsplit_once("libamdhip64").map_or("", |(_, rest)| rest);
     let mut names = NAMES.to_vec();
-    // The sort is stable, so the other names stay in order, newest first.
+    // The sort is stable, so the names without the runtime's major version stay in order, newest first.
     let suits = |name: &str| {
         name.strip_prefix("libhiprtc").is_some_and(|own| own == version || version.starts_with(&format!("{own}.")))
     };

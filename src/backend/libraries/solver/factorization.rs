@@ -2,7 +2,7 @@
 
 use super::Element;
 
-/// A factorization, or a computation with its result.
+/// A kind of matrix factorization, or of a computation that uses the result of a factorization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactorizationKind {
     /// LU factorization. It overwrites `a` with the factors, and writes the pivots.
@@ -134,7 +134,7 @@ pub type ArraySpec = (ArrayRole, usize, bool);
 /// A factorization of a batch of column-major matrices, stored consecutively.
 #[derive(Clone, Copy, Debug)]
 pub struct Factorization {
-    /// Which factorization to compute.
+    /// The kind of factorization to compute.
     pub what: FactorizationKind,
     /// Element type of the matrices.
     pub element: Element,

@@ -158,7 +158,7 @@ impl Element {
         }
     }
 
-    /// Returns the value of the type in both vendors' headers.
+    /// Returns the enum value by which both vendors' headers denote the type.
     const fn number(self) -> u32 {
         match self {
             Self::Float32 => 0,
@@ -269,7 +269,8 @@ impl Solver {
         }
     }
 
-    /// Destroys the library objects of a handle. Some of them may not have been created.
+    /// Destroys the library objects of a handle. If the creation of the handle failed, some of these objects do not
+    /// exist.
     fn end(&self, handle: &SolverHandle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
         let all = [

@@ -12,7 +12,7 @@ struct Move {
     VALUE
 };
 
-// Returns the index of a unit along the last axis.
+// Returns the index that a unit has along the last axis.
 __device__ inline move_u64 along_last(const Move &move, Number number) { return move.axes.index(number, DIMS - 1); }
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_flat(Move move) {

@@ -1,5 +1,6 @@
 // Long rows: a block copies THREADS * EACH units of one row, and computes the row's address once. With AGAIN, blocks
-// process the same part of all rows before the next part, so that rows with the same source find it in the caches.
+// process the same part of all rows before the next part, so that rows with the same source find this source in the
+// caches.
 #define EACH (UNIT < 16 ? 8 : 4)
 
 struct Move {

@@ -1,6 +1,6 @@
 // Copies like flat.cu, but along one axis a table contains byte offsets: in the source (`a[indices]`), or with WRITTEN
-// in the target (`a[indices] = b`). In the latter, SKIPPED marks an assignment that a later one to the same position
-// replaces. With DIRECT the table is the contiguous index array of a single axis.
+// in the target (`a[indices] = b`). With WRITTEN, the offset SKIPPED marks an assignment that a later assignment to the
+// same position replaces. With DIRECT the table is the contiguous index array of a single axis.
 #define EACH 4
 #define SKIPPED ((move_i64)1 << 63)
 

@@ -22,7 +22,8 @@ struct Move {
     Axes axes;                 // the axes along which planes repeat
 };
 
-// Returns word `w` of row `j` of the transposed square. Both indices are known at compile time.
+// Returns word `w` in row `j` of the transposed square. Both indices are known at compile time, so the words stay in
+// registers.
 __device__ inline move_u32 turned(const Vector *read, int j, int w) {
 #if UNIT >= 4
     return read[w / (UNIT / 4)].word[j * (UNIT / 4) + w % (UNIT / 4)];
@@ -43,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_squares(Move move) {
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
         move_u32 plane = move.tiles.quotient(block);
         move_u32 tile = block - plane * move.tiles.length;
-        // Blocks that run concurrently process a square of tiles, and thus long contiguous ranges of source and target.
+        // The order of blocks is such that concurrent blocks process a square of tiles, and thus long contiguous ranges
+        // of source and target.
         move_u32 strip = move.strip.quotient(tile), place = tile - strip * move.strip.length;
         move_u32 left = (move_u32)move.tiles_y - strip * GROUP, rows = left < GROUP ? left : GROUP;
         move_u32 tile_y = strip * GROUP + place % rows, tile_x = place / rows;

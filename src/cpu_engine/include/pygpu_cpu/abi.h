@@ -40,8 +40,8 @@ enum {
 
 // An OS thread that works on a launch, with the data that the process's signal handlers use.
 struct pygpu_cpu_guarded {
-    // Called by the process's signal handler. Returns only if the signal does not concern the kernel, or only requested
-    // a check of the launch.
+    // The process's signal handler calls this function. The function returns only if the signal does not concern the
+    // kernel, or only requested a check of the launch.
     void (*signalled)(struct pygpu_cpu_guarded *, int number, const void *information, const void *context);
     struct pygpu_cpu_guarded *outer;
 };
@@ -120,13 +120,13 @@ struct pygpu_cpu_task {
     unsigned is_whole;  // whether `run` runs all threads of a block in loops (regions.h)
 };
 
-// Threads that run consecutively: the index of the first thread, its number within the block, and the number of
-// threads.
+// A row of threads, which run one after another: the three-dimensional index of the first thread, its linear number
+// within the block, and the number of threads in the row.
 struct pygpu_cpu_row {
     unsigned x, y, z, thread, length;
 };
 
-// Input and output of one lane in a warp operation. Stored on the lane's stack while the lane waits.
+// Input and output of one lane in a warp operation. The structure is on the lane's stack while the lane waits.
 struct pygpu_cpu_lane {
     const void *in;
     void *out;
@@ -150,7 +150,7 @@ void pygpu_cpu_warp(struct pygpu_cpu_warp_call *);
 unsigned pygpu_cpu_lane_id(void);
 void pygpu_cpu_yield(void);
 const struct pygpu_cpu_row *pygpu_cpu_rows(unsigned *rows, unsigned *threads);
-// Allocates memory. The blocks must be freed in the reverse order of their allocation.
+// Allocates memory for variables of a block's threads. Allocations must be freed in the reverse order.
 void *pygpu_cpu_room(unsigned long long bytes);
 void pygpu_cpu_room_back(void *);
 void *pygpu_cpu_dynamic_shared(void);

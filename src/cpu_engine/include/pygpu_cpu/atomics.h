@@ -4,14 +4,15 @@
 
 namespace pygpu_cpu {
 
-// Stores operation(old value) and returns the old value.
+// Atomically replaces a value by operation(old value), and returns the old value.
 template <class T, class Operation> T atomic_update(T *address, Operation operation) {
     T before, after;
     __atomic_load(address, &before, __ATOMIC_RELAXED);
     do {
         after = operation(before);
         if (!__builtin_memcmp(&after, &before, sizeof(T))) {
-            // A thread that repeats an update without a change waits for another thread.
+            // A thread whose updates repeatedly change nothing probably waits for another thread, so other threads must
+            // run.
             unchanged();
         }
     } while (!__atomic_compare_exchange(address, &before, &after, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
@@ -57,7 +58,7 @@ template <class T> T atomicCAS_system(T *address, pygpu_cpu::given<T> compare, p
     return atomicCAS(address, compare, value);
 }
 
-// The condition of a conditional graph node. The handle is the address of the condition's value.
+// The condition of a conditional graph node, which kernels set. The condition's handle is the address of its value.
 typedef unsigned long long cudaGraphConditionalHandle;
 extern "C" inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned number) {
     __atomic_store_n(reinterpret_cast<unsigned *>(handle), number, __ATOMIC_RELAXED);

@@ -63,7 +63,7 @@ public:
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        // An attached debugger stops the process here, at the failure.
+        // If a debugger is attached, this trap stops the process at the failure.
         if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(code, text);
         leave();
@@ -89,8 +89,8 @@ public:
         threads[current].state = State::at_barrier;
         if (meeting.arrived == living) {
             open_barrier();
-            // The last thread to arrive continues immediately. open_barrier put it on the list of ready threads
-            // together with the others, so this thread is removed from the list.
+            // The last thread to arrive continues immediately. open_barrier has put all threads at the barrier,
+            // including this one, on the list of ready threads. The current thread is removed from this list.
             take_off_the_list(current);
         } else {
             leave();
@@ -118,7 +118,8 @@ public:
         }
     }
 
-    // Lets other threads run, first those that have not started, because this thread may wait for one of them.
+    // Lets other threads run, because this thread may wait for one of them. Threads that have not started yet run
+    // first.
     void yield() {
         if (launch.failed()) leave();
         if (launch.task->is_whole) {
@@ -177,7 +178,8 @@ public:
     const char *shared_end() const { return shared_map + shared_map_bytes; }
     const pygpu_cpu_host *host() const { return launch.shape->host; }
     bool failed() const { return launch.failed(); }
-    // Called from a signal handler. Leaves the kernel's code, either permanently or for an interrupt check.
+    // Called from a signal handler. Leaves the kernel's code by a switch to the scheduler's stack, either permanently
+    // or for an interrupt check.
     void leave_text() { leave_to_scheduler(); }
 
     // Runs the interrupt check on the launching thread, if the user pressed Ctrl-C.
@@ -221,7 +223,7 @@ private:
         if (launch.failed()) stacks.reset();
     }
 
-    // Runs the block on a separate stack, because a failure abandons the stack.
+    // The block runs on a separate stack, because a failure of the kernel abandons the stack with all its frames.
     void run_whole_block() {
         fill_shared();
         Fiber *fiber = stacks.take();
@@ -296,8 +298,8 @@ private:
 #ifndef PYGPU_CPU_ASAN
         if (ready_count && !(unstarted_first && started < count) && !asked && !launch.failed()) {
             Fiber *fiber = running;
-            // Until the switch is complete, no signal handler may leave the kernel: the current stack is not that of
-            // `running`.
+            // Until the switch is complete, no signal handler may leave the kernel: `running` already is the next
+            // fiber, but the current stack still is that of the previous fiber.
             busy = true;
             take_next();
             running = threads[current].fiber;
@@ -314,7 +316,8 @@ private:
         __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
 #endif
         pygpu_cpu_switch(&fiber->at, main_at);
-        // The flag is still set if another fiber switched directly to this fiber.
+        // If another fiber switched directly to this fiber in `leave`, that fiber has set `busy`. This fiber must clear
+        // `busy`, because otherwise no signal handler may leave the kernel.
         busy = false;
         arrive();
     }
@@ -362,8 +365,8 @@ private:
         threads[current].state = State::ended;
         living--;
         warps[w].living &= ~(Lanes(1) << current % WARP);
-        // Ended threads are not waited for. If this thread was the last one that the others waited for, they continue
-        // now.
+        // The remaining threads do not wait for a thread that has ended. If they only waited for this thread, they
+        // continue now.
         if (meeting.arrived && meeting.arrived == living) open_barrier();
         for (unsigned lane = 0; lane < WARP && warps[w].waiting; lane++)
             if (warps[w].waiting >> lane & 1)

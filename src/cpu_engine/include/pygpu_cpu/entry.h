@@ -24,7 +24,7 @@ template <class T> struct kind<T *> { static constexpr char value = 'p'; };
 
 template <class... A> struct parameters {
     static constexpr unsigned count = sizeof...(A);
-    // One extra entry, because an array must not be empty.
+    // The array has one extra entry, because C++ has no empty arrays.
     static constexpr pygpu_cpu_parameter table[count + 1] = {{sizeof(A), alignof(A), kind<A>::value}..., {0, 1, 0}};
     static constexpr unsigned offset(unsigned index) {
         unsigned end = 0;

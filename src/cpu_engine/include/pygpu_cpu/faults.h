@@ -21,14 +21,16 @@ public:
         if (!(shape.flags & PYGPU_CPU_SHUFFLED)) return;
         is_plain = false;
         unsigned long long mixed = (shape.seed + 1) * 0x9e3779b97f4a7c15ull;
-        // If the factor and the count have no common divisor, `place` returns every index once.
+        // For a random order, indices are multiplied by a factor. If the factor and the count have no common divisor,
+        // `place` returns every index once.
         factor = (mixed >> 33) % count;
         while (divisor(factor, count) != 1) factor++;
         offset = (mixed & 0x7fffffff) % count;
     }
     unsigned long long place(unsigned long long number) const {
         if (__builtin_expect(is_plain, 1)) return number;
-        // For the reverse order of a large number of blocks, the product would overflow.
+        // The reverse order is computed without a multiplication, because the product would overflow for a large number
+        // of blocks.
         return factor == count - 1 ? (offset + count - number) % count : (number * factor + offset) % count;
     }
 

@@ -15,7 +15,8 @@ unsigned long long instruction_of(const void *context) {
 #endif
 }
 
-// Returns the address after the call of the interrupted function, which has pushed nothing on the stack.
+// Returns the address of the instruction after the call of the interrupted function. The function must not have pushed
+// anything on the stack yet.
 unsigned long long caller_of(const void *context) {
     const ucontext_t *at = static_cast<const ucontext_t *>(context);
 #if defined(__linux__) && defined(__x86_64__)
@@ -42,8 +43,9 @@ Processor &Guarded::self() { return static_cast<Processor &>(*this); }
 bool Guarded::may_leave(unsigned long long instruction, const void *context) const {
     if (!in_text || busy) return false;
     if (!instruction || own_place(instruction)) return true;
-    // printf and realloc hold locks while they call a copy function. The kernel is therefore left inside a copy
-    // function only if the kernel itself called that function.
+    // After a fault, the handler may abandon the kernel inside a copy function such as memcpy only if the kernel itself
+    // called that function. If printf or realloc called it, the C library's lock that they hold would never be
+    // released.
     int kind = self().host()->is_plain(instruction);
     return kind == PYGPU_CPU_COMPUTES || (kind == PYGPU_CPU_COPIES && own_place(caller_of(context)));
 }
@@ -55,7 +57,8 @@ void Guarded::on_signal(pygpu_cpu_guarded *guarded, int number, const void *info
 void Guarded::signalled(int number, const siginfo_t *information, const void *context) {
     unsigned long long instruction = instruction_of(context);
     if (number == self().host()->nudge) {
-        // Another thread failed. If this kernel cannot be left at this instruction, that thread sends the signal again.
+        // Another thread failed. If this thread cannot abandon the kernel at this instruction, the thread that failed
+        // sends the signal again.
         if (self().failed() && may_leave(instruction, context)) self().leave_text();
         return;
     }
@@ -68,7 +71,8 @@ void Guarded::signalled(int number, const siginfo_t *information, const void *co
     }
     // A signal that another process or raise() has sent is not a fault of the kernel.
     if (information->si_code <= 0) return tell_the_end(number);
-    // After a call of an invalid function pointer, no function that could hold a lock is running.
+    // If the fault is a call of an invalid function pointer, no function that could hold a lock is running, so the
+    // kernel may be abandoned.
     bool is_call = in_text && !busy && (number == SIGSEGV || number == SIGBUS) && (unsigned long long)information->si_addr == instruction;
     if (!is_call && !may_leave(instruction, context)) return tell_the_end(number);
     fault.code = information->si_code;
@@ -141,7 +145,7 @@ void run_thread(const pygpu_cpu_task *task) {
     } catch (...) {
         snprintf(what, sizeof what, "an exception that nobody caught");
     }
-    // `fail` never returns, so it is called only after the catch block has ended.
+    // `fail` never returns. It is therefore called only after the catch block has ended, which frees the exception.
     uint3 b = pygpu_cpu_block_index, t = here->index();
     here->fail(PYGPU_CPU_FAULT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", here->kernel(), b.x, b.y, b.z, t.x, t.y, t.z, what);
 #else

@@ -40,7 +40,8 @@ __attribute__((visibility("hidden"), used)) void pygpu_cpu_fiber_main(void);
 #endif
 #define PYGPU_CPU_LABEL(name) ".globl " PYGPU_CPU_SYMBOL(name) "\n" PYGPU_CPU_HIDE(name) PYGPU_CPU_SYMBOL(name) ":\n"
 
-// Only callee-saved registers are saved, because for the compiler the switch is an ordinary function call.
+// The switch saves only callee-saved registers: for the compiler it is an ordinary function call, after which other
+// registers are undefined.
 #if defined(__x86_64__) && !defined(PYGPU_CPU_UCONTEXT)
 __asm__(".text\n.p2align 4\n" PYGPU_CPU_LABEL(pygpu_cpu_switch)
         "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
@@ -75,7 +76,8 @@ static void *pygpu_cpu_fresh(char *top) {
 }
 #else
 #include <ucontext.h>
-// Slow implementation for all other processors. A context is stored at the top of its stack.
+// Slow implementation of the switch for all other processors. The context of a fiber is stored at the top of the
+// fiber's stack.
 extern "C" void pygpu_cpu_switch(void **save, void *to) {
     ucontext_t here;
     *save = &here;
@@ -148,7 +150,7 @@ public:
         fiber->next_free = free_;
         free_ = fiber;
     }
-    // Marks all fibers as unused.
+    // Marks all fibers as unused, so that the next block can use their stacks.
     void reset() {
         free_ = nullptr;
         for (Block *block = blocks_; block; block = block->next)

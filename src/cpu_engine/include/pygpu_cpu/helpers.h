@@ -25,7 +25,8 @@ void Launch::fail(int why, const char *text, unsigned long long place) {
     __atomic_store_n(&code, why, __ATOMIC_RELEASE);
 }
 
-// Sends a signal to a thread whose kernel never checks the launch. The caller repeats this until the thread stops.
+// Sends a signal to a thread, because its kernel may run forever without a check whether the launch has failed. The
+// caller repeats the signal until the thread stops.
 void nudge(const Launch &launch, pthread_t thread) {
     if (launch.shape->host) pthread_kill(thread, launch.shape->host->nudge);
 }
@@ -59,7 +60,8 @@ void *help(void *argument) {
     return nullptr;
 }
 
-// Called when a launch has run longer than it takes to start threads, or when a block waits for another block.
+// Starts helper threads. Called when a launch has run longer than it takes to start threads, or when a block waits for
+// another block.
 void Launch::call_helpers() {
     Held held(lock);
     if (asked_for_helpers) return;

@@ -164,8 +164,8 @@ PYGPU_CPU_FUNCTION unsigned umax(unsigned a, unsigned b) { return a < b ? b : a;
 PYGPU_CPU_FUNCTION long long llmin(long long a, long long b) { return b < a ? b : a; }
 PYGPU_CPU_FUNCTION long long llmax(long long a, long long b) { return a < b ? b : a; }
 
-// The C library declares some names that begin with `__` without defining them. Macros therefore map them to other
-// names.
+// The C library declares some names that begin with `__` without defining them. Macros therefore map these names to
+// other names.
 PYGPU_CPU_FUNCTION void pygpu_cpu_sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 PYGPU_CPU_FUNCTION float pygpu_cpu_exp10f(float x) { return float(pow(10.0, double(x))); }
 #define __sinf sinf

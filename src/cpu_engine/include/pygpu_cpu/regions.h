@@ -16,8 +16,8 @@ struct threads {
         for (const pygpu_cpu_row *at = first; at < end; at++) {
             const pygpu_cpu_row row = *at;
             *index = {row.x, row.y, row.z};
-            // Called functions and messages, including those of faults, read the index in memory, so it is written
-            // before the thread's code runs.
+            // The thread's index is written to memory before the thread's code runs, because functions that this code
+            // calls, and error messages, read the index from there.
             volatile unsigned *const x = &index->x;
             for (unsigned turn = 0; turn < row.length; turn++) {
                 *x = row.x + turn;
@@ -27,7 +27,7 @@ struct threads {
     }
 };
 
-// Separate storage for each thread of a variable that is used after a barrier.
+// Storage for a variable that is used after a barrier: one copy for each thread of the block.
 template <class T> struct room {
     void *memory;
     explicit room(const threads &all) : memory(pygpu_cpu_room(sizeof(T) * all.count)) {}

@@ -68,8 +68,8 @@ void pygpu_cpu_assert(const char *condition, const char *file, int line, const c
                b.y, b.z, t.x, t.y, t.z, condition, function, file, line);
 }
 
-// Replaces the C library's abort in this library. The replacement ends the launch like a trap, and holds no lock
-// meanwhile.
+// Replaces the C library's abort in this library. The replacement ends only the launch, like a trap. It holds no lock,
+// so that the process can continue.
 [[noreturn]] __attribute__((visibility("hidden"))) void pygpu_cpu_abort() __asm__(PYGPU_CPU_SYMBOL(abort));
 void pygpu_cpu_abort() {
     if (here && here->in_text) {

@@ -73,7 +73,7 @@ template <class T> T loaded(const unsigned char *from) { T value; __builtin_memc
 
 inline unsigned bytes_of_channel(unsigned format) { return format == 1 || format == 8 ? 1 : format == 3 || format == 10 || format == 32 ? 4 : 2; }
 
-// Returns a channel as the 32-bit word that the hardware would return.
+// Reads one channel of an element, and returns it as the 32-bit word that the hardware would return.
 inline unsigned channel_at(const image &of, const unsigned char *from) {
     bool keep = of.as_integer;
     switch (of.format) {
@@ -161,8 +161,8 @@ inline place placed(const image &of, int axis, float coordinate, long long count
 
 inline place exactly(long long index) { return {index, index, 0.0f}; }
 
-// Interpolates along one to three axes. On an axis that the image lacks, and on the axis of layers, the position is
-// exact.
+// Interpolates along one to three axes. There is no interpolation along an axis that the image lacks, and along the
+// axis of layers.
 template <class T> T sampled(const image &of, const place &x, const place &y, const place &z) {
     if (!of.linear) return as<T>(element(of, x.low, y.low, z.low));
     float sums[4] = {};

@@ -50,8 +50,8 @@ PYGPU_CPU_FUNCTION int __syncthreads_or(int predicate, PYGPU_CPU_PLACE) {
 }
 
 namespace pygpu_cpu {
-// Called when a thread reads a value that may not have changed. The threads of a block take turns on one OS thread, so
-// a thread that polls must let the other threads run.
+// Called when a thread reads a value for which it may be waiting. The threads of a block take turns on one OS thread,
+// so a thread that polls must let the other threads run.
 inline void unchanged() {
     if (++pygpu_cpu_unchanged >= 64) {
         pygpu_cpu_unchanged = 0;
@@ -68,7 +68,8 @@ PYGPU_CPU_FUNCTION void __threadfence_block() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __threadfence_system() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __nanosleep(unsigned) { pygpu_cpu_yield(); }
 
-// These functions do nothing, because launches run one after another.
+// These functions, for kernels that start before the previous kernel has ended, do nothing: on the CPU, launches run
+// one after another.
 PYGPU_CPU_FUNCTION void cudaGridDependencySynchronize() {}
 PYGPU_CPU_FUNCTION void cudaTriggerProgrammaticLaunchCompletion() {}
 

@@ -21,7 +21,8 @@ template <class Work> void each(lanes present, Work work) {
         if (has(present, index)) work(index);
 }
 
-// Source lane of a shuffle. A lane whose source is outside of its part of the warp reads its own value.
+// Returns the lane from which a lane reads in a shuffle. If that lane is outside of the reader's part of the warp, the
+// reader reads its own value.
 struct from_index {
     static unsigned source(unsigned me, const lane &l) { return (me & ~(l.width - 1)) | (l.argument & (l.width - 1)); }
 };

@@ -51,7 +51,7 @@ fn only_for(nodes: &Nodes, needs: &Dependencies, consumer: &DeferredNode, last: 
     places
 }
 
-/// Whether all readers of a result read the whole result in its original layout.
+/// Whether each operation that reads a result reads the whole result in the layout in which it was computed.
 fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, node: &DeferredNode) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);

@@ -14,8 +14,8 @@ use pygpu_memory::Allocation;
 
 impl PendingQueue {
     /// Returns the size in bytes of large operands that only nodes keep alive, minus the size of referenced results
-    /// that have no memory yet. The reference `leaving`, which the caller is about to drop, does not count as keeping
-    /// its block alive.
+    /// that have no memory yet. The caller is about to drop the reference `leaving`, so `leaving` does not count as
+    /// keeping its block alive.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();

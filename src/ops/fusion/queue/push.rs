@@ -16,7 +16,7 @@ pub enum Visibility {
     Shared,
 }
 
-/// A flush that must precede an operation, and its reason.
+/// A flush that must precede an operation, and the reason for the flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Obstacle {
     /// The queues to flush.

@@ -14,7 +14,7 @@ __device__ inline double hankel_series(double m, double x, double sign) {
     return sum;
 }
 __device__ inline bool is_asymptotic(double v, double x) { return x > 50 && x > v * v; }
-// Where the expansion for large orders is better than Temme's method, which would overflow.
+// Whether the expansion for large orders is used instead of Temme's method, which would overflow.
 __device__ inline bool is_uniform(double v, double x) { return v > 50 || x > 500; }
 __device__ inline double kv(double v, double x) {
     if (v != v || !(x >= 0)) return NAN;

@@ -22,7 +22,7 @@ template <class T> __device__ inline T pseudo_huber(T delta, T r) {
     if (delta < 0) return INFINITY;
     if (delta == 0 || r == 0) return 0;
     T v = r / delta, root = sqrt(1 + v * v);
-    // If the square of v overflows, the difference is that of the Huber loss.
+    // If the square of v overflows, the difference is computed as for the Huber loss.
     return v == v && root - root != 0 ? delta * fabs(r) : delta * delta * (v / (1 + root) * v);
 }
 template <class T> __device__ inline T xlogy(T x, T y) { return x == 0 && y == y ? (T)0 : x * log(y); }

@@ -27,7 +27,7 @@ __device__ inline Pair over(Pair a, Pair b) {
     return pair_of(first, (rest.high + rest.low) / b.high);
 }
 
-// exp(shift) times the series in x, whose first operand is a pair.
+// Returns exp(shift) times the power series of the function in x. The function's first operand is a pair of doubles.
 static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x, double shift) {
     const double SCALE = 0x1p-600, LIMIT = 0x1p600;
     Pair sum = {1, 0}, term = {1, 0};

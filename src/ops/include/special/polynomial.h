@@ -1,7 +1,7 @@
 // Polynomials.
 namespace pygpu_special {
 
-// The first coefficient is that of the highest power.
+// Evaluates a polynomial. The first coefficient belongs to the highest power.
 template <class T, int COUNT> __device__ inline T polynomial(T x, const T (&coefficients)[COUNT]) {
     T sum = coefficients[0];
 #pragma unroll

@@ -57,10 +57,11 @@ impl<'a> Table<'a> {
         Self(rows.iter().map(|row| row.map(|coefficient| coefficient * scale)).collect())
     }
 
-    /// Returns the row of an interval. If negative numbers have rows of their own, these precede the others.
+    /// Returns the row of an interval. If the table has separate rows for negative numbers, these rows precede the rows
+    /// for positive numbers.
     #[inline]
     pub(in super::super) fn row(&self, interval: i32, is_negative: u32) -> Row {
-        // Only the number 0 is below the first interval.
+        // The index saturates at 0, the row for the word 0, because only the number 0 is below the first interval.
         let skipped = FIRST + ROWS + is_negative as usize * ROWS;
         self.0[((interval >> 20) as usize + self.0.len()).saturating_sub(skipped)]
     }

@@ -1,7 +1,8 @@
 // Scans adjacent columns. A block scans PYGPU_COLUMNS columns with PYGPU_DOWN threads each, and a thread scans
-// PYGPU_EACH consecutive elements of its column. The block moves down and carries the state, i.e. the joined value, of
-// the elements above. If several blocks share a column, an earlier launch with PYGPU_IS_SUM stores the state of each
-// block's part. Each block then joins the states of the parts above its own part in their order.
+// PYGPU_EACH consecutive elements of its column. The block moves down the columns and carries the state, i.e. the
+// joined value, of all elements above its position. If several blocks share a column, an earlier launch with
+// PYGPU_IS_SUM stores the state of each block's part. Each block then joins the states of the parts above its own part
+// in their order.
 #define PYGPU_THREADS (PYGPU_COLUMNS * PYGPU_DOWN)
 #define PYGPU_TILE (PYGPU_DOWN * PYGPU_EACH)
 
@@ -18,15 +19,16 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
     const size_t place = (size_t)blockIdx.x * PYGPU_COLUMNS + column, start = (size_t)blockIdx.y * part;
     const bool is_place = place < places;
     const size_t end = !is_place ? 0 : start + part < len ? start + part : len;
-    // Threads without a column run the loop too, because the other threads of the block wait for them at barriers.
+    // Threads that have no column to scan run the loop too, because the other threads of the block wait for them at
+    // barriers.
     const size_t row_of = is_place ? place : 0, own = start + down * PYGPU_EACH;
     const char *from = PYGPU_FROM(row_of);
     pygpu_state carry;
     bool has_before = false;
 #if PYGPU_IS_SHARED && !PYGPU_IS_SUM
     if (blockIdx.y > 0) {
-        // There may be many parts above. Each thread of a column first joins the states of some of these parts, and
-        // then the results of all threads of the column.
+        // A column may have many parts above this one. Each thread of a column first joins the states of some of these
+        // parts, and then joins the states of all threads of the column.
         const unsigned some = (blockIdx.y + PYGPU_DOWN - 1) / PYGPU_DOWN, first = down * some;
         const unsigned past = first + some < blockIdx.y ? first + some : blockIdx.y;
         if (is_place && first < past) {

@@ -30,7 +30,8 @@ template <class T> struct pygpu_shelf {
 typedef pygpu_shelf<pygpu_element> pygpu_elements;
 typedef pygpu_shelf<pygpu_result> pygpu_results;
 
-// Reads one chunk, i.e. 16 bytes or fewer, of a thread's elements, starting at the thread's element number `at`.
+// Reads one chunk, i.e. at most 16 bytes, of a thread's elements. The chunk begins with the element that has index `at`
+// among the thread's elements.
 static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned tid, unsigned at) {
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
@@ -85,7 +86,8 @@ static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, 
 
 #if PYGPU_IS_CHAINED
 // Blocks exchange states as words of 32 bits. Each word is the lower half of 64 bits, and the upper half is 1 once the
-// word is written. Because both halves are read and written at once, no order between the words is necessary.
+// word is written. A single access reads or writes both halves, so the order in which the words become visible does not
+// matter.
 #define PYGPU_WORDS ((sizeof(pygpu_state) + 3) / 4)
 typedef unsigned long long pygpu_word;
 
@@ -124,7 +126,7 @@ static __device__ inline void pygpu_publish(pygpu_word *board, size_t number, co
     for (int at = 0; at < (int)PYGPU_WORDS; at++) pygpu_tell(board + number * PYGPU_WORDS + at, 1ull << 32 | message.word[at]);
 }
 
-// Waits until a state is published, and reads it.
+// Waits until another block has published a state, and reads this state.
 static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board, size_t number) {
     pygpu_message message;
 #pragma unroll

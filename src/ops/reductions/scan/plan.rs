@@ -14,8 +14,8 @@ pub const INPUT: usize = 0;
 /// Index of the output array in the loop nest.
 pub const OUT: usize = 1;
 
-/// Total size in bytes of the elements that a thread scans at once. `LEAST_EACH` and `MOST_EACH` are the minimum and
-/// maximum number of these elements.
+/// Total size in bytes of the elements that a thread scans at once. `LEAST_EACH` and `MOST_EACH` limit the number of
+/// these elements from below and above.
 const BYTES_OF_THREAD: u32 = 64;
 const LEAST_EACH: u32 = 4;
 const MOST_EACH: u32 = 16;
@@ -27,7 +27,8 @@ const CHAINED_MOST_EACH: u32 = 32;
 const PACK_BYTES: u32 = 16;
 /// Number of consecutive elements of a column per thread.
 const EACH_DOWN: u32 = 8;
-/// Minimum width in bytes of the columns that a block scans; `COLUMNS` is their minimum number.
+/// Minimum total width in bytes of the adjacent columns that a block scans. `COLUMNS` is the minimum number of these
+/// columns.
 const COLUMN_BYTES: u32 = 128;
 const COLUMNS: u32 = 32;
 /// Minimum number of tiles in a row for which the row is divided among several blocks. A tile is the part of a row that
@@ -79,7 +80,7 @@ pub struct ScanPlan {
     pub splits: u32,
 }
 
-/// Returns a copy of a layout in which one axis is removed.
+/// Returns a copy of a layout without one of its axes.
 fn without(layout: &Layout, axis: usize) -> Result<Layout> {
     let others = |all: &mut dyn Iterator<Item = i64>| -> Dims {
         all.enumerate().filter(|(place, _)| *place != axis).map(|(_, one)| one).collect()

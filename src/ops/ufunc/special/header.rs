@@ -5,7 +5,7 @@
 pub struct Header {
     /// The text of the header.
     pub text: &'static str,
-    /// The headers whose functions the text uses.
+    /// The headers whose functions the text of this header calls.
     pub uses: &'static [&'static Self],
 }
 

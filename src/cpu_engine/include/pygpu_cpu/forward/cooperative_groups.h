@@ -47,7 +47,7 @@ public:
 };
 inline grid_group this_grid() { return {}; }
 
-// The cluster of a block. Here it contains only this block.
+// The cluster of thread blocks to which a block belongs. On the CPU, a cluster contains a single block.
 class cluster_group {
 public:
     static void sync(PYGPU_CPU_PLACE) { __syncthreads(file, line); }
