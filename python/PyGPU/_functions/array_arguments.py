@@ -60,7 +60,7 @@ def array(argument: Any, function: str) -> _core.GPUArray:
 
 
 def target(argument: Any, function: str) -> _core.GPUArray:
-    """Return the array into which a function writes; reject lists and tuples, which would be written as a copy."""
+    """Return the array into which a function writes; reject lists and tuples, because only a copy would be written."""
     if isinstance(argument, (list, tuple)):
         raise invalid_array_error(argument, function)
     return array(argument, function)

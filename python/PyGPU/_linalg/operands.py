@@ -36,7 +36,7 @@ def check_stack(a: _core.GPUArray) -> None:
 
 
 def check_matrices(*arrays: _core.GPUArray) -> None:
-    """Raise NumPy's error for an array that is not one matrix."""
+    """Raise NumPy's error for an array that does not have exactly two axes."""
     for a in arrays:
         if a.ndim != 2:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")

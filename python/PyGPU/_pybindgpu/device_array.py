@@ -275,11 +275,11 @@ class DeviceArray:
         return strides if self._order == "F" else strides[::-1]
 
     def host_data(self) -> PointerWrapper:
-        """Return a pointer object to the host side, which keeps the memory alive; a null pointer if there is none."""
+        """Return a pointer object that keeps the host side alive; a null pointer if the array has no host side."""
         return host_pointer(self._host, self._dtype)
 
     def device_data(self) -> PointerWrapper:
-        """Return a pointer object to the device side, which keeps the memory alive; a null pointer if there is none."""
+        """Return a pointer object that keeps the device side alive; a null pointer if the array has no device side."""
         return pointer_to(self._device, self._dtype)
 
     def last_status(self) -> cudaError_t:

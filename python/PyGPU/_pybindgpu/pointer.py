@@ -59,7 +59,7 @@ class PointerWrapper:
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:
-        """Allocate uninitialised host memory for `N` elements, and make the pointer refer to it.
+        """Allocate uninitialised host memory for `N` elements, and make the pointer refer to this memory.
 
         Parameters
         ----------
@@ -158,10 +158,10 @@ def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
 
 
 def host_pointer(array: NDArray[numpy.generic] | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
-    """Return a pointer to the first element of a host array, which keeps the array alive; a null pointer for None."""
+    """Return a pointer object to the start of a host array, which it keeps alive; a null pointer for None."""
     return pointer_to(None if array is None else HostBlock(array), dtype)
 
 
 def device_pointer(array: _core.GPUArray) -> PointerWrapper:
-    """Return a pointer object to the first element of a `GPUArray`, which keeps the array's memory alive."""
+    """Return a pointer object to the first element of a `GPUArray`; the pointer keeps the array's memory alive."""
     return pointer_to(Block(array.ptr, array.nbytes, array, on_device=True), array.dtype)

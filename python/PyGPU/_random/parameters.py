@@ -45,7 +45,7 @@ def is_capturing(device: _core.Device) -> bool:
 
 
 def on_host(values: Any) -> Any:
-    """Copy a device array to the host, which waits for it; return other arguments unchanged."""
+    """Copy a device array to the host and wait for the copy; return other arguments unchanged."""
     return values.get() if isinstance(values, _core.GPUArray) else values
 
 

@@ -313,7 +313,8 @@ impl GpuArray {
         if gil::has_released_threads() {
             return [None, None];
         }
-        // If only this array references its `gpudata` object, that object holds one more reference to the memory.
+        // A `gpudata` object also references the memory. That reference counts as this array's own if only this array
+        // references the `gpudata` object.
         let own_references = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_unshared_gpudata));
         if let Some((owner_value, reference_count)) = self.array.owner() {
             let owner: Option<&MemoryOwner> = owner_value.downcast_ref().filter(|_| reference_count == own_references);
@@ -380,8 +381,8 @@ impl GpuArray {
         let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
-            // The drop calls no driver, so the array need not be moved out of the object. SAFETY: the array is dropped
-            // once: here, or below if this branch is not taken.
+            // Dropping the array calls no driver, so the array is dropped inside the object, without being moved.
+            // SAFETY: the array is dropped once: here, or below if this branch is not taken.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }

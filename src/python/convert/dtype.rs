@@ -19,7 +19,8 @@ const SLOTS: usize = 128;
 
 struct DTypeCacheSlot {
     key: AtomicPtr<ffi::PyObject>,
-    /// Number of the dtype's `ScalarType` plus one; 0 until the thread that claimed the slot has filled it.
+    /// The integer value of the dtype's `ScalarType`, plus one; 0 until the thread that claimed the slot has filled the
+    /// slot.
     kind: AtomicU64,
 }
 

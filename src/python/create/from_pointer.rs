@@ -166,7 +166,8 @@ fn from_pointer<'py>(
     let expected = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
     let memory = MemoryArgument::from_python(address)?;
     let deleter = owner.map(|owner| ctypes_deleter(owner, memory.address())).transpose()?.flatten();
-    // An invalid stream is rejected below, when the device is known.
+    // This closure ignores an error of an invalid `stream`. The call of `stream_or_default` below raises this error,
+    // when the device is known.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
     let armed_flag = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
     let owner_kind = match deleter {
@@ -186,7 +187,8 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), memory_device)?;
         if !placement.allocation.is_in_order_of(&ready) {
-            // The use on `stream` must be recorded, because PyGPU memory has its own allocation stream.
+            // The block belongs to PyGPU and has another allocation stream. Its free would not wait for `stream` unless
+            // this use is recorded.
             py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }

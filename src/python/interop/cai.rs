@@ -268,7 +268,7 @@ impl<'py> InterfaceDict<'py> {
         Ok(dtype)
     }
 
-    /// Returns the NumPy dtype of opaque items: with fields if the interface describes any.
+    /// Returns the NumPy dtype of opaque items: with fields if the interface describes fields.
     fn structured(&self, typestr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.0.py();
         if let Some(descr) = self.get("descr")? {

@@ -271,8 +271,8 @@ impl MemoryArgument {
         let (address, readonly) = (self.address, self.readonly);
         let stream = stream(device);
         let owner: Option<OwnerBox> = match pinned {
-            // The block of pinned memory is stored in the owner, because new arrays over that memory keep it alive only
-            // through the owner.
+            // The block of pinned memory is stored in the owner, because new arrays over that memory keep the block
+            // alive only through the owner.
             Some(pinned) => Some(Box::new((owner.map(IntoOwner::for_owned_memory), pinned))),
             None => owner.map(IntoOwner::for_owned_memory),
         };

@@ -92,12 +92,12 @@ def _check_mask(shape: tuple[int, ...], length: int) -> None:
 
 
 def _without_range(source: _core.GPUArray, axis: int, start: int, stop: int) -> _core.GPUArray:
-    """Return a copy without the indices of a range of an axis."""
+    """Return a copy without the elements whose index along the axis is at least `start` and less than `stop`."""
     return concatenate([source[along(axis, slice(0, start))], source[along(axis, slice(stop, None))]], axis)
 
 
 def _without(source: _core.GPUArray, axis: int, positions: np.ndarray[Any, Any]) -> _core.GPUArray:
-    """Return a copy without the given indices of an axis, which are sorted and unique."""
+    """Return a copy without the elements at the indices `positions` of the axis; `positions` is sorted and unique."""
     remaining = _complement(positions, source.shape[axis] - len(positions), source.device)
     return _core._take(source, remaining, axis, None, "wrap" if remaining.size else "raise")
 

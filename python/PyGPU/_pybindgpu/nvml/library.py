@@ -121,7 +121,7 @@ def library() -> Library | None:
     global _library
     if _library is None:
         try:
-            # Opened first: if the library is missing, nvidia-ml-py alone would only report "uninitialized".
+            # NVIDIA's library is opened first: if it is missing, nvidia-ml-py alone would only report "uninitialized".
             loaded: Library = SharedLibrary()
         except OSError:
             return None

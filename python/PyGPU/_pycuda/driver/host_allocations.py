@@ -42,7 +42,7 @@ def array_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike
 
 def size_of(shape: ShapeLike, dtype: DTypeLike, order: str) -> int:
     """Return the number of bytes of an array with the given shape and dtype."""
-    # An array at a dummy address is created, which checks the arguments and computes the size.
+    # NumPy checks the arguments and computes the size when it creates this array at a dummy address.
     return _core.ndarray_at(None, 4096, shape, dtype, order).nbytes
 
 
@@ -168,8 +168,8 @@ def _unregister(address: int, owner: object) -> None:
 class RegisteredHostMemory:
     """Owner of host memory that was page-locked later: the ``base`` of arrays from `register_host_memory`.
 
-    ``unregister()``, or the end of the last array over the memory, unlocks it. The object keeps the original array
-    alive.
+    ``unregister()``, or the end of the last array over the memory, unlocks the memory. The object keeps the original
+    array alive.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
 
 
 def start_profiler() -> None:
-    """Start the recording of an attached profiler; if none is attached, the call has no effect.
+    """Start the recording of an attached profiler; without an attached profiler, the call has no effect.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def start_profiler() -> None:
 
 
 def stop_profiler() -> None:
-    """Stop the recording of an attached profiler; if none is attached, the call has no effect.
+    """Stop the recording of an attached profiler; without an attached profiler, the call has no effect.
 
     Examples
     --------

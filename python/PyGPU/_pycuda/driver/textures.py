@@ -49,7 +49,7 @@ class TextureReference:
     Notes
     -----
     Settings take effect at the next launch. A kernel that declares ``texture<int, ...>`` reads integers, regardless of
-    the flags, and one that declares ``cudaReadModeNormalizedFloat`` reads floats.
+    the flags, and a kernel that declares ``cudaReadModeNormalizedFloat`` reads floats.
 
     Examples
     --------

@@ -291,7 +291,7 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
         return block._is_shared
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
-        """Return a free block of the pool that suffices, or new memory if there is none.
+        """Return a sufficiently large free block of the pool, or new memory if the pool has no such block.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         super().__init__(page_locked_allocator.allocate, PagelockedHostAllocation.free)
 
     def allocate(self, shape: Iterable[SupportsIndex], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
-        """Return an ndarray over a free block of the pool that suffices, or over new memory if there is none.
+        """Return an ndarray over a sufficiently large free block, or over new memory if the pool has no such block.
 
         Parameters
         ----------

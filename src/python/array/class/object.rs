@@ -92,7 +92,7 @@ pub(crate) fn new_on<'py>(
     }
 }
 
-/// Creates an exact `GPUArray`. `write` writes the array, and `set` sets its remaining state.
+/// Creates an exact `GPUArray`. `write` writes the array, and `set` sets the remaining fields of the object.
 ///
 /// # Safety
 /// `write` must write a complete array into its slot.
