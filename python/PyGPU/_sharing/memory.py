@@ -40,8 +40,8 @@ class Memory:
     def event(self) -> _core.Event:
         """Return the block's event, for which other processes wait before they use the block for the first time."""
         if not self._events:
-            # A lock could remain locked in a forked child.
-            # If two threads create an event at the same time, `setdefault` keeps the first one.
+            # A lock could remain locked in a forked child. If two threads create an event at the same time,
+            # `setdefault` keeps the first event.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 
@@ -93,7 +93,7 @@ def holding(array: _core.GPUArray) -> Memory | None:
 
 
 def opened(name: BlockName) -> Memory:
-    """Return the block of a handle, which is opened unless this process has already opened it.
+    """Return the block of a handle; open the block unless this process has already opened it.
 
     Raises
     ------

@@ -31,8 +31,7 @@ impl PyKernel {
         Ok(self.attributes(py)?.static_shared_bytes)
     }
 
-    /// Static shared memory of a block in bytes. On the CPU backend the shared memory of called functions is not
-    /// included.
+    /// Static shared memory of a block in bytes. On the CPU backend that of called functions is not included.
     #[getter]
     fn shared(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.static_shared_bytes)
@@ -86,8 +85,8 @@ impl PyKernel {
         Ok(self.attributes(py)?.binary_version)
     }
 
-    /// Maximum dynamic shared memory of a launch in bytes. A launch that needs more memory raises this maximum, within
-    /// the device's limit. The attribute can be set.
+    /// Maximum dynamic shared memory of a launch in bytes. A launch that needs more raises it automatically, within the
+    /// device's limit. It can be set.
     #[getter]
     fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_dynamic_shared_bytes)
@@ -100,7 +99,7 @@ impl PyKernel {
         self.set(value.py(), FunctionSetting::MaxDynamicSharedBytes(bytes))
     }
 
-    /// Percentage of the L1 cache preferred as shared memory; -1, the default, is the driver's choice. Can be set.
+    /// Percentage of the L1 cache preferred as shared memory; -1, the default, is the driver's choice. It can be set.
     #[getter]
     fn preferred_shared_memory_carveout(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.preferred_carveout)
@@ -113,7 +112,7 @@ impl PyKernel {
         self.set(value.py(), FunctionSetting::PreferredCarveout(percent))
     }
 
-    /// Whether clusters may exceed the portable size of 8 blocks, which every device with clusters supports. Can be
+    /// Whether clusters may exceed the portable size of 8 blocks, which every device with clusters supports. It can be
     /// set.
     #[getter]
     fn non_portable_cluster_size_allowed(&self) -> PyResult<bool> {

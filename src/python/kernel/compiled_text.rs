@@ -132,7 +132,7 @@ impl PyKernelModule {
         Ok(PyKernel::new(instance::instantiate_template(self.module(), name, arguments)?))
     }
 
-    /// PTX, on NVIDIA devices: the loaded PTX, or PTX compiled from the source for the same architecture; for a fatbin
+    /// PTX, on NVIDIA devices: the loaded PTX, or that compiled from the source for the same architecture; for a fatbin
     /// or a library the PTX that cuobjdump extracts.
     #[getter]
     fn ptx(&self, py: Python<'_>) -> PyResult<String> {
@@ -151,8 +151,8 @@ impl PyKernelModule {
         Ok(String::from_utf8_lossy(&ptx).into_owned())
     }
 
-    /// Machine code as text, on NVIDIA devices: by nvdisasm or cuobjdump from the CUDA toolkit. Both tools are searched
-    /// on ``PATH``, in ``CUDA_HOME`` and in the installed packages.
+    /// Machine code as text, on NVIDIA devices: by nvdisasm or cuobjdump from the CUDA toolkit. They are searched on
+    /// ``PATH``, in ``CUDA_HOME`` and in the installed packages.
     #[getter]
     fn sass(&self, py: Python<'_>) -> PyResult<String> {
         self.disassembled(py, "sass")

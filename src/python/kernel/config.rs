@@ -238,7 +238,7 @@ impl PyLaunchConfig {
         Ok(self.config.shape.shared)
     }
 
-    /// Stream that the caller passed; None for the thread's current stream.
+    /// Stream as given; None for the thread's current one.
     #[getter]
     // stub: -> StreamLike
     fn stream(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
@@ -264,13 +264,13 @@ impl PyLaunchConfig {
         Ok(self.config.shape.cooperative)
     }
 
-    /// Whether the kernel may begin before the preceding kernel has ended.
+    /// Whether the kernel may begin before the preceding one has ended.
     #[getter]
     fn programmatic_dependent_launch(&self) -> PyResult<bool> {
         Ok(self.config.attributes.programmatic)
     }
 
-    /// Priority of the launch, lower numbers first; None for the priority of the stream.
+    /// Priority, lower numbers first; None for the stream's.
     #[getter]
     fn priority(&self) -> PyResult<Option<i32>> {
         Ok(self.config.attributes.priority)

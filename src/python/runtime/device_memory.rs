@@ -204,7 +204,7 @@ impl DeviceAllocation {
         Ok(self.escaping_address()?)
     }
 
-    /// Returns whether arrays over the memory would keep it alive after `free()`.
+    /// Returns whether arrays over the memory would keep the memory alive after `free()`.
     #[getter]
     fn _is_shared(&self) -> PyResult<bool> {
         // Two owners are not counted: this object, and the temporary `Arc` in the expression below.
@@ -338,7 +338,7 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
     Ok(DeviceAllocation::new(block))
 }
 
-/// Allocates rows at a distance that suits the device.
+/// Allocates memory for rows, with a pitch that the driver chooses for fast access.
 ///
 /// Parameters
 /// ----------

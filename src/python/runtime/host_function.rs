@@ -54,7 +54,7 @@ impl PythonCall {
 }
 
 /// Stores the exception of a function. The next call that waits for the device raises this exception. If an earlier
-/// exception is still stored, the new one is passed to `sys.unraisablehook` instead.
+/// exception is still stored, the new exception is passed to `sys.unraisablehook` instead.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
     if let Some(previous) = shutdown::store_error(Error::Callback(Arc::new(CallbackError::new(py, error)))) {
         PyErr::from(previous).write_unraisable(py, Some(function));

@@ -74,8 +74,8 @@ pub(super) fn store_block(
     if address != 0 {
         let block = Arc::new(block);
         address_registry::register(&block, kind);
-        // A previous block can exist at this address only if a reset of the device destroyed its memory. Its drop frees
-        // no memory.
+        // A previous block can exist at this address only if a reset of the device destroyed its memory. The drop of
+        // such a block frees no memory.
         let previous = lock(table).insert(address, block);
         drop(previous);
     }
@@ -261,7 +261,8 @@ fn unregister_range(address: Address) -> Result<()> {
     // SAFETY: `register_range` pinned the range; the caller guarantees that no copy of the range is in progress.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
     if outcome.is_err() {
-        // The memory is still pinned. Its entry is restored, so that the caller can repeat the call.
+        // The driver refused the call, so the memory is still pinned. Its entry in `REGISTERED` is restored, so that
+        // the caller can call this function again.
         lock(&REGISTERED).insert(address, device);
     }
     outcome
