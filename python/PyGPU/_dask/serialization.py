@@ -60,7 +60,7 @@ def _lengths(header: _Header, name: str) -> tuple[int, ...]:
 
 
 def _dtype(header: _Header) -> np.dtype[Any]:
-    """Return the dtype of a header, which is a pickle, as are the other parts of Dask's messages."""
+    """Return the dtype of a header, which contains it as a pickle, like the other parts of Dask's messages."""
     pickled = _field(header, "dtype", bytes)
     try:
         dtype = pickle.loads(pickled)

@@ -1,6 +1,6 @@
 """Support of `da.unique` for device arrays.
 
-Dask collects the unique values of chunks in structured arrays. Dask's own function creates them in host memory.
+Dask collects the unique values of chunks in structured arrays. Dask's own function creates these arrays in host memory.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class ArgumentAdapter:
 
 
 class ClipAdapter(ArgumentAdapter):
-    """Adapter of `clip`: NumPy requires both of `a_min` and `a_max` if one is given, the array API does not."""
+    """Adapter of `clip`: NumPy rejects `a_min` without `a_max`, and vice versa; the array API accepts one limit."""
 
     __slots__ = ()
 

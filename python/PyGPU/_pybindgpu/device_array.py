@@ -291,7 +291,7 @@ class DeviceArray:
         return self._checked_host().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # Python itself compares the requested flags with the returned view, and raises an error for unsupported ones.
+        # Python itself compares the requested flags with the returned view, and raises an error for unsupported flags.
         return self._checked_host().data
 
     def __repr__(self) -> str:

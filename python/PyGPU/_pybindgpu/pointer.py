@@ -141,7 +141,7 @@ _classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
 
 
 def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
-    """Return the pointer class of a dtype; it is created at the first call.
+    """Return the pointer class of a dtype; the first call creates the class.
 
     Arrays of any dtype can return pointers. Only the pointer classes of PybindGPU's ten dtypes are public.
     """
@@ -158,7 +158,7 @@ def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
 
 
 def host_pointer(array: NDArray[numpy.generic] | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
-    """Return a pointer object to the start of a host array, which it keeps alive; a null pointer for None."""
+    """Return a pointer object to the start of a host array, kept alive by the pointer; a null pointer for None."""
     return pointer_to(None if array is None else HostBlock(array), dtype)
 
 

@@ -163,7 +163,7 @@ def _code_of(error: Exception) -> int:
         return int(error.code)
     if isinstance(error, _core.NotSupportedError):
         return NOT_SUPPORTED
-    # A RuntimeError means that no backend can be opened, or that the process was forked after one was opened.
+    # A RuntimeError means that no backend can be opened, or that the process was forked after a backend was opened.
     return INITIALIZATION_ERROR
 
 

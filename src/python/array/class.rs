@@ -353,7 +353,7 @@ impl Drop for GpuArray {
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
                 // Other references keep the base alive, as for nearly every view. Only the count of references is
-                // decremented, without pyo3's check whether the thread holds the GIL, because it does.
+                // decremented. This thread holds the GIL, so pyo3's check for the GIL is skipped.
                 false => Reference::new(base).release(&py),
             }
         }

@@ -96,7 +96,7 @@ impl<A> ColdFields<A> {
     }
 
     /// Records the arguments of `__new__`. `__init__` compares its own arguments with them, and creates the array again
-    /// if they differ.
+    /// if the arguments differ.
     pub(crate) fn expect_init(&self, call: CallIdentity) {
         *self.new_call.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }

@@ -176,7 +176,7 @@ impl<'py> ArangeSpec<'py> {
         }
         let second = self.start.add(&self.step)?;
         // The first two values are converted to elements before their difference is computed. Values out of range are
-        // thus rejected, and the difference is that of the rounded values.
+        // thus rejected, and the difference is computed from the rounded values.
         let first = convert_numbers(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);

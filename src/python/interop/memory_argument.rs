@@ -226,8 +226,8 @@ impl MemoryArgument {
     }
 
     /// Returns an array whose element zero is at this address. The array refers to the tracked block, or to memory that
-    /// `owner` keeps alive. `stream` is the stream on which untracked memory is usable; it defaults to the default
-    /// stream of the memory's device.
+    /// `owner` keeps alive. `stream` is the stream on which untracked memory is usable; without this argument, it is
+    /// the default stream of the memory's device.
     ///
     /// # Errors
     /// `ValueError` for elements outside of the known extent and for address 0; driver errors.

@@ -230,8 +230,8 @@ impl DeviceAllocation {
         self.address
     }
 
-    /// Compares the address with that of another `DeviceAllocation` or with an int. An object whose memory was freed
-    /// equals only itself.
+    /// Compares the address with the address of another `DeviceAllocation` or with an int. An object whose memory was
+    /// freed equals only itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let allocation = slf.get();
         if slf.is(other) || allocation.slot().is_none() {

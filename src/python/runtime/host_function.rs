@@ -1,8 +1,8 @@
 //! Defines `Stream.launch_host_function`, by which a stream calls a Python function.
 //!
-//! On a GPU, the functions run on a driver thread, which does no other work until they return. This thread must not
-//! call the driver. A value whose drop would call the driver is therefore stored and dropped later on another thread
-//! (`shutdown::defer_drop`). The function and its arguments are [`SendPyObject`]s, which another thread drops.
+//! On a GPU, the functions run on a driver thread, which does no other work until the functions return. This thread
+//! must not call the driver. A value whose drop would call the driver is therefore stored and dropped later on another
+//! thread (`shutdown::defer_drop`). The function and its arguments are [`SendPyObject`]s, which another thread drops.
 
 use std::sync::Arc;
 

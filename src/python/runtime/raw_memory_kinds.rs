@@ -124,8 +124,8 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
             return Ok(0);
         }
         let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
-        // If `stream` belongs to another library, which may destroy it before the free, the block is allocated on
-        // another stream. `stream` must then wait for the allocation.
+        // If `stream` belongs to another library, which may destroy `stream` before the block is freed, the block is
+        // allocated on another stream. `stream` must then wait for the allocation.
         block.order_before(Access::Write, &stream)?;
         let address = block.address();
         address_registry::register(&block, AddressedMemory::Own);

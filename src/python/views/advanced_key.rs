@@ -27,8 +27,9 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>
     }
 }
 
-/// For a key in which a mask is the only array, returns a view of the array and a mask with the view's shape. With
-/// these, a caller can assign to the selected elements without counting them. Returns `None` for other keys.
+/// For a key in which a mask is the only array, returns a view of the array and a mask with the view's shape. With this
+/// view and this mask, a caller can assign to the selected elements without counting them. Returns `None` for other
+/// keys.
 ///
 /// # Errors
 /// Driver errors.
@@ -193,7 +194,7 @@ fn position(items: &[KeyItem<'_>], removed: &[usize]) -> usize {
     let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
     let are_adjacent = items[first..=last].iter().all(KeyItem::is_advanced);
-    // Integers also count as advanced items, but they have no axis in the view. Therefore the position of the first
+    // Integers also count as advanced items, but integers have no axis in the view. Therefore the position of the first
     // index array in the view applies even if integers precede it.
     if are_adjacent { removed.first().copied().unwrap_or(0) } else { 0 }
 }

@@ -2,7 +2,7 @@
 //!
 //! The fast path traverses a tuple only once, except for items after `...`, because each access to an item is a
 //! function call in Python's stable ABI. If the fast path fails, the slow path first classifies all items and then
-//! applies them. Therefore it raises the same error as NumPy, which checks the whole key first.
+//! applies them. Therefore the slow path raises the same error as NumPy, which checks the whole key first.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

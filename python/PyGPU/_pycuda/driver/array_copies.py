@@ -108,7 +108,7 @@ def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: Suppo
 
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> None:
-    """Copy host memory into a one-dimensional CUDA array. Apart from the source, it behaves like `memcpy_dtoa`."""
+    """Copy host memory into a one-dimensional CUDA array. Behaves like `memcpy_dtoa` apart from the source."""
     copy = _copy_into(ary, index, bytes_of(src).size)
     copy.set_src_host(src)
     copy()

@@ -87,7 +87,7 @@ class PagelockedHostAllocation:
         self._address: int = memory.ptr
 
     def free(self) -> None:
-        """Free the memory. Arrays over it must not be used afterwards, as in C.
+        """Free the memory. Arrays over this memory must not be used afterwards, as in C.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class AlignedHostAllocation:
         self._address = -(-self._memory.ctypes.data // step) * step
 
     def free(self) -> None:
-        """Free the memory. Arrays over it must not be used afterwards, as in C.
+        """Free the memory. Arrays over this memory must not be used afterwards, as in C.
 
         Raises
         ------
@@ -255,7 +255,7 @@ class ManagedAllocation:
         self._memory = _core.allocate_managed(nbytes, operator.index(flags) or int(mem_attach_flags.GLOBAL))
 
     def free(self) -> None:
-        """Free the memory. Arrays over it must not be used afterwards, as in C.
+        """Free the memory. Arrays over this memory must not be used afterwards, as in C.
 
         Raises
         ------

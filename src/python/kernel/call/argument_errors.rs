@@ -1,5 +1,5 @@
-//! Creates the error messages for rejected kernel arguments. They contain the name of the kernel, the position of the
-//! argument, the declaration of the parameter, and a remedy.
+//! Creates the error messages for rejected kernel arguments. The messages contain the name of the kernel, the position
+//! of the argument, the declaration of the parameter, and a remedy.
 
 use std::sync::Arc;
 

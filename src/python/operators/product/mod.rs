@@ -1,5 +1,5 @@
 //! Multiplies matrices and vectors, for the operator `@` and NumPy's functions `matmul`, `matvec`, `vecmat` and
-//! `vecdot`. The *core* axes of an array are those of its matrix or vector, and all axes before them are batch axes.
+//! `vecdot`. The *core* axes of an array are the axes of its matrix or vector, and all axes before them are batch axes.
 //! NumPy multiplies arrays in host memory through ndarrays over the same memory.
 
 mod functions;
