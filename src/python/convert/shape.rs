@@ -49,7 +49,7 @@ fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // Sequences are checked first, because an ndarray has `__index__`, too, which fails unless the ndarray is a single
     // integer.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
-        pygpu_layout::check_rank(object.len()?)?; // before a sequence of a billion items is read
+        pygpu_layout::check_rank(object.len()?)?; // reject a sequence of a billion items without reading the items
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
     if numbers::is_index(object) {

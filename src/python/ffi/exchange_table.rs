@@ -98,7 +98,7 @@ unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut D
     unsafe {
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // operations recorded during the call
+            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // for operations deferred meanwhile
             Ok(())
         })
     }

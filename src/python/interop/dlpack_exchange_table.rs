@@ -87,7 +87,7 @@ impl Exchange for ArrayExchange {
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the receiver of the handle may wait for the stream or time it
+        fusion::flush_pending(py, FlushReason::StreamSync); // the consumer may wait for the stream or time the stream
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }

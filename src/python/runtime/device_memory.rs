@@ -383,7 +383,7 @@ fn allocate_pitched(
         let memory = device.backend().driver_memory()?;
         Allocation::from_driver(device, || {
             let (address, pitch) = memory.allocate_pitched(device.index(), width, height, access as u32)?;
-            Ok((address, pitch * height)) // cannot overflow: the driver has allocated this much
+            Ok((address, pitch * height)) // no overflow: the driver allocated this number of bytes
         })
     })?;
     let pitch = block.bytes() / height;

@@ -192,7 +192,7 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
         },
     };
     if count == 1 || copy::may_overlap(array, mask) {
-        return Ok(false); // not for a value to broadcast or an overlapping mask
+        return Ok(false); // a single value is broadcast, or the mask overlaps the array
     }
     let Some(values) = device_values(array, &[count], value)? else { return Ok(false) };
     let written = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));

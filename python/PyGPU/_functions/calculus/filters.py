@@ -47,7 +47,7 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     # reversed.
     if v.size <= a.size:
         return _sums_of_rows(a, v, first, count)
-    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # a contiguous copy, as in NumPy
+    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # NumPy's result is contiguous, too
 
 
 def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:

@@ -67,7 +67,7 @@ pub(crate) struct TextureReferences {
 impl Drop for TextureReferences {
     fn drop(&mut self) {
         let bindings = std::mem::take(&mut *lock(&self.bindings));
-        atexit::drop_detached(bindings); // before `module`, whose drop may unload the driver's module
+        atexit::drop_detached(bindings); // before the drop of `module`, which may unload the driver's module
     }
 }
 
@@ -195,7 +195,7 @@ impl TextureReferences {
                 }
             }
         };
-        atexit::drop_detached(replaced); // not under the lock: the drop may call the driver
+        atexit::drop_detached(replaced); // the lock is released before, because the drop may call the driver
         Ok(())
     }
 
