@@ -260,7 +260,7 @@ def with_jax(device: PyGPU.Device) -> str:
 
 
 def with_numba(device: PyGPU.Device) -> str:
-    """Pass an array to Numba."""
+    """Check that Numba can read an array in place."""
     cuda = importlib.import_module("numba.cuda")
     if device.kind != "cuda" or not cuda.is_available():
         raise Skipped("no GPU for it")

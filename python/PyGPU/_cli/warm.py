@@ -44,7 +44,7 @@ EDGE = 16
 
 
 class Call(NamedTuple):
-    """Call of a function, which launches one kernel."""
+    """One call to execute: a function with its operands, which launches one kernel."""
 
     function: str
     dtypes: tuple[str, ...]

@@ -106,7 +106,7 @@ def _device(header: _Header) -> int | None:
 
 
 def _frame(frames: list[Any]) -> Any:
-    """Return the only frame of a message."""
+    """Return the only frame of a message; reject a message with no frame or several frames."""
     if len(frames) != 1:
         raise ValueError(f"message of a GPUArray on a device: one frame is expected, not {len(frames)}")
     return frames[0]

@@ -60,7 +60,7 @@ class _CupyAllocator:
             external_stream = cuda.Stream.from_external(stream)
         else:  # before CuPy 14
             external_stream = cuda.ExternalStream(stream.handle, stream.device.index)
-        # CuPy's pool allocates a block for CuPy's current stream, so `stream` is made current.
+        # CuPy's pool allocates a block for CuPy's current stream, so `stream` is made CuPy's current stream.
         with external_stream:
             return cuda.alloc(nbytes)
 

@@ -130,14 +130,14 @@ def _opened_elsewhere(name: BlockName) -> Memory:
 
 
 def _matching(memory: Memory, name: BlockName) -> Memory:
-    """Return the block with the token of a name, after checking that the other fields are equal too."""
+    """Return an open block after checking that its own name equals `name` in all fields."""
     if memory.name != name:
         raise ValueError(f"open_shared: the handle was changed: the block is known as {memory.name}, not as {name}")
     return memory
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block's object and return it."""
+    """Register the object of a block by the block's token, and return the object."""
     _blocks[memory.name.token] = memory
     return memory
 
@@ -166,7 +166,7 @@ def _kind(device: _core.Device) -> str:
 
 
 def _visible(name: BlockName) -> _core.Device:
-    """Return the device of this process that owns a block."""
+    """Return the device that contains a block, by the numbering of devices in this process."""
     backend = _core.backend_name()
     if name.device.partition(":")[0] != backend:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")

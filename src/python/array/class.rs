@@ -216,7 +216,7 @@ impl GpuArray {
         }
     }
 
-    /// Returns shape, strides and offset.
+    /// Returns the layout of the array: shape, strides and offset.
     #[inline]
     pub(crate) fn layout(&self) -> &Layout {
         self.value().array.layout()
@@ -234,7 +234,7 @@ impl GpuArray {
         self.value().array.device()
     }
 
-    /// Whether writes are rejected.
+    /// Whether the array rejects writes.
     #[inline]
     pub(crate) fn readonly(&self) -> bool {
         self.value().array.readonly()

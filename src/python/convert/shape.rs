@@ -96,7 +96,7 @@ fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr 
 #[derive(Clone, Copy)]
 pub(crate) struct IntegerArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
-/// A missing argument, which differs from `None`.
+/// Stands for an argument that the caller did not pass. An argument that is Python's `None` was passed.
 pub(crate) const ABSENT: IntegerArgument<'static, 'static> = IntegerArgument(None);
 
 impl IntegerArgument<'_, '_> {

@@ -1,4 +1,4 @@
-//! Enqueues host functions of PyGPU, which a stream calls.
+//! Enqueues host functions: Rust functions of PyGPU that a stream calls on a thread of the host.
 
 use std::ffi::c_void;
 
@@ -7,9 +7,9 @@ use pygpu_base::error::Result;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_device::stream::Stream;
 
-/// A value whose `run` a stream calls on any thread.
+/// A host function with its data. A stream calls `run`, on any thread.
 pub(crate) trait HostCall: Send + Sync + 'static {
-    /// Does the work of this host function; a thread of the driver executes `run`.
+    /// Does the work of the host function. The stream calls `run` after its earlier work is complete.
     fn run(&self);
 }
 

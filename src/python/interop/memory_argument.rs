@@ -48,7 +48,7 @@ impl IntoOwner for MemoryOwner {
     }
 }
 
-/// A memory argument after its conversion.
+/// A memory argument, converted from a Python object.
 pub(crate) struct MemoryArgument {
     address: Address,
     /// Registered blocks that contain the address, innermost first.

@@ -182,7 +182,7 @@ fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Op
     }
 }
 
-/// Defines the methods of the operators.
+/// Defines the methods by which Python calls the operators, such as `__add__`.
 macro_rules! slots {
     (binary: $($left:ident $right:ident $in_place:ident $name:literal),*; unary: $($unary:ident $function:literal),*) => {
         #[pymethods]

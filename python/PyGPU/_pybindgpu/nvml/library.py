@@ -24,7 +24,7 @@ class Library(Protocol):
     """Common interface of the classes `NvidiaMlPy` and `SharedLibrary`, which call NVML."""
 
     def initialize(self) -> int:
-        """Initialize NVML; NVML counts the calls."""
+        """Initialize NVML; NVML counts these calls, and shuts down after as many calls of `shutdown`."""
 
     def shutdown(self) -> int:
         """Shut NVML down once for each call of `initialize`."""

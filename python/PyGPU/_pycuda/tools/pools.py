@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # A block that arrays still use is not reused: these arrays own it from now on.
+            # A block that arrays still use is not reused: these arrays own the block from now on.
             if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1

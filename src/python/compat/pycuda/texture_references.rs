@@ -54,7 +54,7 @@ struct TextureBinding {
 pub(crate) struct TextureReferences {
     module: Detached<Module>,
     bindings: Mutex<Vec<Arc<TextureBinding>>>,
-    /// Whether any object was ever bound.
+    /// Whether an object was ever bound to a texture or surface of the module.
     is_used: AtomicBool,
     /// Whether a kernel launch was captured into a graph. The captured work includes writes of handles into the
     /// variables, so each launch of the graph may replace newer handles. From then on every kernel launch writes all
@@ -89,7 +89,8 @@ fn variable(module: &Module, name: &str) -> Result<Array> {
 }
 
 impl TextureReferences {
-    /// Whether any object was ever bound, so that a launch must process the references.
+    /// Whether an object was ever bound to a texture or surface of the module. Only then a launch must process the
+    /// references.
     #[inline]
     pub(crate) fn are_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)
