@@ -1,4 +1,4 @@
-"""Registration of PyGPU's functions with Dask, which then supports chunks that are device arrays."""
+"""Registration of PyGPU's functions with Dask, so that Dask supports chunks that are device arrays."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
 
 
 def _host_counts(repeats: Any) -> np.ndarray[Any, Any]:
-    """Return numbers of repetitions on the host; raise NumPy's errors for other values."""
+    """Return how often each element is repeated, on the host; raise NumPy's errors for invalid counts."""
     # As in NumPy, Python numbers are truncated to integers, but arrays are not.
     counts = np.asarray(repeats, None if isinstance(repeats, (np.ndarray, np.generic)) else np.int64)
     if not np.can_cast(counts.dtype, np.int64, "safe"):

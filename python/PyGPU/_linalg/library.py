@@ -1,4 +1,4 @@
-"""Calls of cuSOLVER or hipSOLVER, which factorise stacks of matrices in place.
+"""Calls of cuSOLVER or hipSOLVER; these libraries factorise stacks of matrices in place.
 
 The matrices must be in column order; the module `operands` copies matrices to this order.
 """

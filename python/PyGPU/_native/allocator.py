@@ -13,7 +13,7 @@ __all__ = ["set_allocator", "using_allocator"]
 
 
 class _TorchMemory:
-    """Memory block of torch's caching allocator, which is returned to the allocator with this object."""
+    """Memory block of torch's caching allocator; the drop of this object returns the block to the allocator."""
 
     __slots__ = ("_free", "ptr")
 

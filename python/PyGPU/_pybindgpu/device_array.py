@@ -201,7 +201,7 @@ class DeviceArray:
         self._status = status_of(copy)
 
     def set(self, host_addr: Any, stream: StreamLike = None) -> None:
-        """Copy `nbytes()` bytes from a host address to the device side, which is allocated if missing.
+        """Copy `nbytes()` bytes from a host address to the device side; allocate a missing device side first.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, StatusError, cudaError_t,
 
 
 class TypedAllocator:
-    """Base class of the three allocator classes; an allocator owns the block that it allocated last."""
+    """Base class of the three allocator classes; an allocator owns only the block that it allocated last."""
 
     __slots__ = ("__weakref__", "_block")
     _dtype: ClassVar[numpy.dtype[Any]]

@@ -25,7 +25,7 @@ _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary(
 
 
 class Memory:
-    """Block of shared memory, which is freed when no array refers to this object any more."""
+    """Block of shared memory; the memory is freed when no array refers to this object any more."""
 
     def __init__(self, name: BlockName, device: _core.Device, address: int, keeper: Any, is_own: bool) -> None:
         self.name, self.device, self.address, self.is_own = name, device, address, is_own

@@ -1,4 +1,4 @@
-"""Unnamed files in memory, which are the shared memory blocks of the CPU backend on Linux."""
+"""Unnamed files in memory: the shared memory blocks of the CPU backend on Linux."""
 
 from __future__ import annotations
 

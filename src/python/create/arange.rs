@@ -26,8 +26,8 @@ use pygpu_layout::MemoryOrder;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Spacing};
 
-/// Whether NumPy computes the values. NumPy does so for host memory, except during a capture, which records kernels
-/// only.
+/// Whether NumPy computes the values. NumPy does so for host memory, except during a capture, because a capture records
+/// kernels only.
 fn uses_numpy(device: Device, stream: &Stream) -> PyResult<bool> {
     Ok(device.is_cpu() && !capture::is_capturing(stream)?)
 }

@@ -44,7 +44,7 @@ impl Drop for Deleter {
         let call = || function.call(address);
         let object = &mut self.object;
         let was_called = with_held_gil(|py| {
-            // The function may wait for a device, whose callbacks may wait for the GIL.
+            // The C function may wait for a device, and callbacks of the device may wait for the GIL.
             py.without_gil(call);
             // At this point the GIL is held again, so that the object can be released.
             object.take().into_iter().for_each(|object| object.release(py));

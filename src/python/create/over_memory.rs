@@ -79,7 +79,7 @@ pub(super) fn with_inherited_allocator(
     inherited: Option<InheritedAllocator>,
 ) -> PyResult<GpuArray> {
     let array = gpu_array.array(py)?;
-    // `memory` contains a clone of the array, which also keeps the array's previous owner alive.
+    // `memory` contains a clone of the array, and thereby keeps the array's previous owner alive.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
     let memory_owner =
         MemoryOwner { object: SendPyObject::new(memory), is_arrays: gpu_array.owns_data(), allocator: inherited };

@@ -184,7 +184,7 @@ impl ForeignExchangeTable {
         None
     }
 
-    /// Returns the address of the table, which [`Self::from_address`] accepts.
+    /// Returns the address of the table. [`Self::from_address`] accepts this address.
     pub(crate) fn address(self) -> usize {
         std::ptr::from_ref(self.0).expose_provenance()
     }

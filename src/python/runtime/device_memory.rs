@@ -152,7 +152,7 @@ impl DeviceAllocation {
     }
 }
 
-/// Registers the memory block of an array for lookups by address, which also marks the block as escaped.
+/// Registers the memory block of an array for lookups by address, and thereby marks the block as escaped.
 #[cold]
 pub(crate) fn register_escaped(array: &Array) {
     let kind = match array.allocation().is_imported() {
@@ -299,7 +299,7 @@ pub(crate) fn no_bytes(operation: &'static str) -> Error {
     raw_memory::invalid_value(operation, "0 bytes were asked for".to_owned())
 }
 
-/// Allocates plain memory of a device, which other processes can open.
+/// Allocates plain memory of a device; other processes can open this memory.
 ///
 /// Parameters
 /// ----------

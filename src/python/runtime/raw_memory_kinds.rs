@@ -16,7 +16,7 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory};
 use pygpu_memory::{Access, Allocation, capture};
 
-/// Allocates plain memory of the current device, which other processes and network cards can reach.
+/// Allocates plain memory of the current device; other processes and network cards can access this memory.
 ///
 /// Parameters
 /// ----------

@@ -1,4 +1,4 @@
-"""Reentrant locks of modules, which stay usable in a forked child."""
+"""Reentrant locks of modules; the locks stay usable in a forked child."""
 
 from __future__ import annotations
 

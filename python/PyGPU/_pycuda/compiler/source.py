@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 def default_options() -> list[str]:
-    """Return the compiler options for all sources, which the program may have changed."""
+    """Return the compiler options for all sources; the program may have changed these options."""
     homes = (sys.modules.get(name) for name in _PUBLIC)
     candidates = (getattr(module, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for module in homes)
     return list(next((flags for flags in candidates if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
@@ -207,7 +207,7 @@ class CudaModule:
 
 
 class SourceModule(CudaModule):
-    """Module of the kernels in a source, which is compiled and loaded.
+    """Module of the kernels in a source; the constructor compiles and loads the source.
 
     Parameters
     ----------

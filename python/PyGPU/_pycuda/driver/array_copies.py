@@ -128,8 +128,7 @@ def _order(order: str) -> str:
 
 
 def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
-    """Return the format of a channel and how many channels an element has; wide elements become several 32-bit
-    channels."""
+    """Return the format of a channel, and the channels per element; a wide element has several 32-bit channels."""
     name = numpy.dtype(dtype).name
     if name in split_types:
         return array_format.SIGNED_INT32, _WORDS_PER_ELEMENT[name]

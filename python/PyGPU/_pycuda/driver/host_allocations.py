@@ -355,7 +355,7 @@ class ManagedAllocation:
 
 
 def managed_pointer(ary: NDArray[Any]) -> int | None:
-    """Return the address of an ndarray's first element if the ndarray is in managed memory, which kernels can access.
+    """Return the address of an ndarray's first element if kernels can access the ndarray, i.e. in managed memory.
 
     Parameters
     ----------

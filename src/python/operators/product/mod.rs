@@ -195,7 +195,7 @@ struct ProductCall {
     device: Device,
 }
 
-/// Returns the memory order of a new result, which is C order by default.
+/// Returns the memory order of a new result; the default is C order.
 fn result_order(values: &OperandValues<'_, '_>, requested: ResultOrder) -> ResultOrder {
     let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
     match requested {
