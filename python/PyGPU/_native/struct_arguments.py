@@ -200,7 +200,7 @@ class PointerArray(_core.GPUArray):
     _owners: _core.KernelArgument | None = None
 
     def __array_finalize__(self, like: Any) -> None:
-        """Make a view keep the same other arrays alive as the original array."""
+        """Make a view of a pointer array keep alive the arrays whose addresses the view contains."""
         self._owners = getattr(like, "_owners", None)
 
 

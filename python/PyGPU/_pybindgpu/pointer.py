@@ -95,7 +95,7 @@ class PointerWrapper:
         return self._block is not None and self._block.address != 0 and not self._block.on_device
 
     def get(self) -> int:
-        """Return the address if the host may dereference it.
+        """Return the address if the host may dereference the pointer.
 
         Returns
         -------

@@ -76,7 +76,8 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
-/// Converts the result of a kernel launch. Returns `None` if NumPy must perform the operation instead.
+/// Converts the result of a kernel launch. Returns `None` after an index out of range, for which NumPy raises its own
+/// error, and without a compiler; the caller then uses NumPy.
 fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     match result {
         Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises its own error, or no compiler exists

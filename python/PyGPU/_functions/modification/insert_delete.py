@@ -66,7 +66,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
 
 
 def _deleted_indices(obj: Any, length: int, axis: int) -> np.ndarray[Any, Any]:
-    """Return the sorted indices of the parts to delete; raise NumPy's errors for other values."""
+    """Return the sorted indices of the parts to delete; raise NumPy's errors for invalid indices."""
     host_obj = _on_host(obj)
     indices = np.asarray(host_obj)
     if indices.size == 0 and not isinstance(host_obj, np.ndarray):
