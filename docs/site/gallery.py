@@ -48,7 +48,7 @@ def drawing_first(name: str) -> tuple[bool, str]:
 
 
 def thumbnail() -> None:
-    """Draw the thumbnail of examples without a picture, which works on light and dark backgrounds."""
+    """Draw the thumbnail of examples that show no picture. Its colors suit light and dark backgrounds."""
     image = Image.new("RGBA", (400, 280), "#8a9a9120")
     draw = ImageDraw.Draw(image)
     for line, (indent, length) in enumerate([(0, 210), (1, 150), (1, 240), (2, 130), (2, 190), (1, 90), (0, 120)]):

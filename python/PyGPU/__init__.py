@@ -36,8 +36,9 @@ from PyGPU._core import *  # noqa: F403
 
 
 class _EinopsFinder:
-    # This import finder waits for the import of einops. It needs no other module, so `import PyGPU` stays fast.
-    # It then replaces itself by a finder that registers PyGPU's backend at the end of that import.
+    # This import finder waits for the import of einops. This finder needs no other module, so `import PyGPU` stays
+    # fast. When einops is imported, the finder replaces itself by a finder that registers PyGPU's backend at the end of
+    # that import.
     @classmethod
     def find_spec(cls, fullname: str, path=None, target=None):
         if fullname != "einops._backends":

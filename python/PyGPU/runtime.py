@@ -30,8 +30,8 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # An access to `use_hip` opens the backend and thus a library, so it is not computed at import.
-        # It is not in `__all__`, because a star import accesses all names in `__all__`.
+        # The value of `use_hip` is computed at each access, because it requires opening a driver library. `__all__`
+        # does not contain `use_hip`: a star import would otherwise open the library.
         if name == "use_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

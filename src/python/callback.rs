@@ -98,7 +98,8 @@ fn queue_object(object: Reference) {
 #[cold]
 pub(crate) fn schedule_delivery() {
     if !HAS_QUEUED.swap(true, Ordering::AcqRel) {
-        // Python refuses the call if its list of pending calls is full. The next PyGPU call then drops the objects.
+        // Python refuses the pending call if its list of pending calls is full. The next PyGPU call then drops the
+        // queued objects.
         add_pending_call(deliver_from_pending_call);
     }
 }

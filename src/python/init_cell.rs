@@ -34,7 +34,7 @@ impl<T> InitCell<T> {
         self.0.get().ok_or_else(|| missing(class))
     }
 
-    /// Returns the value, if any.
+    /// Returns the value; `None` before the value is created.
     #[inline]
     pub(crate) fn value(&self) -> Option<&T> {
         self.0.get()
@@ -52,7 +52,7 @@ impl<T> InitCell<T> {
         self.0.set(make()?).map_err(|_| already_created())
     }
 
-    /// Takes the value out, for the drop of the object.
+    /// Moves the value out of the cell, when the Python object that contains the cell is dropped.
     pub(crate) fn take(&mut self) -> Option<T> {
         self.0.take()
     }

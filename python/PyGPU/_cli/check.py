@@ -56,7 +56,8 @@ class Finding(NamedTuple):
 def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
     """List the configurations in which the checked program runs.
 
-    The first two are equal, so that values that differ between equal runs, such as times, can be ignored.
+    The first two configurations are equal, so that values that differ between equal runs, such as times, can be
+    ignored.
     """
     base_settings = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
     # Line information does not slow kernels down, and lets messages about failures name the source line.
@@ -150,7 +151,7 @@ def failure(result: RunResult, folder: Path) -> str | None:
 def difference(first: list[str], second: list[str], reordered: list[str]) -> str | None:
     """Find the first line of output that is equal in `first` and `second`, but differs in `reordered`.
 
-    `first` and `second` are the outputs of two equal runs, `reordered` that of a run with another start order.
+    `first` and `second` are the outputs of two equal runs; `reordered` is the output of a run with another start order.
     """
     if len(first) == len(second) != len(reordered):
         return f"it prints {len(reordered)} lines, not {len(first)}"

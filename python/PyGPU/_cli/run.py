@@ -26,7 +26,7 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     if not arguments.module and not Path(arguments.program).exists():
         parser.error(f"{arguments.program} does not exist; a module's name is given by -m {arguments.program}")
     sys.argv = [arguments.program, *arguments.arguments]
-    # `as_cupy` searches for an installed CuPy by `sys.path`, which must already be that of the program.
+    # `as_cupy` searches for an installed CuPy by `sys.path`, so `sys.path` must already be set for the program.
     sys.path[0] = "" if arguments.module else str(Path(arguments.program).resolve().parent)
     try:
         if arguments.as_cupy:

@@ -112,7 +112,7 @@ def same_device_copy(device: PyGPU.Device) -> str:
 
 
 def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
-    """Return the message for a missing compiler, which recommends how to install one."""
+    """Return the message for a missing compiler; the message recommends how to install a compiler."""
     first = str(error).splitlines()[0]
     return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
 
@@ -226,7 +226,7 @@ CHECKS = [
 
 
 def exchange(device: PyGPU.Device, import_array: Callable[[PyGPU.GPUArray], Any]) -> None:
-    """Check the exchange of an array with another library, which adds one to each element."""
+    """Check the exchange of an array with another library; this library adds 1 to each element."""
     imported = import_array(PyGPU.to_gpu(values(), device=device))
     imported += 1
     same(PyGPU.from_dlpack(imported).get(), values() + 1)
@@ -260,7 +260,7 @@ def with_jax(device: PyGPU.Device) -> str:
 
 
 def with_numba(device: PyGPU.Device) -> str:
-    """Pass an array to Numba."""
+    """Check that Numba can read an array in place."""
     cuda = importlib.import_module("numba.cuda")
     if device.kind != "cuda" or not cuda.is_available():
         raise Skipped("no GPU for it")

@@ -44,7 +44,7 @@ EDGE = 16
 
 
 class Call(NamedTuple):
-    """Call of a function, which launches one kernel."""
+    """One call to execute: a function with its operands, which launches one kernel."""
 
     function: str
     dtypes: tuple[str, ...]
@@ -101,7 +101,7 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 def compile_call(call: Call, device: int) -> str | None:
     """Execute a call; return the compiler's error message, or None. Unsupported types are ignored."""
     try:
-        with PyGPU.Device(device), PyGPU.fusion("off"):  # a deferred call would be dropped
+        with PyGPU.Device(device), PyGPU.fusion("off"):  # a deferred call would never be launched
             call.make()
     except TypeError:
         return None

@@ -58,7 +58,7 @@ def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
 
 
 def percentile(a: _core.GPUArray, q: Any, method: str = "linear") -> tuple[_core.GPUArray | None, int]:
-    """Return percentiles of one chunk and its length; Dask combines those of all chunks."""
+    """Return percentiles of one chunk, and the chunk's length; Dask combines the percentiles of all chunks."""
     return (quantiles.percentile(a, q, method=method), len(a)) if len(a) else (None, 0)
 
 

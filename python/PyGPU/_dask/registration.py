@@ -1,4 +1,4 @@
-"""Registration of PyGPU's functions with Dask, which then supports chunks that are device arrays."""
+"""Registration of PyGPU's functions with Dask, so that Dask supports chunks that are device arrays."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
-    # The end of the import of `dask.array` may run the registration.
-    # It must not run during the import of `chunks`, so `dask.array` is imported first.
+    # The end of the import of `dask.array` may run the registration. The registration must not run during the import of
+    # `chunks`, so `dask.array` is imported first.
     import dask.array  # noqa: F401
 
     from PyGPU._dask import chunks

@@ -60,7 +60,7 @@ def _lengths(header: _Header, name: str) -> tuple[int, ...]:
 
 
 def _dtype(header: _Header) -> np.dtype[Any]:
-    """Return the dtype of a header, which is a pickle, as are the other parts of Dask's messages."""
+    """Return the dtype of a header, which contains it as a pickle, like the other parts of Dask's messages."""
     pickled = _field(header, "dtype", bytes)
     try:
         dtype = pickle.loads(pickled)
@@ -106,7 +106,7 @@ def _device(header: _Header) -> int | None:
 
 
 def _frame(frames: list[Any]) -> Any:
-    """Return the only frame of a message."""
+    """Return the only frame of a message; reject a message with no frame or several frames."""
     if len(frames) != 1:
         raise ValueError(f"message of a GPUArray on a device: one frame is expected, not {len(frames)}")
     return frames[0]

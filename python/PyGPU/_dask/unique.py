@@ -1,6 +1,6 @@
 """Support of `da.unique` for device arrays.
 
-Dask collects the unique values of chunks in structured arrays. Dask's own function creates them in host memory.
+Dask collects the unique values of chunks in structured arrays. Dask's own function creates these arrays in host memory.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def register() -> None:
     if dasks is None or hasattr(dasks, "_of_device_chunks"):
         return
 
-    # The wrapper is pickled by the name of Dask's function, which a worker without PyGPU then unpickles.
+    # The wrapper is pickled by the name of Dask's function, so that a worker without PyGPU unpickles Dask's function.
     @functools.wraps(dasks)
     def of_chunk(ar: Any, *args: Any, **kwargs: Any) -> Any:
         return (unique_rows if isinstance(ar, _core.GPUArray) else dasks)(ar, *args, **kwargs)

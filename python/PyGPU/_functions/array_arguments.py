@@ -23,7 +23,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     elif is_list or isinstance(invalid, np.ndarray):
         try:
             kind = f"{kind} of shape {np.shape(invalid)}"
-        except ValueError:  # raised by nested sequences of different lengths
+        except ValueError:  # `invalid` has nested sequences of different lengths
             kind = f"{kind} of length {len(invalid)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:
@@ -60,7 +60,7 @@ def array(argument: Any, function: str) -> _core.GPUArray:
 
 
 def target(argument: Any, function: str) -> _core.GPUArray:
-    """Return the array into which a function writes; reject lists and tuples, which would be written as a copy."""
+    """Return the array into which a function writes; reject lists and tuples, because only a copy would be written."""
     if isinstance(argument, (list, tuple)):
         raise invalid_array_error(argument, function)
     return array(argument, function)

@@ -61,7 +61,7 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
 
 
 class _Axis:
-    """Axis of the result of `pad`, with the numbers of padding elements before and after the existing elements."""
+    """Axis of the result of `pad`, and how many padding elements precede and follow the existing elements."""
 
     def __init__(self, whole: _core.GPUArray, axis: int, width: tuple[int, int]) -> None:
         self.whole, self.axis, self.width = whole, axis, width

@@ -108,7 +108,7 @@ def _finish_result(
 
 
 def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
-    """Replace the quantiles of rows that contain NaN by NaN, which sorting has moved to the end of the row."""
+    """Replace the quantiles of rows that contain NaN by NaN; sorting has moved the NaN to the end of the row."""
     if rows.dtype.kind not in "fc":
         return result
     last = rows[..., -1]

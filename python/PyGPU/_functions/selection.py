@@ -252,8 +252,8 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
 
 
 def _host_counts(repeats: Any) -> np.ndarray[Any, Any]:
-    """Return numbers of repetitions on the host; raise NumPy's errors for other values."""
-    # As NumPy, Python's numbers are truncated to integers, and arrays are not.
+    """Return how often each element is repeated, on the host; raise NumPy's errors for invalid counts."""
+    # As in NumPy, Python numbers are truncated to integers, but arrays are not.
     counts = np.asarray(repeats, None if isinstance(repeats, (np.ndarray, np.generic)) else np.int64)
     if not np.can_cast(counts.dtype, np.int64, "safe"):
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")
@@ -278,7 +278,7 @@ def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
 def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
     """Return, for each index of the result of `repeat`, the index of the repeated element.
 
-    It is found by a binary search in the cumulative counts.
+    A binary search in the cumulative counts finds this index.
     """
     check_indices(repeats.dtype)
     counts = flat(repeats.astype(np.int64))
@@ -294,7 +294,7 @@ def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> 
 
 
 def _indices_of_runs(counts: _core.GPUArray, total: int) -> _core.GPUArray:
-    """Return each index as often as its count, of which there are `total` in all."""
+    """Return an array in which each index occurs as often as its count states; the sum of all counts is `total`."""
     if total == 0:
         return _core.empty(0, np.int64, device=counts.device)
     return _core._searchsorted(counts.cumsum(), _core.arange(total, device=counts.device), True)

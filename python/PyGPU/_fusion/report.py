@@ -137,12 +137,12 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def closed(self) -> dict[str, int]:
-        """Number of flushes, by cause."""
+        """Number of times that pending operations were launched, for each cause."""
         return dict(self["closed"])
 
     @property
     def at_once(self) -> dict[str, int]:
-        """Number of operations launched eagerly, by cause."""
+        """Number of operations that were launched eagerly, for each cause."""
         return dict(self["at_once"])
 
     def __repr__(self) -> str:

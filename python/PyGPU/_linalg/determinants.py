@@ -14,7 +14,7 @@ __all__ = ["det", "slogdet"]
 
 
 def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Return the diagonals of matrices' LU factors, the signs of the row exchanges, and a mask of singular ones."""
+    """Return the diagonals of matrices' LU factors, the signs of the row exchanges, and a mask of singular matrices."""
     factors, _ = copy_in_memory_order(a, dtype)
     _, pivots, info, _ = library.lu(factors)
     row_numbers = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)

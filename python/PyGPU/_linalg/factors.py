@@ -59,15 +59,16 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     a = array(a, "cholesky")
     check_square(a)
     dtype = common_type(a)
-    # `upper` is passed to NumPy only if it is true, because older versions than 2.0 lack the parameter.
+    # `upper` is passed to NumPy only if it is true, because NumPy before 2.0 lacks the parameter.
     numpy_result: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if numpy_result is not NotImplemented:
         return numpy_result
     work = copy_row_major(a, dtype)
-    # The library reads matrices in column order, so the upper triangle of a C-order matrix is its lower one.
+    # The library reads matrices in column order, so the upper triangle of a C-order matrix is the lower triangle for
+    # the library.
     info = library.cholesky(work, is_lower=upper) if work.size else None
     factor = triu(work) if upper else tril(work)
-    # The check makes the host wait, so it follows the last launch.
+    # The check makes the host wait. It therefore follows the last launch.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
     return factor

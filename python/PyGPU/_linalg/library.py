@@ -1,4 +1,4 @@
-"""Calls of cuSOLVER or hipSOLVER, which factorise stacks of matrices in place.
+"""Calls of cuSOLVER or hipSOLVER; these libraries factorise stacks of matrices in place.
 
 The matrices must be in column order; the module `operands` copies matrices to this order.
 """
@@ -28,7 +28,7 @@ def _empty(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GP
 
 
 def _stack(a: _core.GPUArray) -> tuple[tuple[int, ...], int, int, int]:
-    """Return a stack's shape without the matrix axes, and the numbers of matrices, their rows and their columns."""
+    """Return a stack's shape without the matrix axes, and how many matrices, rows and columns the stack has."""
     shape = a.shape[:-2]
     return shape, math.prod(shape), a.shape[-1], a.shape[-2]
 

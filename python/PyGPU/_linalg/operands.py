@@ -25,18 +25,18 @@ def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
 
 
 def real_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of the real part of numbers of a dtype."""
+    """Return the dtype of the real parts of the numbers that have a given dtype."""
     return np.empty(0, dtype).real.dtype
 
 
 def check_stack(a: _core.GPUArray) -> None:
-    """Raise NumPy's error for an array with fewer than two axes, which is not a stack of matrices."""
+    """Raise NumPy's error for an array with fewer than two axes, because it contains no matrices."""
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
 
 
 def check_matrices(*arrays: _core.GPUArray) -> None:
-    """Raise NumPy's error for an array that is not one matrix."""
+    """Raise NumPy's error for an array that does not have exactly two axes."""
     for a in arrays:
         if a.ndim != 2:
             raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")

@@ -132,7 +132,7 @@ def _check_operands(points: _core.GPUArray, values: _core.GPUArray, deg: int) ->
 def _covariance(
     left: _core.GPUArray, scale: _core.GPUArray, values: _core.GPUArray, residuals: _core.GPUArray | None
 ) -> _core.GPUArray:
-    """Return the covariance matrix of the coefficients, which is scaled by the residuals if they are given."""
+    """Return the covariance matrix of the coefficients, scaled by the residuals if the caller passes residuals."""
     points, order = left.shape
     base = inv(_core.matmul(left.T, left)) / (scale[:, None] * scale)
     factor: Any = 1

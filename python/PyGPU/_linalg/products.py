@@ -234,7 +234,7 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
 
 
 def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
-    """Return, for each sequence of adjacent matrices, the position at which the cheapest product splits it."""
+    """Return, for each sequence of adjacent matrices, the index at which the cheapest order of products splits it."""
     count = len(lengths) - 1
     costs = {(index, index): 0 for index in range(count)}
     cuts: dict[tuple[int, int], int] = {}

@@ -226,9 +226,9 @@ def lstsq(
     def projected(right_sides: _core.GPUArray) -> _core.GPUArray:
         return _core.matmul(v, inverted[:, None] * _core.matmul(uh, right_sides))
 
-    # The absolute error of all singular values is a rounding error of the largest one.
-    # Small singular values therefore have a large relative error, which affects the solution.
-    # If the residual is small, one step of iterative refinement removes this error.
+    # The absolute error of each singular value is about as large as the rounding error of the largest singular value.
+    # Small singular values therefore have a large relative error, which affects the solution. If the residual is small,
+    # one step of iterative refinement removes this error.
     x = projected(right_sides)
     x = x + projected(right_sides - _core.matmul(a.astype(dtype), x))
     k = _core.count_nonzero(is_large, -1)

@@ -13,7 +13,7 @@ __all__ = ["set_allocator", "using_allocator"]
 
 
 class _TorchMemory:
-    """Memory block of torch's caching allocator, which is returned to the allocator with this object."""
+    """Memory block of torch's caching allocator; the drop of this object returns the block to the allocator."""
 
     __slots__ = ("_free", "ptr")
 
@@ -60,7 +60,7 @@ class _CupyAllocator:
             external_stream = cuda.Stream.from_external(stream)
         else:  # before CuPy 14
             external_stream = cuda.ExternalStream(stream.handle, stream.device.index)
-        # CuPy's pool allocates a block for CuPy's current stream, so `stream` is made current.
+        # CuPy's pool allocates a block for CuPy's current stream, so `stream` is made CuPy's current stream.
         with external_stream:
             return cuda.alloc(nbytes)
 

@@ -20,9 +20,9 @@ _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\
 def extract_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
     """Move macro definitions from compiler options to the preamble; return the options and the preamble.
 
-    In the preamble the macros do not affect the headers that PyGPU's generated source includes before it. If an option
-    such as ``-include`` inserts a header before every source, the definitions remain options, because that header may
-    use the macros.
+    In the preamble the macros do not affect the headers that PyGPU's generated source includes before the preamble. If
+    an option such as ``-include`` inserts a header before every source, the definitions remain options, because that
+    header may use the macros.
     """
     if "pycuda-" in preamble:
         options = [*options, f"-I{HEADERS}"]

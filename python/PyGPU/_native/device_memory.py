@@ -93,7 +93,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     try:
         return _core.allocate_device(bytes)
     except _core.OutOfMemoryError:
-        gc.collect()  # destroys objects in reference cycles, which may own device memory
+        gc.collect()  # objects in unreachable reference cycles may own device memory
         return _core.allocate_device(bytes)
 
 

@@ -55,7 +55,7 @@ class ArgumentHandler:
         self._array = array
 
     def get_device_alloc(self) -> Any:
-        """Return the device memory that the kernel receives; it is allocated at the first request.
+        """Return the device memory that the kernel receives; the first call allocates this memory.
 
         Returns
         -------

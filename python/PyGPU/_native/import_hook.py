@@ -16,7 +16,7 @@ __all__: list[str] = []
 class _Waiting:
     """Import finder that makes the loader of one module run a function after the module's code.
 
-    The class does not derive from the one in `importlib.abc`, whose import takes 10 ms.
+    The class does not derive from a base class in `importlib.abc`, because the import of that module takes 10 ms.
     """
 
     def __init__(self, name: str, action: Callable[[], object]) -> None:

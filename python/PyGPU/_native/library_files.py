@@ -46,7 +46,7 @@ def candidates() -> list[str]:
 
 
 def by_pathfinder() -> list[str]:
-    """Return the file of NVRTC that cuda-pathfinder finds. It is tried last, because the search is slow.
+    """Return the file of NVRTC that cuda-pathfinder finds. This file is tried last, because the search is slow.
 
     Returns
     -------
@@ -83,7 +83,7 @@ _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
     "cufft": (_named_cufft, "libcufft.so.", ("nvidia/cu13/lib", "nvidia/cufft/lib")),
     "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
-    # There is no environment variable for NVTX, because users pass its file to `annotate`.
+    # No environment variable names the file of NVTX. Users pass this file to `PyGPU.profile.annotate` instead.
     "nvtx": (lambda: None, "libnv", ("nvidia/nvtx/lib", "nvidia/cu13/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
@@ -140,7 +140,7 @@ def device_library(name: str) -> Path | None:
 
 
 def _pathfinder(function: str, name: str) -> object:
-    """Return the path that cuda-pathfinder finds, or None if it is not installed or finds no file."""
+    """Return the path that cuda-pathfinder finds, or None if cuda-pathfinder is not installed or finds no file."""
     try:
         return getattr(importlib.import_module("cuda.pathfinder"), function)(name)
     except Exception:  # cuda-pathfinder raises various exceptions, which all mean that no file was found

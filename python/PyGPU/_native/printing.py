@@ -42,7 +42,7 @@ def _copy_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
 def _format(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
     options: dict[str, Any] = dict(numpy.get_printoptions())
     summarized = array.size > options["threshold"]
-    # `get` is called for a view, because for the array itself it would overwrite the array's host copy.
+    # `get` is called for a view, because `get` of the array itself would overwrite the array's host copy.
     values = _copy_edges(array, options["edgeitems"]) if summarized else array[...].get()
     if array.ndim == 0 and separator == " ":
         return str(values[()])

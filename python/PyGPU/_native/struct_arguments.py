@@ -195,12 +195,12 @@ def _address(value: Any, owners: list[tuple[Any, bool]], readonly: bool = False)
 
 
 class PointerArray(_core.GPUArray):
-    """Device array of the addresses of other arrays, which it and its views keep alive."""
+    """Device array of the addresses of other arrays; this array and its views keep the other arrays alive."""
 
     _owners: _core.KernelArgument | None = None
 
     def __array_finalize__(self, like: Any) -> None:
-        """Copy the references to the other arrays to a view."""
+        """Make a view of a pointer array keep alive the arrays whose addresses the view contains."""
         self._owners = getattr(like, "_owners", None)
 
 

@@ -56,7 +56,7 @@ class ArgumentAdapter:
         )
 
     def _count_aligned(self, names: list[str]) -> int:
-        """Count the leading parameters that both functions have in common, except for the name of the first one."""
+        """Count the leading parameters that both functions share; the name of the first parameter may differ."""
         count = 0
         for name, parameter in self._numpy_signature.parameters.items() if self._numpy_signature else ():
             is_same = count < len(names) and table.OTHER_NAMES.get(name, name) == names[count]
@@ -93,7 +93,7 @@ class ArgumentAdapter:
 
 
 class ClipAdapter(ArgumentAdapter):
-    """Adapter of `clip`: NumPy requires both of `a_min` and `a_max` if one is given, the array API does not."""
+    """Adapter of `clip`: NumPy rejects `a_min` without `a_max`, and vice versa; the array API accepts one limit."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Backend of einops for device arrays, which is imported when einops is imported.
+"""Backend of einops for device arrays; this module is imported when einops is imported.
 
 einops finds backends by the subclasses of its base class, and requires that the module `framework_name` is imported.
 """

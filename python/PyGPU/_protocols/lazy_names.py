@@ -58,7 +58,7 @@ _PYCUDA_NAMES = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "Py
 _HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
 """Modules whose names users may search in the package itself, the most likely ones first."""
 
-# Hints for names that users may expect in `PyGPU`, but that are in another module or are called differently.
+# Hints for names that users may expect in `PyGPU`, but that are in another module or have another name.
 _HINTS = {
     "SourceModule": "it is PyGPU.compiler.SourceModule; PyGPU.Module and PyGPU.Kernel are PyGPU's own",
     "RawKernel": "PyGPU.Kernel compiles a text; CuPy's is PyGPU.cupy.RawKernel",
@@ -97,7 +97,7 @@ def find(name: str) -> Any:
     """
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
-    # A name that is in no table may be one of PybindGPU, which `PyGPU.backend` contains.
+    # A name that is in no table may be a name of PybindGPU; `PyGPU.backend` contains these names.
     home = index.HOME.get(name) or (_PYCUDA_NAMES | _ARRAY_API_NAMES).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)

@@ -47,7 +47,7 @@ class PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, origin=self.own_name(fullname))
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """Return the module of PyGPU."""
+        """Return PyGPU's existing module instead of a new module."""
         module = importlib.import_module(self.own_name(spec.name))
         self._specs[spec.name] = module.__spec__
         return module

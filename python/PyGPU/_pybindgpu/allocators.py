@@ -119,7 +119,7 @@ class HostAllocator:
         return block.as_array(self._dtype, self._shape)
 
     def ptr(self) -> PointerWrapper:
-        """Return a pointer object to the host memory, which keeps the memory alive."""
+        """Return a pointer object to the host memory; the pointer object keeps the memory alive."""
         return self._alloc.ptr()
 
     def host_ptr(self) -> int:
@@ -267,7 +267,7 @@ class Allocator:
         return self._device_ptr
 
     def host_ptr(self) -> int:
-        """Return the address of the host side; if there is none, allocate uninitialised memory for it."""
+        """Return the address of the host side; if the array has no host side, allocate uninitialised memory for one."""
         if self.host_data is None:
             self.host_data = numpy.empty(self._shape, self._dtype)
         return self.host_data.ctypes.data

@@ -201,7 +201,7 @@ class DeviceArray:
         self._status = status_of(copy)
 
     def set(self, host_addr: Any, stream: StreamLike = None) -> None:
-        """Copy `nbytes()` bytes from a host address to the device side, which is allocated if missing.
+        """Copy `nbytes()` bytes from a host address to the device side; allocate a missing device side first.
 
         Parameters
         ----------
@@ -275,11 +275,11 @@ class DeviceArray:
         return strides if self._order == "F" else strides[::-1]
 
     def host_data(self) -> PointerWrapper:
-        """Return a pointer object to the host side, which keeps the memory alive; a null pointer if there is none."""
+        """Return a pointer object that keeps the host side alive; a null pointer if the array has no host side."""
         return host_pointer(self._host, self._dtype)
 
     def device_data(self) -> PointerWrapper:
-        """Return a pointer object to the device side, which keeps the memory alive; a null pointer if there is none."""
+        """Return a pointer object that keeps the device side alive; a null pointer if the array has no device side."""
         return pointer_to(self._device, self._dtype)
 
     def last_status(self) -> cudaError_t:
@@ -291,7 +291,7 @@ class DeviceArray:
         return self._checked_host().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # Python itself compares the requested flags with the returned view, and raises an error for unsupported ones.
+        # Python itself compares the requested flags with the returned view, and raises an error for unsupported flags.
         return self._checked_host().data
 
     def __repr__(self) -> str:

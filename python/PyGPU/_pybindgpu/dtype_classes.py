@@ -27,7 +27,7 @@ __all__ = [f"{family}_{label}" for family in (*_FAMILIES, *_POINTERS) for label 
 
 
 def class_of(family: str, label: str) -> type[Any]:
-    """Return the class for a dtype, such as ``DeviceArray_float32``; it is created at the first call."""
+    """Return the class for a dtype, such as ``DeviceArray_float32``; the first call creates the class."""
     dtype = numpy.dtype(label)
     if family in _POINTERS:
         return pointer_class(dtype)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """Memory of `nbytes` bytes at `address`. The object `owner` keeps it alive, or the caller if `owner` is None."""
+    """Memory of `nbytes` bytes at `address`, kept alive by the object `owner`, or by the caller if it is None."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "on_device", "owner", "readonly")
 
@@ -42,7 +42,7 @@ class Block:
     def as_array(
         self, dtype: numpy.dtype[Any], shape: Sequence[int], order: Literal["C", "F"] = "C"
     ) -> NDArray[numpy.generic]:
-        """Return a host array over the first elements of the block, which the array keeps alive."""
+        """Return a host array over the first elements of the block; the array keeps the block alive."""
         nbytes = checked_nbytes(shape, dtype.itemsize)
         if nbytes > self.nbytes:
             raise ValueError(f"shape {tuple(shape)} of {dtype} needs {nbytes} bytes, but the memory has {self.nbytes}")

@@ -59,7 +59,7 @@ class PointerWrapper:
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:
-        """Allocate uninitialised host memory for `N` elements, and make the pointer refer to it.
+        """Allocate uninitialised host memory for `N` elements, and make the pointer refer to this memory.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class PointerWrapper:
         return self._block is not None and self._block.address != 0 and not self._block.on_device
 
     def get(self) -> int:
-        """Return the address if the host may dereference it.
+        """Return the address if the host may dereference the pointer.
 
         Returns
         -------
@@ -141,7 +141,7 @@ _classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
 
 
 def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
-    """Return the pointer class of a dtype; it is created at the first call.
+    """Return the pointer class of a dtype; the first call creates the class.
 
     Arrays of any dtype can return pointers. Only the pointer classes of PybindGPU's ten dtypes are public.
     """
@@ -158,10 +158,10 @@ def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
 
 
 def host_pointer(array: NDArray[numpy.generic] | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
-    """Return a pointer to the first element of a host array, which keeps the array alive; a null pointer for None."""
+    """Return a pointer object to the start of a host array, kept alive by the pointer; a null pointer for None."""
     return pointer_to(None if array is None else HostBlock(array), dtype)
 
 
 def device_pointer(array: _core.GPUArray) -> PointerWrapper:
-    """Return a pointer object to the first element of a `GPUArray`, which keeps the array's memory alive."""
+    """Return a pointer object to the first element of a `GPUArray`; the pointer keeps the array's memory alive."""
     return pointer_to(Block(array.ptr, array.nbytes, array, on_device=True), array.dtype)

@@ -163,7 +163,7 @@ def _code_of(error: Exception) -> int:
         return int(error.code)
     if isinstance(error, _core.NotSupportedError):
         return NOT_SUPPORTED
-    # A RuntimeError means that no backend can be opened, or that the process was forked after one was opened.
+    # A RuntimeError means that no backend can be opened, or that the process was forked after a backend was opened.
     return INITIALIZATION_ERROR
 
 
@@ -187,7 +187,7 @@ def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwarg
 def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
     if isinstance(error, nvmlReturn_t):
         raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
-    # Imported here, because the table is large and rarely needed.
+    # The error table is imported at its first use, because it is large and rarely needed.
     from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
 
     code = operator.index(error)

@@ -1,6 +1,6 @@
 """The classes `HostAllocator_float32`, `DeviceAllocator_float32`, `PagelockedAllocator_float32` and so on.
 
-An allocator owns one block. A pointer keeps the block alive, even after the allocator has allocated another one.
+An allocator owns one block. A pointer keeps the block alive, even after the allocator has allocated another block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, StatusError, cudaError_t,
 
 
 class TypedAllocator:
-    """Base class of the three allocator classes; an allocator owns at most one block, which the next one replaces."""
+    """Base class of the three allocator classes; an allocator owns only the block that it allocated last."""
 
     __slots__ = ("__weakref__", "_block")
     _dtype: ClassVar[numpy.dtype[Any]]
@@ -27,7 +27,7 @@ class TypedAllocator:
         self._block = None
 
     def ptr(self) -> PointerWrapper:
-        """Return a pointer to the block, which keeps the block alive; a null pointer before the first allocation."""
+        """Return a pointer object that keeps the block alive; a null pointer before the first allocation."""
         return pointer_to(self._block, self._dtype)
 
     def _nbytes(self, n_elements: SupportsIndex) -> int:

@@ -62,7 +62,7 @@ def platform_bits() -> int:
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """Return the size of a type in device code, which the compiler determines.
+    """Return the size of a type in device code, as the compiler determines it.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __all__ = ["PrimaryContext", "innermost"]
 
 
 class _Stack(threading.local):
-    """State of one thread: the stack of its contexts, of which the last one is current."""
+    """State of one thread: the stack of its contexts; the last context is current."""
 
     def __init__(self) -> None:
         self.contexts: list[PrimaryContext] = []
@@ -46,7 +46,7 @@ class PrimaryContext:
             raise _core.InvalidValueError("the context was detached")
 
     def push(self) -> None:
-        """Push the context on this thread's stack, which makes it current.
+        """Push the context on this thread's stack, and thereby make the context current.
 
         Raises
         ------
@@ -199,7 +199,7 @@ class PrimaryContext:
 
     @staticmethod
     def get_shared_config() -> int:
-        """Return the bank width of shared memory, which is always the default: current GPUs have no other.
+        """Return the bank width of shared memory, which is always the default: current GPUs have no other width.
 
         Returns
         -------

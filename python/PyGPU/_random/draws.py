@@ -29,7 +29,7 @@ class Source:
         self._lock = threading.RLock()
 
     def position(self) -> StreamPosition:
-        """Return the position in the stream; if it is stored in device memory, the host waits for it."""
+        """Return the position in the random stream; the host waits if the position is stored in device memory."""
         with self._lock:
             key, numbers = self._position.read()
             return StreamPosition.read(key, numbers if self._device_position is None else self._device_position.get())

@@ -60,7 +60,7 @@ class Generator(Distributions):
 
     @property
     def bit_generator(self) -> np.random.Philox:
-        """NumPy bit generator with a copy of this generator's state; later draws of one do not affect the other."""
+        """NumPy bit generator with a copy of this generator's state; later draws from one leave the other unchanged."""
         philox_state: Any = np.random.Philox(0)
         philox_state.state = self.state
         philox: np.random.Philox = philox_state
@@ -73,7 +73,7 @@ class Generator(Distributions):
         return f"Generator(Philox) on {self.device}"
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Create generators whose streams are independent of this one and of each other, as in NumPy.
+        """Create generators whose streams are independent of this generator's stream and of each other, as in NumPy.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Generator(Distributions):
         return self._source.create(size, np.uint64, "raw")
 
     def bytes(self, length: int) -> bytes:
-        """Draw random bytes, which equal NumPy's, and copy them to the host; the host waits for them.
+        """Draw random bytes, which equal NumPy's, and copy them to the host; the host waits for the copy.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ def _limits(dtype: Any) -> tuple[np.dtype[Any], tuple[int, int]]:
 
 
 def _check(minimum: Any, maximum: Any, limits: tuple[int, int], kind: np.dtype[Any], endpoint: bool) -> None:
-    """Raise NumPy's error for invalid bounds, which are inclusive integers or arrays of them."""
+    """Raise NumPy's error for invalid bounds; both bounds are inclusive, and are integers or arrays of integers."""
     if np.any(minimum < limits[0]):
         raise ValueError(f"low is out of bounds for {kind}")
     if np.any(maximum > limits[1]):

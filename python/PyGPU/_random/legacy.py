@@ -16,7 +16,7 @@ _states: dict[_core.Device, RandomState] = {}
 
 
 def _current() -> RandomState:
-    """Return the `RandomState` of the current device, whose first seed is unpredictable."""
+    """Return the `RandomState` of the current device; the first seed of a `RandomState` is unpredictable."""
     device = _core.Device()
     with _lock:
         if device not in _states:

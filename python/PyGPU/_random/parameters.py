@@ -22,7 +22,7 @@ def is_scalar(argument: Any) -> bool:
 
 
 def check(name: str, *arguments: Any, size: Any = 0, **keywords: Any) -> Any:
-    """Check arguments by a call of NumPy's method with size 0, which draws no numbers but raises NumPy's errors."""
+    """Check arguments by a call of NumPy's method with size 0: the call draws no numbers, but raises NumPy's errors."""
     return getattr(_numpy_generator, name)(*arguments, size=size, **keywords)
 
 
@@ -45,7 +45,7 @@ def is_capturing(device: _core.Device) -> bool:
 
 
 def on_host(values: Any) -> Any:
-    """Copy a device array to the host, which waits for it; return other arguments unchanged."""
+    """Copy a device array to the host and wait for the copy; return other arguments unchanged."""
     return values.get() if isinstance(values, _core.GPUArray) else values
 
 

@@ -25,7 +25,7 @@ __all__ = ["new_array", "open_shared", "share"]
 def new_array(
     shape: ShapeLike, dtype: DTypeLike | None = None, order: Any = None, device: DeviceLike = None
 ) -> _core.GPUArray:
-    """Return an array in a new memory block, which other processes can open."""
+    """Return an array in a new memory block that other processes can open."""
     kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
     lengths = _lengths(shape)
     steps = _strides(lengths, kind.itemsize, order)

@@ -25,7 +25,7 @@ _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary(
 
 
 class Memory:
-    """Block of shared memory, which is freed when no array refers to this object any more."""
+    """Block of shared memory; the memory is freed when no array refers to this object any more."""
 
     def __init__(self, name: BlockName, device: _core.Device, address: int, keeper: Any, is_own: bool) -> None:
         self.name, self.device, self.address, self.is_own = name, device, address, is_own
@@ -40,8 +40,8 @@ class Memory:
     def event(self) -> _core.Event:
         """Return the block's event, for which other processes wait before they use the block for the first time."""
         if not self._events:
-            # A lock could remain locked in a forked child.
-            # If two threads create an event at the same time, `setdefault` keeps the first one.
+            # A lock could remain locked in a forked child. If two threads create an event at the same time,
+            # `setdefault` keeps the first event.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 
@@ -93,7 +93,7 @@ def holding(array: _core.GPUArray) -> Memory | None:
 
 
 def opened(name: BlockName) -> Memory:
-    """Return the block of a handle, which is opened unless this process has already opened it.
+    """Return the block of a handle; open the block unless this process has already opened it.
 
     Raises
     ------
@@ -130,14 +130,14 @@ def _opened_elsewhere(name: BlockName) -> Memory:
 
 
 def _matching(memory: Memory, name: BlockName) -> Memory:
-    """Return the block with the token of a name, after checking that the other fields are equal too."""
+    """Return an open block after checking that its own name equals `name` in all fields."""
     if memory.name != name:
         raise ValueError(f"open_shared: the handle was changed: the block is known as {memory.name}, not as {name}")
     return memory
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register a block's object and return it."""
+    """Register the object of a block by the block's token, and return the object."""
     _blocks[memory.name.token] = memory
     return memory
 
@@ -166,7 +166,7 @@ def _kind(device: _core.Device) -> str:
 
 
 def _visible(name: BlockName) -> _core.Device:
-    """Return the device of this process that owns a block."""
+    """Return the device that contains a block, by the numbering of devices in this process."""
     backend = _core.backend_name()
     if name.device.partition(":")[0] != backend:
         raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")

@@ -1,4 +1,4 @@
-"""Unnamed files in memory, which are the shared memory blocks of the CPU backend on Linux."""
+"""Unnamed files in memory: the shared memory blocks of the CPU backend on Linux."""
 
 from __future__ import annotations
 
@@ -51,11 +51,12 @@ def open_file(name: BlockName) -> tuple[int, Any]:
     ValueError
         If the file has another size than the handle states, or if its size may change.
     """
-    # The memory mapping of the file remains valid after the file is closed. O_NONBLOCK keeps the call from waiting if
-    # the number is that of a pipe by now.
+    # The memory mapping of the file remains valid after the file is closed. If the other process has closed the file,
+    # the descriptor's number may belong to a pipe by now; O_NONBLOCK keeps the call from waiting for this pipe.
     file = os.open(f"/proc/{name.process}/fd/{name.memory!r}", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        # The opened file is checked, because the process may give the number to another file at any time.
+        # The opened file is checked, because the other process may have closed the file and reused the descriptor's
+        # number.
         if os.readlink(f"/proc/self/fd/{file}") != f"/memfd:{_file_name(name.token)} (deleted)":
             raise FileNotFoundError("its number is another file's by now")
         _check_size(file, name.nbytes)

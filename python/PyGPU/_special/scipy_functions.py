@@ -22,7 +22,7 @@ ENDLESS = ("hyp1f1",)
 def functions() -> dict[str, Any]:
     """Return SciPy's ufuncs by the names of `PyGPU.special`, or an empty dict if SciPy cannot be imported.
 
-    Some ufuncs of SciPy have names that begin with an underscore, because public functions call them.
+    Some ufuncs of SciPy have names that begin with an underscore, because SciPy's public functions call these ufuncs.
     """
     try:
         special = importlib.import_module("scipy.special")

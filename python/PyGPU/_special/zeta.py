@@ -42,7 +42,7 @@ def zeta(x: Any, q: Any = None, out: _core.GPUArray | None = None) -> Any:
 def polygamma(n: Any, x: Any) -> Any:
     """Compute the derivative of order n of the digamma function.
 
-    It is ``digamma(x)`` for the order 0, and ``(-1)**(n + 1) * gamma(n + 1) * zeta(n + 1, x)`` for others.
+    It is ``digamma(x)`` for the order 0, and ``(-1)**(n + 1) * gamma(n + 1) * zeta(n + 1, x)`` for higher orders.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ __all__ = [
     "zipf",
 ]
 
-if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
+if not TYPE_CHECKING:  # type checkers would accept any attribute of a module with `__getattr__`
 
     def __getattr__(name: str) -> Any:
         return unsupported.attribute(name)

@@ -10,7 +10,8 @@ use crate::finalization;
 use crate::py_once::intern;
 use pygpu_array::Array;
 
-/// A parameter that must be a PyGPU array, or a list or tuple of numbers, which is copied to the current device.
+/// A parameter that must be a PyGPU array, or a list or tuple of numbers. A list or tuple is copied to the current
+/// device.
 pub(crate) struct ArrayArg<'py>(Bound<'py, GpuArray>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for ArrayArg<'py> {

@@ -216,7 +216,7 @@ impl GpuArray {
         }
     }
 
-    /// Returns shape, strides and offset.
+    /// Returns the layout of the array: shape, strides and offset.
     #[inline]
     pub(crate) fn layout(&self) -> &Layout {
         self.value().array.layout()
@@ -234,7 +234,7 @@ impl GpuArray {
         self.value().array.device()
     }
 
-    /// Whether writes are rejected.
+    /// Whether the array rejects writes.
     #[inline]
     pub(crate) fn readonly(&self) -> bool {
         self.value().array.readonly()
@@ -313,7 +313,8 @@ impl GpuArray {
         if gil::has_released_threads() {
             return [None, None];
         }
-        // If only this array references its `gpudata` object, that object holds one more reference to the memory.
+        // A `gpudata` object also references the memory. That reference counts as this array's own if only this array
+        // references the `gpudata` object.
         let own_references = 1 + usize::from(self.cold_fields.get().is_some_and(ColdFields::has_unshared_gpudata));
         if let Some((owner_value, reference_count)) = self.array.owner() {
             let owner: Option<&MemoryOwner> = owner_value.downcast_ref().filter(|_| reference_count == own_references);
@@ -352,7 +353,7 @@ impl Drop for GpuArray {
             match is_last(&base, py) {
                 true => iterative_drop::drop_iteratively(base, drop, callback::release_object),
                 // Other references keep the base alive, as for nearly every view. Only the count of references is
-                // decremented, without pyo3's check whether the thread holds the GIL, because it does.
+                // decremented. This thread holds the GIL, so pyo3's check for the GIL is skipped.
                 false => Reference::new(base).release(&py),
             }
         }
@@ -380,8 +381,8 @@ impl GpuArray {
         let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_discarded || needs_no_driver() || shutdown::exiting() || self.array.try_return_to_cache() {
-            // The drop calls no driver, so the array need not be moved out of the object. SAFETY: the array is dropped
-            // once: here, or below if this branch is not taken.
+            // Dropping the array calls no driver, so the array is dropped inside the object, without being moved.
+            // SAFETY: the array is dropped once: here, or below if this branch is not taken.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }

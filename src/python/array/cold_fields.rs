@@ -32,7 +32,7 @@ impl CallIdentity {
     }
 }
 
-/// The rarely used fields; `A` is the array class.
+/// The rarely used fields of an array; `A` is the array class.
 pub(crate) struct ColdFields<A> {
     /// The ndarray that `to_device` uploads and `to_host` refreshes.
     pub(super) host: Mutex<HostMirror>,
@@ -96,7 +96,7 @@ impl<A> ColdFields<A> {
     }
 
     /// Records the arguments of `__new__`. `__init__` compares its own arguments with them, and creates the array again
-    /// if they differ.
+    /// if the arguments differ.
     pub(crate) fn expect_init(&self, call: CallIdentity) {
         *self.new_call.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
@@ -106,7 +106,7 @@ impl<A> ColdFields<A> {
         self.new_call.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Replaces the array's value.
+    /// Makes `value` the current value of the array, and keeps the previous values.
     pub(crate) fn replace_value(&self, value: A) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let current = Arc::new(value);

@@ -12,8 +12,8 @@ use crate::runtime::result_cache::CacheSlot;
 pub(crate) enum HostMirror {
     #[default]
     None,
-    /// An ndarray from which the array was created (PybindGPU), or that `to_host` created. It stays alive as long as
-    /// the array.
+    /// An ndarray from which the array was created (PybindGPU), or that `to_host` created. The array keeps this ndarray
+    /// alive.
     Owned(Py<PyAny>),
     /// The ndarray that the last `get` returned: a weak reference, and a cached strong reference. The next `get` fills
     /// the same ndarray again if no other reference is left.

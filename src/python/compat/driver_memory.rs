@@ -60,7 +60,7 @@ fn allocate_managed(nbytes: &Bound<'_, PyAny>, mem_flags: &Bound<'_, PyAny>) -> 
     Ok(DeviceAllocation::new(block))
 }
 
-/// Set the access to managed memory from this point of a stream on.
+/// Set which of host, device and stream may access managed memory, from this point of the stream on.
 ///
 /// Parameters
 /// ----------

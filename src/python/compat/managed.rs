@@ -30,7 +30,7 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
     }
 }
 
-/// Move a range of managed memory to its next location, in the order of a stream.
+/// Move a range of managed memory to the device or host that uses the range next, in the order of a stream.
 ///
 /// Parameters
 /// ----------

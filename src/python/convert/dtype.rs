@@ -19,7 +19,8 @@ const SLOTS: usize = 128;
 
 struct DTypeCacheSlot {
     key: AtomicPtr<ffi::PyObject>,
-    /// Number of the dtype's `ScalarType` plus one; 0 until the thread that claimed the slot has filled it.
+    /// The integer value of the dtype's `ScalarType`, plus one; 0 until the thread that claimed the slot has filled the
+    /// slot.
     kind: AtomicU64,
 }
 
@@ -78,7 +79,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         let name = text.to_str()?;
         if let Some(dtype) = DType::from_name(name) {
             if dtype.row().is_some_and(|entry| entry.origin == Origin::MlDtypes) {
-                to_python(py, dtype)?; // fails here if the package that defines the name is missing
+                to_python(py, dtype)?; // an error if the package that defines the dtype is missing
             }
             remember(object, dtype);
             return Ok(dtype);
@@ -90,7 +91,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     let descr = numpy_dtype(py)?.call1((object,))?;
     let dtype = from_numpy(&descr)?;
     if object.is_instance_of::<PyType>() {
-        remember(object, dtype); // objects other than types could change later, and must not be kept alive
+        remember(object, dtype); // other objects may change, and the cache must not keep them alive
     }
     Ok(dtype)
 }

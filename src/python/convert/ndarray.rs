@@ -76,9 +76,9 @@ pub(crate) fn host_buffer(array: &Bound<'_, PyUntypedArray>, itemsize: usize) ->
     Ok(HostBuffer { address: address(array), layout: Layout::over_axes(axes, 0, itemsize as i64)? })
 }
 
-/// Returns an address that NumPy can read: `address`, or that of a placeholder if `address` is 0 or the array has no
-/// elements. For address 0, NumPy would allocate memory. `numpy.copyto` reads a byte at the address even if the array
-/// has no elements. Such an array may have no memory, or its address may be the end of a block.
+/// Returns an address that NumPy can read: `address`, or the address of a placeholder if `address` is 0 or the array
+/// has no elements. For address 0, NumPy would allocate memory. `numpy.copyto` reads a byte at the address even if the
+/// array has no elements. Such an array may have no memory, or its address may be the end of a block.
 #[inline]
 fn readable_address(address: Address, shape: &Dims) -> Address {
     static PLACEHOLDER: u128 = 0;

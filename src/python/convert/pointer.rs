@@ -26,8 +26,9 @@ impl CtypesPointerCache {
             Some((cached_address, pointer)) if *cached_address == address => Ok(pointer.bind(py).clone()),
             _ => {
                 let pointer = make(address)?;
-                // A stored pointer is not replaced: a concurrent call stored an equal pointer, or the address changed
-                // later.
+                // `set` never replaces a cached pointer, and its failure is ignored. The cached pointer is either
+                // equal, because a concurrent call stored it, or belongs to a previous address, and is not returned for
+                // this address.
                 drop(self.0.set((address, pointer.clone().unbind())));
                 Ok(pointer)
             }

@@ -49,7 +49,7 @@ fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // Sequences are checked first, because an ndarray has `__index__`, too, which fails unless the ndarray is a single
     // integer.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
-        pygpu_layout::check_rank(object.len()?)?; // before a sequence of a billion items is read
+        pygpu_layout::check_rank(object.len()?)?; // reject a sequence of a billion items without reading the items
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
     if numbers::is_index(object) {
@@ -96,7 +96,7 @@ fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr 
 #[derive(Clone, Copy)]
 pub(crate) struct IntegerArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
-/// A missing argument, which differs from `None`.
+/// Stands for an argument that the caller did not pass. An argument that is Python's `None` was passed.
 pub(crate) const ABSENT: IntegerArgument<'static, 'static> = IntegerArgument(None);
 
 impl IntegerArgument<'_, '_> {

@@ -57,7 +57,7 @@ pub(crate) fn without_host_arrays<T>(convert: impl FnOnce() -> T) -> T {
     convert()
 }
 
-/// Sets the value of `PYGPU_STRICT`, for tests of features that it disables.
+/// Sets the value of `PYGPU_STRICT`, for tests of features that strict mode disables.
 ///
 /// Parameters
 /// ----------

@@ -114,7 +114,7 @@ impl PyAllocator {
             (Some(_), Some(tracked_memory)) => {
                 *tracked_memory.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
-            // This call orders the stream after earlier uses of the memory, which may still run on another stream.
+            // Earlier uses of the memory may still run on another stream. `ordered` makes `stream` wait for these uses.
             (Some(block), None) => {
                 py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
             }

@@ -26,8 +26,8 @@ use pygpu_layout::MemoryOrder;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Spacing};
 
-/// Whether NumPy computes the values. NumPy does so for host memory, except during a capture, which records kernels
-/// only.
+/// Whether NumPy computes the values. NumPy does so for host memory, except during a capture, because a capture records
+/// kernels only.
 fn uses_numpy(device: Device, stream: &Stream) -> PyResult<bool> {
     Ok(device.is_cpu() && !capture::is_capturing(stream)?)
 }
@@ -176,7 +176,7 @@ impl<'py> ArangeSpec<'py> {
         }
         let second = self.start.add(&self.step)?;
         // The first two values are converted to elements before their difference is computed. Values out of range are
-        // thus rejected, and the difference is that of the rounded values.
+        // thus rejected, and the difference is computed from the rounded values.
         let first = convert_numbers(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);

@@ -25,8 +25,9 @@ const POSITIONAL: usize = 7;
 /// The slots of CuPy's positional arguments `(shape, dtype, memptr, strides, order)`.
 const CUPY_SLOTS: [usize; 5] = [0, 1, 8, 5, 6];
 
-/// Whether positional arguments have CuPy's order: the third one is a pointer with its memory, or is None and the fifth
-/// is a memory order. An allocator has no `mem`, and `gpudata` is no text.
+/// Whether positional arguments have CuPy's order. In this order the third argument is a pointer with the attributes
+/// `mem` and `ptr`, or the third argument is None and the fifth argument is a string, such as 'C'. In PyGPU's order the
+/// third argument is an allocator, which has no `mem`, and the fifth argument is `gpudata`, which is no string.
 fn has_cupy_order(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
     if !(3..=CUPY_SLOTS.len()).contains(&args.len()) {
         return Ok(false);

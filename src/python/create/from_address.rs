@@ -21,7 +21,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// Create an array over the memory at an address, with its tracked uses.
+/// Create an array over the memory at an address. If PyGPU tracks the memory, the array shares the record of its uses.
 ///
 /// Parameters
 /// ----------

@@ -44,7 +44,7 @@ impl Drop for Deleter {
         let call = || function.call(address);
         let object = &mut self.object;
         let was_called = with_held_gil(|py| {
-            // The function may wait for a device, whose callbacks may wait for the GIL.
+            // The C function may wait for a device, and callbacks of the device may wait for the GIL.
             py.without_gil(call);
             // At this point the GIL is held again, so that the object can be released.
             object.take().into_iter().for_each(|object| object.release(py));
@@ -166,7 +166,8 @@ fn from_pointer<'py>(
     let expected = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
     let memory = MemoryArgument::from_python(address)?;
     let deleter = owner.map(|owner| ctypes_deleter(owner, memory.address())).transpose()?.flatten();
-    // An invalid stream is rejected below, when the device is known.
+    // This closure ignores an error of an invalid `stream`. The call of `stream_or_default` below raises this error,
+    // when the device is known.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
     let armed_flag = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
     let owner_kind = match deleter {
@@ -186,7 +187,8 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), memory_device)?;
         if !placement.allocation.is_in_order_of(&ready) {
-            // The use on `stream` must be recorded, because PyGPU memory has its own allocation stream.
+            // The block belongs to PyGPU and has another allocation stream. Its free would not wait for `stream` unless
+            // this use is recorded.
             py.without_gil(|| placement.allocation.record_stream(&ready))?;
         }
     }

@@ -79,7 +79,7 @@ pub(super) fn with_inherited_allocator(
     inherited: Option<InheritedAllocator>,
 ) -> PyResult<GpuArray> {
     let array = gpu_array.array(py)?;
-    // `memory` also keeps the previous owner alive.
+    // `memory` contains a clone of the array, and thereby keeps the array's previous owner alive.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
     let memory_owner =
         MemoryOwner { object: SendPyObject::new(memory), is_arrays: gpu_array.owns_data(), allocator: inherited };
@@ -232,7 +232,8 @@ pub(crate) fn from_allocator<'py>(
             let order = OrderArgument::c_or_f(order)?;
             let array = device_arrays::new_array(py, &shape, dtype, order, Device::current()?)?;
             if let Some(host) = optional("host_data")? {
-                // Like an array over an ndarray, the array has the values of its host mirror from the start.
+                // The values of the host mirror are uploaded immediately, because the new memory is uninitialized until
+                // `to_device`.
                 transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;
             }
             GpuArray::from_array(array)

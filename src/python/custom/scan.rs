@@ -241,7 +241,7 @@ fn neutral<'a, 'py>(value: OptionalArg<'a, 'py>) -> PyResult<OptionalArg<'a, 'py
 }
 
 scan_kernels! {
-    /// A kernel that computes the inclusive scan of an array: each element combined with all preceding ones.
+    /// A kernel that computes the inclusive scan of an array: each element combined with all preceding elements.
     PyInclusiveScan "InclusiveScanKernel" (
         /// neutral : str or number, optional
         ///     Ignored. It is accepted because `ExclusiveScanKernel` has the same parameter.
@@ -262,7 +262,8 @@ scan_kernels! {
         /// >>> cumsum(x).get()
         /// array([1, 3, 6], dtype=int32)
     }
-    /// A kernel that computes the exclusive scan of an array: each element is replaced by the combination of all preceding ones.
+    /// A kernel that computes the exclusive scan of an array: each element is replaced by the combination of all
+    /// preceding elements.
     PyExclusiveScan "ExclusiveScanKernel" (
         /// neutral : str or number
         ///     The first element of the result.

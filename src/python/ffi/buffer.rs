@@ -12,7 +12,7 @@ pub(crate) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
 }
 
-/// Calls `read` with the bytes of an object's buffer, which stays valid during the call.
+/// Calls `read` with the bytes of an object's buffer. The buffer stays valid during the call.
 ///
 /// # Errors
 /// The object's error; `BufferError` for bytes that are not contiguous.

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 use super::capi_optional;
 use crate::finalization;
 
-/// Flag that permits the callee to use the slot before the arguments.
+/// Vectorcall flag (`PY_VECTORCALL_ARGUMENTS_OFFSET`) that permits the callee to overwrite the slot before the first
+/// argument.
 const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
 
 /// Calls a function with positional arguments only.

@@ -1,6 +1,6 @@
 //! Looks up CPython functions outside the limited API of Python 3.11. A wheel for all versions may link against that
-//! API only. Therefore these functions are looked up in the process, with a fallback for missing ones. `make check`
-//! verifies the wheel (`abi3audit`).
+//! API only. Therefore these functions are looked up in the process, with a fallback for missing functions. `make
+//! check` verifies the wheel (`abi3audit`).
 
 use std::ffi::{CStr, c_int, c_void};
 

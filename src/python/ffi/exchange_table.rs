@@ -72,8 +72,8 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
     unsafe {
         run_as_c_function(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
-            // This launches the operations that the thread recorded during the export. If a launch fails, the error
-            // becomes a fault of the affected blocks, and the exported tensor stays valid.
+            // The flush launches the operations that this thread deferred during the export. If a launch fails, the
+            // error becomes a fault of the affected blocks, and the exported tensor stays valid.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })
@@ -98,7 +98,7 @@ unsafe extern "C" fn borrow_tensor<E: Exchange>(object: *mut c_void, out: *mut D
     unsafe {
         run_as_c_function(|py| {
             out.write(E::borrow_tensor(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // operations recorded during the call
+            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // for operations deferred meanwhile
             Ok(())
         })
     }
@@ -184,7 +184,7 @@ impl ForeignExchangeTable {
         None
     }
 
-    /// Returns the address of the table, which [`Self::from_address`] accepts.
+    /// Returns the address of the table. [`Self::from_address`] accepts this address.
     pub(crate) fn address(self) -> usize {
         std::ptr::from_ref(self.0).expose_provenance()
     }

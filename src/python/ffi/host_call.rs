@@ -1,4 +1,4 @@
-//! Enqueues host functions of PyGPU, which a stream calls.
+//! Enqueues host functions: Rust functions of PyGPU that a stream calls on a thread of the host.
 
 use std::ffi::c_void;
 
@@ -7,13 +7,13 @@ use pygpu_base::error::Result;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_device::stream::Stream;
 
-/// A value whose `run` a stream calls on any thread.
+/// A host function with its data. A stream calls `run`, on any thread.
 pub(crate) trait HostCall: Send + Sync + 'static {
-    /// Performs the work of the call.
+    /// Does the work of the host function. The stream calls `run` after its earlier work is complete.
     fn run(&self);
 }
 
-/// Runs a call once, and then drops it.
+/// Executes a [`HostCall`] once, and then drops the [`HostCall`].
 extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
         // SAFETY: `call_once` created the box for this single call.
@@ -22,7 +22,8 @@ extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
     });
 }
 
-/// Runs a call at each launch of a graph. The call stays valid afterwards, because the graph owns the call.
+/// Executes a [`HostCall`] at each launch of a graph. The [`HostCall`] is not dropped afterwards, because the graph
+/// owns this value.
 extern "C" fn run_each_launch<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
         // SAFETY: the call is alive while the graph exists, and is only read.
@@ -42,7 +43,7 @@ unsafe fn enqueue(stream: &Stream, function: HostFunction, data: *mut c_void) ->
     unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
 }
 
-/// Enqueues a call on a stream. The call is dropped after it has run.
+/// Enqueues a [`HostCall`] on a stream. The stream executes the [`HostCall`] once, and then the value is dropped.
 ///
 /// # Errors
 /// Driver errors.
@@ -57,7 +58,7 @@ pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()
     result
 }
 
-/// Records a call in a stream capture, for each launch of the captured graph.
+/// Records a [`HostCall`] in a stream capture. Each launch of the captured graph executes the [`HostCall`].
 ///
 /// # Errors
 /// Driver errors.

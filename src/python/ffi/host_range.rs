@@ -1,5 +1,5 @@
-//! Defines the class `_HostRange`, which represents host memory at an address, which NumPy and `memoryview` read as a
-//! buffer.
+//! Defines the class `_HostRange`, which represents host memory at an address. NumPy and `memoryview` read such an
+//! object as a buffer.
 
 use std::ffi::c_int;
 

@@ -85,7 +85,7 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
 }
 
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
-    // NumPy may call this function without the GIL, which is not needed.
+    // NumPy may call this function without the GIL; the function does not need the GIL.
     // SAFETY: NumPy passes each result of `allocate` only once.
     catch_panic((), || unsafe { host_block_cache::free(memory.expose_provenance()) });
 }

@@ -90,7 +90,7 @@ fn push_after_flush(
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
-            array.allocation().check()?; // a block whose launch failed meanwhile never gets values
+            array.allocation().check()?; // if the launch failed meanwhile, the block never gets values
         }
         match fusion::push(node, block) {
             Ok(visibility) => return Ok(visibility),

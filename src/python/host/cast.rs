@@ -20,7 +20,7 @@ use pygpu_memory::capture;
 use pygpu_ops::Elementwise;
 use pygpu_ops::ufunc::{self, CastSource};
 
-/// Values that a cast converts.
+/// Source of a cast: an array, or one element.
 #[derive(Clone, Copy)]
 pub(crate) enum CastValues<'a> {
     /// The elements of an array on the same device, broadcast to the target's shape.

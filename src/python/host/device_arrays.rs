@@ -54,7 +54,8 @@ pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: De
     Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
 }
 
-/// Creates an array with the values of an ndarray, which has the given dtype. The axes keep their memory order.
+/// Creates an array of the dtype `dtype` with the values of an ndarray of the same dtype. The axes keep their memory
+/// order.
 ///
 /// # Errors
 /// `OutOfMemoryError`; driver errors.

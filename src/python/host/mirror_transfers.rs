@@ -17,7 +17,8 @@ use pygpu_device::stream;
 impl GpuArray {
     fn set_host(&self, host: HostMirror) {
         let previous = std::mem::replace(&mut *self.host_mut(), host);
-        // The lock is not held here, because dropping an ndarray may run Python code.
+        // The lock of the host mirror is not held here, because dropping an ndarray may run Python code that needs this
+        // lock.
         drop(previous);
     }
 

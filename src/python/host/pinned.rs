@@ -35,7 +35,7 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 #[pyclass(frozen, weakref, name = "PinnedMemory", module = "PyGPU")]
 pub(crate) struct PinnedMemory {
     allocation: Detached<Arc<Allocation>>,
-    /// Cached address object for ctypes.
+    /// Pointer object with the block's address, for ctypes; created at the first use.
     pub(crate) parameter: CtypesPointerCache,
 }
 

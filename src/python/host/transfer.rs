@@ -79,7 +79,7 @@ fn get_target<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntyped
     let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
-        // The cache and the variable `last` hold one reference each.
+        // PyGPU itself holds two references: one in the cache and one in the variable `last`.
         && ndarray::is_unshared(array, 2)
         && has_result_layout(array, source)?
     {

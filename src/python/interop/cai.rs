@@ -268,11 +268,12 @@ impl<'py> InterfaceDict<'py> {
         Ok(dtype)
     }
 
-    /// Returns the NumPy dtype of opaque items: with fields if the interface describes any.
+    /// Returns the NumPy dtype of opaque items: with fields if the interface describes fields.
     fn structured(&self, typestr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.0.py();
         if let Some(descr) = self.get("descr")? {
-            // Unlike `numpy.dtype`, this function omits the padding between fields, which has an empty name.
+            // `descr_to_dtype` omits the padding between fields, unlike `numpy.dtype`. In `descr` a padding has an
+            // empty name.
             let format = py.import(intern!(py, "numpy.lib.format"))?;
             let dtype = format.call_method1(intern!(py, "descr_to_dtype"), (descr,))?;
             let names = dtype.getattr(intern!(py, "names"))?;

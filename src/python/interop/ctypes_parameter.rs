@@ -67,7 +67,7 @@ impl PyStream {
     /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the receiver of the handle may wait for the stream or use it
+        fusion::flush_pending(py, FlushReason::StreamSync); // the C function may use the stream or wait for it
         void_pointer(py, self.stream()?.handle().0)
     }
 }

@@ -1,8 +1,9 @@
 //! DLPack's C exchange table: PyGPU's own table, which is the class attribute `__dlpack_c_exchange_api__`, and the
 //! tables of other libraries.
 //!
-//! The table of a type allows exchanging tensors without calling Python. Its functions do not synchronize. Therefore a
-//! consumer orders its work after the stream that `current_work_stream` returns, as `order_after` does.
+//! The exchange table of a type allows exchanging tensors without calling Python. The functions in the table do not
+//! synchronize. Therefore a consumer orders its work after the stream that `current_work_stream` returns, as
+//! `order_after` does.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -86,7 +87,7 @@ impl Exchange for ArrayExchange {
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the receiver of the handle may wait for the stream or time it
+        fusion::flush_pending(py, FlushReason::StreamSync); // the consumer may wait for the stream or time the stream
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }
@@ -96,7 +97,7 @@ impl Exchange for ArrayExchange {
 /// `SLOTS` of them), so that the address of a type is never reused.
 struct TypeCacheSlot {
     class: AtomicPtr<ffi::PyTypeObject>,
-    /// 0 while the slot is being filled; otherwise `NO_TABLE`, `PLAIN`, or the address of the type's table. `LAZY` is
+    /// 0 while a thread fills the slot; otherwise `NO_TABLE`, `PLAIN`, or the address of the type's table. `LAZY` is
     /// added to the address if the values of the type's objects can differ from the content of their memory.
     support: AtomicUsize,
 }
@@ -109,7 +110,7 @@ const LAZY: usize = 1;
 static TYPE_CACHE: [TypeCacheSlot; SLOTS] =
     [const { TypeCacheSlot { class: AtomicPtr::new(std::ptr::null_mut()), support: AtomicUsize::new(0) } }; SLOTS];
 
-/// Exchange support of a type.
+/// How objects of a type can be imported.
 #[derive(Clone, Copy)]
 pub(crate) enum ExchangeOffer {
     /// Values of the type are on the host, and the type has no device protocol.
@@ -149,13 +150,14 @@ fn decode(object: &Bound<'_, PyAny>, support: usize) -> PyResult<ExchangeOffer> 
     }
 }
 
-/// Returns whether a PyTorch tensor must be imported through `__dlpack__` although its type has a table. PyTorch's
-/// table exports tensors that its `__dlpack__` rejects: tensors that require gradients, and tensors with a lazy
-/// conjugation or negation. For a tensor that requires gradients the result is true, and `__dlpack__` raises its error.
+/// Returns whether a PyTorch tensor requires gradients. PyTorch's exchange table exports such a tensor without an
+/// error, but PyTorch's method `__dlpack__` rejects the tensor. The caller then imports through `__dlpack__`, so that
+/// the user receives PyTorch's error.
 ///
 /// # Errors
-/// `BufferError` for a tensor with a lazy conjugation or negation. Neither `__dlpack__` nor the CUDA array interface
-/// checks both flags, so the imported values would be wrong.
+/// `BufferError` for a tensor that PyTorch conjugates or negates only when it reads the elements. The imported values
+/// would be wrong: the exchange table checks neither property, and `__dlpack__` and the CUDA array interface do not
+/// check both properties.
 fn rejects_its_table(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = tensor.py();
     if tensor.call_method0(intern!(py, "is_conj"))?.is_truthy()? {

@@ -48,7 +48,7 @@ impl IntoOwner for MemoryOwner {
     }
 }
 
-/// A memory argument after its conversion.
+/// A memory argument, converted from a Python object.
 pub(crate) struct MemoryArgument {
     address: Address,
     /// Registered blocks that contain the address, innermost first.
@@ -226,8 +226,8 @@ impl MemoryArgument {
     }
 
     /// Returns an array whose element zero is at this address. The array refers to the tracked block, or to memory that
-    /// `owner` keeps alive. `stream` is the stream on which untracked memory is usable; it defaults to the default
-    /// stream of the memory's device.
+    /// `owner` keeps alive. `stream` is the stream on which untracked memory is usable; without this argument, it is
+    /// the default stream of the memory's device.
     ///
     /// # Errors
     /// `ValueError` for elements outside of the known extent and for address 0; driver errors.
@@ -271,8 +271,8 @@ impl MemoryArgument {
         let (address, readonly) = (self.address, self.readonly);
         let stream = stream(device);
         let owner: Option<OwnerBox> = match pinned {
-            // The block of pinned memory is stored in the owner, because new arrays over that memory keep it alive only
-            // through the owner.
+            // The block of pinned memory is stored in the owner, because new arrays over that memory keep the block
+            // alive only through the owner.
             Some(pinned) => Some(Box::new((owner.map(IntoOwner::for_owned_memory), pinned))),
             None => owner.map(IntoOwner::for_owned_memory),
         };

@@ -37,12 +37,12 @@ pub(crate) struct KernelArgument {
 }
 
 impl KernelArgument {
-    /// Creates a value that contains no addresses.
+    /// Creates an argument whose bytes contain no addresses.
     pub(crate) fn plain(bytes: &[u8]) -> Self {
         Self { bytes: bytes.to_vec(), owners: Vec::new() }
     }
 
-    /// Creates a value that contains the address of one array.
+    /// Creates an argument whose bytes contain the address of one array.
     pub(crate) fn over(bytes: &[u8], array: &Bound<'_, GpuArray>, access: Access) -> Self {
         Self { bytes: bytes.to_vec(), owners: vec![(array.as_any().clone().unbind(), access)] }
     }

@@ -244,7 +244,7 @@ impl PyKernel {
         Ok(self.function().handle().0)
     }
 
-    /// Parameters as strings, ``''`` for one of unknown type; None if not even their number is known.
+    /// Parameters as strings, ``''`` for a parameter of unknown type; None if the number of parameters is unknown.
     #[getter]
     // stub: -> tuple[str, ...] | None
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {

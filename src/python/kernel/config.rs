@@ -109,7 +109,7 @@ fn policy(value: &Bound<'_, PyAny>) -> PyResult<ClusterPolicy> {
 }
 
 impl PyLaunchConfig {
-    /// Returns the launch configuration.
+    /// Returns the Rust core's launch configuration.
     pub(crate) fn config(&self) -> &LaunchConfig {
         &self.config
     }

@@ -48,8 +48,8 @@ pub(crate) fn parse_u32(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
 
 #[cold]
 fn parse_u32_checked(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    // `fast_integer` may have raised an exception. It is dropped, because the conversion below raises a better one,
-    // which contains the argument's name.
+    // `fast_integer` may have raised an exception. That exception is dropped, because the conversion below raises an
+    // exception that contains the argument's name.
     drop(PyErr::take(value.py()));
     let parsed = number::unsigned(value, name)?;
     u32::try_from(parsed).map_err(|_| PyValueError::new_err(format!("{name} is {parsed}, more than any device takes")))

@@ -244,7 +244,7 @@ impl PyGraph {
         Ok(body)
     }
 
-    /// Add one body for each value 0, 1, 2 and so on of the condition; a larger value executes none.
+    /// Add one body for each value 0, 1, 2 and so on of the condition; a larger value executes no body.
     ///
     /// Parameters
     /// ----------

@@ -304,7 +304,7 @@ impl<'a, 'py> NodeParameters<'a, 'py> {
     }
 }
 
-/// Replaces the parameters of a node by those of the operation that `enqueue` adds to a capturing stream.
+/// Replaces the parameters of a node by the parameters of the operation that `enqueue` adds to a capturing stream.
 fn replace(
     py: Python<'_>,
     graph: &graph::Graph,

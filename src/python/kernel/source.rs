@@ -1,5 +1,5 @@
 //! Reads the arguments `source`, `options` and `headers` of the classes `Kernel` and `Module`. The source is source
-//! code, an image, or a file with either.
+//! code, an image, or a file with source code or an image.
 
 use std::path::{Path, PathBuf};
 

@@ -28,7 +28,7 @@ pub(crate) enum ResultOrder {
 pub(crate) struct UfuncKeywords<'py> {
     /// Output arrays that the caller passed: one for each result, or `None` for a result without an output array.
     pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
-    /// Boolean mask of the elements that are written.
+    /// Boolean mask: the call writes only the elements for which the mask is true.
     pub(crate) mask: Option<Bound<'py, GpuArray>>,
     /// Requested type of the results. It selects the ufunc's loop, i.e. its implementation for certain types.
     pub(crate) dtype: Option<ScalarType>,

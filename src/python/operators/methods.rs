@@ -106,7 +106,7 @@ impl GpuArray {
 
     /// The allocator of the memory and of results, if `allocator=` was given; else None.
     ///
-    /// Assign another allocator to use it for later results.
+    /// An assignment changes the allocator of later results.
     ///
     /// Examples
     /// --------

@@ -145,7 +145,7 @@ impl GpuArray {
     }
 
     /// Represents the array in notebooks: shape, dtype, device, bytes and layout. If the values can be fetched at low
-    /// cost, the representation also contains them, or, for a large array, only those at its edges.
+    /// cost, the representation also contains the values, or, for a large array, only the values at the array's edges.
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();

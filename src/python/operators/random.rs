@@ -24,10 +24,10 @@ use pygpu_memory::capture;
 use pygpu_ops::random::StreamPosition;
 use pygpu_ops::random::{self, Amount, Distribution, NUMBERS, PositionSource, RandomFill, SampleFill, Sampler};
 
-/// Position of a generator in its random stream, which the host counts.
+/// Position of a generator in its random stream, counted on the host.
 ///
-/// From the first stream capture on, the position is in device memory, and this object no longer has it. The methods
-/// `made` and `draw` then return None and False, respectively.
+/// The first stream capture moves the position from this object to device memory. The methods `made` and `draw` return
+/// None and False, respectively, from then on.
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
 struct PyStreamPosition {
     device: Device,
@@ -63,7 +63,7 @@ impl PyStreamPosition {
         (host_position.key, host_position.position) = (key, StreamPosition::read(numbers));
     }
 
-    /// Set the counters of the position if they are still `old`; return whether they were.
+    /// Set the counters of the position if they are still equal to `old`; return whether they were equal.
     #[pyo3(signature = (old: "Sequence[int]", numbers: "Sequence[int]") -> "bool")]
     fn replace(&self, old: [u64; NUMBERS], numbers: [u64; NUMBERS]) -> bool {
         let mut host_position = self.locked();
@@ -292,7 +292,7 @@ fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
     Ok(py.without_gil(|| library(&search_paths)).ok().map(Rand::version))
 }
 
-/// Return the first bytes of a table of cuRAND or hipRAND.
+/// Return the first bytes of a table of Sobol direction numbers of cuRAND or hipRAND.
 #[pyfunction]
 #[pyo3(signature = (which: "int", bytes: "int") -> "bytes")]
 fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bound<'_, PyBytes>> {

@@ -29,8 +29,8 @@ pub(super) fn reduction_args<'py>(
     ReductionArgs { axis, dtype, out, keepdims, initial, mask, ddof: 0.0 }
 }
 
-/// Returns the number that is subtracted from the count of elements. A caller passes it as `ddof` (NumPy's name) or as
-/// `correction` (the array API's name).
+/// Returns the number that is subtracted from the count of elements. A caller passes this number as `ddof` (NumPy's
+/// name) or as `correction` (the array API's name).
 ///
 /// # Errors
 /// `ValueError` if both names have a value.
@@ -292,8 +292,8 @@ impl PyReductionFunction {
     }
 }
 
-/// The line below the heading `Parameters` in a method's docstring. The docstring of the function of the same name is
-/// made from it: `A`, which adds the array as first parameter, replaces this line.
+/// The line below the heading `Parameters` in a method's docstring. In the docstring of the function of the same name,
+/// `A` replaces this line, and thereby adds the array as the first parameter.
 const RULE: &str = "----------\n";
 const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)`` is ``a.function(...)``.\n";
 

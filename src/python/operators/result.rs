@@ -98,7 +98,7 @@ pub(super) struct ResultLayout<'a> {
 
 impl ResultLayout<'_> {
     /// Creates a dense array for a result, allocated on the current stream. The memory order of the array follows from
-    /// those of the operands and the mask, by NumPy's rules.
+    /// the memory orders of the operands and the mask, by NumPy's rules.
     #[inline]
     pub(super) fn new_array<'py>(
         self,

@@ -54,8 +54,8 @@ fn check_shape(entry: &ReductionEntry, out: &Layout, expected: &Layout) -> PyRes
     )))
 }
 
-/// Returns the type in which a scan or a reduction of segments is computed. This is the requested type. If no type was
-/// requested, it is the common type of the array and the output array. If there is no output array either, it is the
+/// Returns the type in which a scan or a reduction of segments is computed. The result is the requested type, or
+/// without a requested type the common type of the array and the output array, or without an output array the
 /// function's default type.
 pub(super) fn computed(
     entry: &ReductionEntry,

@@ -83,7 +83,8 @@ fn _counted<'py>(values: &BoundArray<'py>, bins: i64, edges: Option<&BoundArray<
 
 /// Sum the weights of each run: `weights[places[k]]` for `k` from `starts[r]` to below `starts[r + 1]`.
 ///
-/// Row `r` of the result contains partial sums of run `r`, which the caller adds. All arrays are in C order.
+/// Row `r` of the result contains partial sums of run `r`; the caller adds up these partial sums. All arrays are in C
+/// order.
 #[pyfunction]
 #[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
 fn _sums_of_runs<'py>(

@@ -38,8 +38,9 @@ fn unsupported_error(subject: impl std::fmt::Display) -> PyErr {
     ))
 }
 
-/// Returns the response to NumPy if the argument `where` or `out` is no PyGPU array. Raises an error if its values are
-/// on the host. Otherwise returns `NotImplemented`, and NumPy calls the protocol of the argument's type.
+/// Returns the response to NumPy if the argument `where` or `out` is no PyGPU array. Raises an error if the values of
+/// this argument are on the host. Otherwise returns `NotImplemented`, and NumPy then calls the protocol of the
+/// argument's type.
 #[cold]
 fn foreign_argument_response(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
     let keyword = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
@@ -181,7 +182,7 @@ fn power_shortcut(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Op
     }
 }
 
-/// Defines the methods of the operators.
+/// Defines the methods by which Python calls the operators, such as `__add__`.
 macro_rules! slots {
     (binary: $($left:ident $right:ident $in_place:ident $name:literal),*; unary: $($unary:ident $function:literal),*) => {
         #[pymethods]
@@ -206,8 +207,8 @@ macro_rules! slots {
     };
 }
 
-/// Contains the methods of the operators, which `slots!` defines. They are in a module because the exception from the
-/// lint must cover the code that pyo3 generates for them.
+/// Contains the methods that `slots!` defines for the operators. The methods are in a module of their own, because the
+/// `allow` attribute must also cover the code that pyo3 generates for them.
 #[allow(unsafe_op_in_unsafe_fn, reason = "written by pyo3, which has argued for it")]
 mod methods {
     use super::*;

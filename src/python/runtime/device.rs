@@ -113,8 +113,8 @@ fn explain_type(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
 
 fn from_default_backend(number: i64) -> Result<Device> {
     let backend = backend::default_backend()?;
-    // A number that exceeds `i32` is replaced by -1, which no device has either. The result is the error for a device
-    // that does not exist.
+    // A number that exceeds `i32` is replaced by -1. No device has the number -1, so the result is the error for a
+    // device that does not exist.
     Device::new(backend, i32::try_from(number).unwrap_or(-1)).map_err(|error| match error {
         Error::Value(_) => Error::value(format!(
             "device {number} does not exist: the {} backend has {} device(s), numbered from 0",

@@ -152,7 +152,7 @@ impl DeviceAllocation {
     }
 }
 
-/// Registers the memory block of an array for lookups by address, which also marks the block as escaped.
+/// Registers the memory block of an array for lookups by address, and thereby marks the block as escaped.
 #[cold]
 pub(crate) fn register_escaped(array: &Array) {
     let kind = match array.allocation().is_imported() {
@@ -204,7 +204,7 @@ impl DeviceAllocation {
         Ok(self.escaping_address()?)
     }
 
-    /// Returns whether arrays over the memory would keep it alive after `free()`.
+    /// Returns whether arrays over the memory would keep the memory alive after `free()`.
     #[getter]
     fn _is_shared(&self) -> PyResult<bool> {
         // Two owners are not counted: this object, and the temporary `Arc` in the expression below.
@@ -230,8 +230,8 @@ impl DeviceAllocation {
         self.address
     }
 
-    /// Compares the address with that of another `DeviceAllocation` or with an int. An object whose memory was freed
-    /// equals only itself.
+    /// Compares the address with the address of another `DeviceAllocation` or with an int. An object whose memory was
+    /// freed equals only itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let allocation = slf.get();
         if slf.is(other) || allocation.slot().is_none() {
@@ -299,7 +299,7 @@ pub(crate) fn no_bytes(operation: &'static str) -> Error {
     raw_memory::invalid_value(operation, "0 bytes were asked for".to_owned())
 }
 
-/// Allocates plain memory of a device, which other processes can open.
+/// Allocates plain memory of a device; other processes can open this memory.
 ///
 /// Parameters
 /// ----------
@@ -338,7 +338,7 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
     Ok(DeviceAllocation::new(block))
 }
 
-/// Allocates rows at a distance that suits the device.
+/// Allocates memory for rows, with a pitch that the driver chooses for fast access.
 ///
 /// Parameters
 /// ----------
@@ -383,7 +383,7 @@ fn allocate_pitched(
         let memory = device.backend().driver_memory()?;
         Allocation::from_driver(device, || {
             let (address, pitch) = memory.allocate_pitched(device.index(), width, height, access as u32)?;
-            Ok((address, pitch * height)) // cannot overflow: the driver has allocated this much
+            Ok((address, pitch * height)) // no overflow: the driver allocated this number of bytes
         })
     })?;
     let pitch = block.bytes() / height;

@@ -95,8 +95,8 @@ fn elapsed(start: &Event, end: &Event) -> Result<f64> {
 
 #[pymethods]
 impl PyEvent {
-    // Python passes the arguments of `__init__` to `__new__` too. They may be those of a subclass's `__init__`, so
-    // `__new__` ignores them.
+    // Python passes the arguments of `__init__` to `__new__` too. The `__init__` of a subclass may take other
+    // arguments, so `__new__` ignores all arguments.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(timing=True, blocking_sync=False, interprocess=False, device=None)")]

@@ -1,8 +1,8 @@
 //! Defines `Stream.launch_host_function`, by which a stream calls a Python function.
 //!
-//! On a GPU, the functions run on a driver thread, which does no other work until they return. This thread must not
-//! call the driver. A value whose drop would call the driver is therefore stored and dropped later on another thread
-//! (`shutdown::defer_drop`). The function and its arguments are [`SendPyObject`]s, which another thread drops.
+//! On a GPU, the functions run on a driver thread, which does no other work until the functions return. This thread
+//! must not call the driver. A value whose drop would call the driver is therefore stored and dropped later on another
+//! thread (`shutdown::defer_drop`). The function and its arguments are [`SendPyObject`]s, which another thread drops.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl PythonCall {
 }
 
 /// Stores the exception of a function. The next call that waits for the device raises this exception. If an earlier
-/// exception is still stored, the new one is passed to `sys.unraisablehook` instead.
+/// exception is still stored, the new exception is passed to `sys.unraisablehook` instead.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
     if let Some(previous) = shutdown::store_error(Error::Callback(Arc::new(CallbackError::new(py, error)))) {
         PyErr::from(previous).write_unraisable(py, Some(function));

@@ -153,7 +153,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let trim = || {
         retired::sweep(device);
         pool::trim(device, keep)?;
-        // This call follows `sweep` and `pool::trim`, because these two functions add memory to the quarantine.
+        // The quarantine is emptied after `sweep` and `pool::trim`, because these two functions add memory to it.
         quarantine::trim();
         pinned_cache::trim(device)?;
         ring::trim(device, 0)?;

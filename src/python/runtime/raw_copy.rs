@@ -68,8 +68,8 @@ impl CopyEndpoint {
         self.block.iter().map(move |block| (block, access))
     }
 
-    /// Looks up the memory of a range in PyGPU's registry of addresses, and, if it is unknown there, in the driver of
-    /// `default_device`. Managed memory counts as memory of `default_device`.
+    /// Looks up the memory of a range in PyGPU's registry of addresses, and, if no registered block contains the range,
+    /// in the driver of `default_device`. Managed memory counts as memory of `default_device`.
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` for memory that was freed, for a range that exceeds its memory, and for a write

@@ -1,6 +1,6 @@
 //! Allocates and frees memory that the caller refers to only by its address, as in C code and in the driver's
 //! functions. This module stores the memory block of each allocated address. Therefore it can reject the free of an
-//! address that it did not allocate or that was freed already.
+//! address that this module did not allocate, or whose memory was already freed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
-/// Locks a table of blocks. The caller must hold the lock only for a few instructions: it removes values whose drop
-/// calls a driver from the table, and drops them after the lock is released.
+/// Locks a table of blocks. The caller must hold the lock only for a few instructions: the caller removes values whose
+/// drop calls a driver from the table, and drops these values after the lock is released.
 pub(super) fn lock<T: Send>(table: &'static AllocationMap<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
     table.lock()
 }
@@ -74,8 +74,8 @@ pub(super) fn store_block(
     if address != 0 {
         let block = Arc::new(block);
         address_registry::register(&block, kind);
-        // A previous block can exist at this address only if a reset of the device destroyed its memory. Its drop frees
-        // no memory.
+        // A previous block can exist at this address only if a reset of the device destroyed its memory. The drop of
+        // such a block frees no memory.
         let previous = lock(table).insert(address, block);
         drop(previous);
     }
@@ -261,7 +261,8 @@ fn unregister_range(address: Address) -> Result<()> {
     // SAFETY: `register_range` pinned the range; the caller guarantees that no copy of the range is in progress.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
     if outcome.is_err() {
-        // The memory is still pinned. Its entry is restored, so that the caller can repeat the call.
+        // The driver refused the call, so the memory is still pinned. Its entry in `REGISTERED` is restored, so that
+        // the caller can call this function again.
         lock(&REGISTERED).insert(address, device);
     }
     outcome

@@ -16,7 +16,7 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory};
 use pygpu_memory::{Access, Allocation, capture};
 
-/// Allocates plain memory of the current device, which other processes and network cards can reach.
+/// Allocates plain memory of the current device; other processes and network cards can access this memory.
 ///
 /// Parameters
 /// ----------
@@ -124,8 +124,8 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
             return Ok(0);
         }
         let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
-        // If `stream` belongs to another library, which may destroy it before the free, the block is allocated on
-        // another stream. `stream` must then wait for the allocation.
+        // If `stream` belongs to another library, which may destroy `stream` before the block is freed, the block is
+        // allocated on another stream. `stream` must then wait for the allocation.
         block.order_before(Access::Write, &stream)?;
         let address = block.address();
         address_registry::register(&block, AddressedMemory::Own);

@@ -158,8 +158,8 @@ pub(crate) fn check_kind(first: Device, other: Device) -> Result<()> {
 
 #[pymethods]
 impl PyStream {
-    // Python passes the arguments of `__init__` to `__new__` too. They may be those of a subclass's `__init__`, so
-    // `__new__` ignores them.
+    // Python passes the arguments of `__init__` to `__new__` too. The `__init__` of a subclass may take other
+    // arguments, so `__new__` ignores all arguments.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(non_blocking=False, priority=0, device=None)")]
     // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...

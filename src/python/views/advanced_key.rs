@@ -27,8 +27,9 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<KeyItem<'py>>
     }
 }
 
-/// For a key in which a mask is the only array, returns a view of the array and a mask with the view's shape. With
-/// these, a caller can assign to the selected elements without counting them. Returns `None` for other keys.
+/// For a key in which a mask is the only array, returns a view of the array and a mask with the view's shape. With this
+/// view and this mask, a caller can assign to the selected elements without counting them. Returns `None` for other
+/// keys.
 ///
 /// # Errors
 /// Driver errors.
@@ -63,7 +64,8 @@ fn view_around_mask(layout: &Layout, items: &[KeyItem<'_>]) -> Option<(Layout, u
     let has_ellipsis = items.iter().any(|item| matches!(item, KeyItem::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
-    // These are the next axis of the array and of the view, and the position of the mask's first axis in the view.
+    // `axis` is the next axis of the array, `view_axis` the next axis of the view, and `mask_axis` the position of the
+    // mask's first axis in the view.
     let (mut axis, mut view_axis, mut mask_axis) = (0, 0, 0);
     for item in items {
         match item {
@@ -186,18 +188,19 @@ fn indices<'a>(item: &'a KeyItem<'_>) -> Option<&'a Array> {
     }
 }
 
-/// Returns the position, in the result, of the axes that the index arrays select. As in NumPy, they replace the axis of
-/// the first index array if all advanced items of the key are adjacent; otherwise they come first.
+/// Returns the position, in the result, of the axes that the index arrays select. As in NumPy, these axes replace the
+/// axis of the first index array if all advanced items of the key are adjacent; otherwise these axes come first.
 fn position(items: &[KeyItem<'_>], removed: &[usize]) -> usize {
     let first = items.iter().position(KeyItem::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(KeyItem::is_advanced).unwrap_or(0);
     let are_adjacent = items[first..=last].iter().all(KeyItem::is_advanced);
-    // Integers also count as advanced items, but they have no axis in the view. Therefore the position of the first
+    // Integers also count as advanced items, but integers have no axis in the view. Therefore the position of the first
     // index array in the view applies even if integers precede it.
     if are_adjacent { removed.first().copied().unwrap_or(0) } else { 0 }
 }
 
-/// Returns a copy of a layout without the axes in `removed`. It addresses the elements with index 0 along these axes.
+/// Returns a copy of a layout without the axes in `removed`. The copy addresses the elements whose index along the
+/// removed axes is 0.
 pub(super) fn drop_axes(view: &Layout, removed: &[usize]) -> Option<Layout> {
     let axes = || view.axes().iter().enumerate().filter(|(index, _)| !removed.contains(index));
     let shape: Dims = axes().map(|(_, axis)| axis.len).collect();

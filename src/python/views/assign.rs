@@ -140,8 +140,8 @@ fn to_target_dtype<'py>(
         values.getattr(intern!(py, "shape"))?
     };
     let result = numpy.getattr(intern!(py, "empty"))?.call1((shape, numpy_dtype))?;
-    // An item assignment converts the values, because it raises NumPy's error for values such as 300 for uint8, unlike
-    // `astype`.
+    // NumPy's item assignment converts the values instead of `astype`, because `astype` accepts values out of range,
+    // such as 300 for uint8.
     strict::without_host_arrays(|| result.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(result.cast_into::<PyUntypedArray>()?)
 }

@@ -2,7 +2,7 @@
 //!
 //! The fast path traverses a tuple only once, except for items after `...`, because each access to an item is a
 //! function call in Python's stable ABI. If the fast path fails, the slow path first classifies all items and then
-//! applies them. Therefore it raises the same error as NumPy, which checks the whole key first.
+//! applies them. Therefore the slow path raises the same error as NumPy, which checks the whole key first.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -92,8 +92,8 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
 #[inline]
 fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
-    // The third argument is the number of integers and slices, which is unknown here. 0 is valid, because `Indexer`
-    // uses the number only in `ellipsis`, which is not called here, and to reject keys that are too long early.
+    // The third argument, the number of integers and slices in the key, is unknown here. 0 is valid, because `Indexer`
+    // uses this number only in `ellipsis`, which is not called here, and to reject too long keys early.
     let mut indexer = Indexer::new(layout, view, 0, true);
     let (mut axis, mut seen_ellipsis) = (0, false);
     for position in 0..count {

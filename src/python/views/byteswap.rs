@@ -20,8 +20,8 @@ enum ByteOrder {
     Swapped,
 }
 
-/// Returns a view of the array's single bytes. The view has two axes after those of the array: one for the parts of a
-/// complex number, and one for the bytes of a part or real number.
+/// Returns a view of the array's single bytes. The view has two axes after the axes of the array: one for the parts of
+/// a complex number, and one for the bytes of a part or real number.
 fn bytes_view(array: &Array, order: ByteOrder) -> Result<Array> {
     let layout = array.layout();
     let parts = if array.dtype().kind().is_complex() { 2 } else { 1 };

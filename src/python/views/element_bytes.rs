@@ -40,7 +40,7 @@ pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, index: usize, itemsize:
 }
 
 /// Converts a Python `int` or `float` to the bytes of an element of type `kind`. Returns `None` for other objects and
-/// other types, and for a value outside the type's range, which NumPy rejects or reports.
+/// other types, and for a value outside the type's range, because NumPy rejects or reports such a value.
 pub(super) fn python_number_bytes(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<ElementBytes> {
     if let Ok(number) = value.cast_exact::<PyFloat>() {
         return real_bytes(kind, number.value());

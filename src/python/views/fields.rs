@@ -2,7 +2,7 @@
 //! several fields.
 //!
 //! The view of several fields is read-only, because PyGPU copies whole items: a write would also overwrite the fields
-//! between the selected ones. For the Rust core, an item is a number of bytes without structure; the offsets of the
+//! between the selected fields. For the Rust core, an item is a number of bytes without structure; the offsets of the
 //! fields come from NumPy's dtype.
 
 use pyo3::exceptions::PyValueError;

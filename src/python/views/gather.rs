@@ -76,7 +76,8 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
-/// Converts the result of a kernel launch. Returns `None` if NumPy must perform the operation instead.
+/// Converts the result of a kernel launch. Returns `None` after an index out of range, for which NumPy raises its own
+/// error, and without a compiler; the caller then uses NumPy.
 fn kernel_result<T>(result: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     match result {
         Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises its own error, or no compiler exists
@@ -192,7 +193,7 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
         },
     };
     if count == 1 || copy::may_overlap(array, mask) {
-        return Ok(false); // not for a value to broadcast or an overlapping mask
+        return Ok(false); // a single value is broadcast, or the mask overlaps the array
     }
     let Some(values) = device_values(array, &[count], value)? else { return Ok(false) };
     let written = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));

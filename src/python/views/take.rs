@@ -203,8 +203,8 @@ fn _by_numpy<'py>(
 
 type ViewedArguments<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
-/// Replaces PyGPU arrays by ndarrays, also inside lists and tuples, and records each pair in `views`. The ndarray of a
-/// CPU array is a view of its memory; that of a GPU array is a copy.
+/// Replaces PyGPU arrays by ndarrays, also inside lists and tuples, and records each pair in `views`. For a CPU array
+/// the ndarray is a view of the array's memory; for a GPU array the ndarray is a copy.
 fn to_views<'py>(object: &Bound<'py, PyAny>, views: &mut ViewedArguments<'py>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(array) = object.cast::<GpuArray>() {
         let view = match array.get().device().is_cpu() {

@@ -43,10 +43,11 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     else:
         first, count = (short - 1) // 2, long
     a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
-    # The shorter array is shifted along the longer one. If it is the first array, the results are reversed.
+    # The shorter array is shifted along the longer one. If the shorter array is the first argument, the results are
+    # reversed.
     if v.size <= a.size:
         return _sums_of_rows(a, v, first, count)
-    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # a contiguous copy, as in NumPy
+    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # NumPy's result is contiguous, too
 
 
 def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:

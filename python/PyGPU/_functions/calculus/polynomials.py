@@ -1,4 +1,4 @@
-"""NumPy's functions of polynomials, which are given by coefficients that begin with the highest power."""
+"""NumPy's functions of polynomials; the coefficients of a polynomial begin with the highest power."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _co
     loaded = np.load(file, *args, **kwargs)
     if isinstance(loaded, np.ndarray):
         return _uploaded(loaded, device)
-    if isinstance(loaded, _core.GPUArray):  # the file is a pickle, as `a.dump(file)` writes
+    if isinstance(loaded, _core.GPUArray):  # the file contains a pickled GPUArray, written by `a.dump(file)`
         return loaded if device is None else loaded.copy(device=device)
     with loaded:
         return {name: _uploaded(loaded[name], device) for name in loaded.files}

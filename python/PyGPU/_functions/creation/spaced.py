@@ -22,7 +22,7 @@ def _with_device_array(ends: tuple[Any, ...]) -> bool:
 
 
 def _converted(ends: tuple[Any, ...], function: str) -> list[_core.GPUArray]:
-    """Copy the numbers and host arrays among `ends` to the device of the device arrays, which must be the same."""
+    """Copy the numbers and host arrays among `ends` to the one device that contains all device arrays of `ends`."""
     like = device_array_of(function, *ends)
     return arrays([end if isinstance(end, _core.GPUArray) else on_device_of(like, end) for end in ends], function)
 

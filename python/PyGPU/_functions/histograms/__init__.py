@@ -1,1 +1,1 @@
-"""Histograms of one or several variables, and the rules for their numbers of bins."""
+"""Histograms of one or several variables, and the rules that choose how many bins a histogram has."""

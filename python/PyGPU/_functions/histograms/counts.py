@@ -30,10 +30,10 @@ def _check_bins(greatest: int) -> None:
 
 
 def _bin_count(x: _core.GPUArray, minimum: int) -> int:
-    """Return the number of bins of `bincount`: the maximum plus 1, or at least `minimum`. The host waits for it."""
+    """Return the number of bins of `bincount`: the maximum, which the host waits for, plus 1, or at least `minimum`."""
     bits = 8 * x.dtype.itemsize
-    # As unsigned integers, negative numbers are larger than all others.
-    # One reduction therefore finds the maximum or, if there is one, a negative number.
+    # As unsigned integers, negative numbers are larger than all others. One reduction therefore finds the maximum or,
+    # if the array contains negative numbers, one of them.
     maximum = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")

@@ -116,8 +116,8 @@ def histogramdd(
     """Count the points in each bin of several variables.
 
     A bin includes its left edges, and the last bin of a variable also its right edge. The host waits for minimum and
-    maximum of a variable if its number of bins is given without a range. It also waits for the check of edges in device
-    arrays.
+    maximum of a variable if its number of bins is given without a range. The host also waits for the check of edges in
+    device arrays.
 
     Parameters
     ----------

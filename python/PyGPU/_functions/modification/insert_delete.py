@@ -66,7 +66,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
 
 
 def _deleted_indices(obj: Any, length: int, axis: int) -> np.ndarray[Any, Any]:
-    """Return the sorted indices of the parts to delete; raise NumPy's errors for other values."""
+    """Return the sorted indices of the parts to delete; raise NumPy's errors for invalid indices."""
     host_obj = _on_host(obj)
     indices = np.asarray(host_obj)
     if indices.size == 0 and not isinstance(host_obj, np.ndarray):
@@ -92,12 +92,12 @@ def _check_mask(shape: tuple[int, ...], length: int) -> None:
 
 
 def _without_range(source: _core.GPUArray, axis: int, start: int, stop: int) -> _core.GPUArray:
-    """Return a copy without the indices of a range of an axis."""
+    """Return a copy without the elements whose index along the axis is at least `start` and less than `stop`."""
     return concatenate([source[along(axis, slice(0, start))], source[along(axis, slice(stop, None))]], axis)
 
 
 def _without(source: _core.GPUArray, axis: int, positions: np.ndarray[Any, Any]) -> _core.GPUArray:
-    """Return a copy without the given indices of an axis, which are sorted and unique."""
+    """Return a copy without the elements at the indices `positions` of the axis; `positions` is sorted and unique."""
     remaining = _complement(positions, source.shape[axis] - len(positions), source.device)
     return _core._take(source, remaining, axis, None, "wrap" if remaining.size else "raise")
 

@@ -111,7 +111,7 @@ def _parse(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels], 
 
 
 def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dict[Label, int]:
-    """Return the length of each label's axes; axes of length 1 are broadcast to it."""
+    """Return the length of each label's axes; axes of length 1 are broadcast to this length."""
     lengths: dict[Label, int] = {}
     for index, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         _check_repeated_labels(labels, shape, index)

@@ -55,7 +55,7 @@ def _quoted(name: str) -> str:
 def _expanded(text: str, file: str, headers: Mapping[str, str], open_headers: tuple[str, ...]) -> list[str]:
     lines, number = [], 1
     for line in text.split("\n"):
-        number += 1  # `number` is that of the next line
+        number += 1  # `number` is the line number of the next line
         if (directive := _LINE.match(line)) is not None:
             number, file = int(directive[1]), directive[2] if directive[2] is not None else file
         elif (include := _INCLUDE.match(line)) is not None and include[1] in headers:

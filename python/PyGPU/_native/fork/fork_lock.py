@@ -1,4 +1,4 @@
-"""Reentrant locks of modules, which stay usable in a forked child."""
+"""Reentrant locks of modules; the locks stay usable in a forked child."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def fork_safe_lock() -> threading.RLock:
     """Return a lock that no other thread holds while the process forks.
 
     The lock and its registration exist until the process ends, so only modules may create such locks. The lock is
-    reentrant, because the garbage collector may run code that takes it in a thread that already holds it.
+    reentrant: in a thread that holds the lock, the garbage collector may run code that takes the lock again.
 
     Examples
     --------

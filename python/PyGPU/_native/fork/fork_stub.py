@@ -1,7 +1,7 @@
-"""Placeholder for a GPU array in a forked child process, whose use raises an error.
+"""Placeholder for a GPU array in a forked child process; any use of the placeholder raises an error.
 
 A forked process cannot use the device. If unpickling an array raised an error there, a worker of a process pool would
-end without reporting it. The pool would then wait for the result indefinitely.
+end without reporting the error. The pool would then wait for the result indefinitely.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def _values(array: GPUArray) -> str | None:
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
     except (_core.CudaError, _core.NotSupportedError):
-        return None  # the memory cannot be read, or another thread captures the stream
+        return None  # the memory is unreadable, or another thread captures the array's stream
 
 
 def array_html(array: GPUArray) -> str:

@@ -1,4 +1,4 @@
-"""The decorator `documented_like`, which completes a docstring from that of a similar function."""
+"""The decorator `documented_like`, which completes a docstring from the docstring of a similar function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_INHERITED = ("", "Examples")
 
 
 def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Return a decorator that adds missing sections and parameters to a docstring, from that of a similar function.
+    """Return a decorator that copies missing sections and parameters from the docstring of a similar function.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class Library(Protocol):
     """Common interface of the classes `NvidiaMlPy` and `SharedLibrary`, which call NVML."""
 
     def initialize(self) -> int:
-        """Initialize NVML; NVML counts the calls."""
+        """Initialize NVML; NVML counts these calls, and shuts down after as many calls of `shutdown`."""
 
     def shutdown(self) -> int:
         """Shut NVML down once for each call of `initialize`."""
@@ -121,7 +121,7 @@ def library() -> Library | None:
     global _library
     if _library is None:
         try:
-            # Opened first: if the library is missing, nvidia-ml-py alone would only report "uninitialized".
+            # NVIDIA's library is opened first: if it is missing, nvidia-ml-py alone would only report "uninitialized".
             loaded: Library = SharedLibrary()
         except OSError:
             return None

@@ -277,15 +277,15 @@ class cudaDeviceProp:
         return bytes(self._properties.get("uuid", bytes(16))).hex()
 
     def pciBusID(self) -> int:
-        """Return the number of the PCI bus."""
+        """Return the identifier of the PCI bus to which the device is attached."""
         return int(self._properties.get("pci_bus", 0))
 
     def pciDeviceID(self) -> int:
-        """Return the number of the device on its PCI bus."""
+        """Return the identifier of the device on its PCI bus."""
         return int(self._properties.get("pci_device", 0))
 
     def pciDomainID(self) -> int:
-        """Return the number of the PCI domain."""
+        """Return the identifier of the PCI domain that contains the device's bus."""
         return int(self._properties.get("pci_domain", 0))
 
     def get(self) -> dict[str, Any]:
@@ -293,7 +293,7 @@ class cudaDeviceProp:
         return dict(self._properties)
 
     def last_status(self) -> cudaError_t:
-        """Return the status of the driver calls that read the properties."""
+        """Return the status with which the constructor read the properties from the driver."""
         return self._status
 
     def __repr__(self) -> str:

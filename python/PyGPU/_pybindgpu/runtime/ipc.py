@@ -161,7 +161,7 @@ def cudaIpcOpenMemHandle(
             raise StatusError(INVALID_VALUE)
         memory = _core.open_shared_memory(checked_handle)
         address = memory.ptr
-        # From here on another thread that closes the same address may free this object instead of its own.
+        # `address` was read first, because another thread that closes the same address may free `memory` from here on.
         with _lock:
             _opened.setdefault(address, []).append(memory)
         return address

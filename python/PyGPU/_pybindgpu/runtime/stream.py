@@ -94,7 +94,7 @@ class cudaStream_t(Handle[_core.Stream]):
         return self._object
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        # An error is raised instead of returning handle 0, which means the default stream.
+        # An error is raised instead of returning handle 0, because handle 0 means the default stream.
         if self._object is None:
             raise RuntimeError(f"this cudaStream_t was destroyed, or could not be made: {self._status!r}")
         return 0, self._object.handle

@@ -14,5 +14,5 @@ cuda_enabled = True
 
 
 def uses_hip() -> bool:
-    """Return whether the backend is HIP; the call chooses the backend if it is not in use yet."""
+    """Return whether the backend is HIP; the call chooses the backend if no backend is in use yet."""
     return _core.backend_name() == "hip"

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 def default_options() -> list[str]:
-    """Return the compiler options for all sources, which the program may have changed."""
+    """Return the compiler options for all sources; the program may have changed these options."""
     homes = (sys.modules.get(name) for name in _PUBLIC)
     candidates = (getattr(module, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for module in homes)
     return list(next((flags for flags in candidates if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
@@ -55,7 +55,7 @@ def _options(
 
 
 def _without_resource_usage(options: list[str]) -> list[str]:
-    """Remove options that make the compiler print the resource usage of kernels, which only NVIDIA's support."""
+    """Remove options that only NVIDIA's compilers support, which print the resources that kernels use."""
     text = "\0".join(["", *options, ""])
     for request in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
         text = text.replace(f"\0{request}\0", "\0")
@@ -81,8 +81,8 @@ def _compile_with_fallback(
             raise
         return compile_with(options, program)
     except _core.CompileError as error:
-        # Without a toolkit the host's headers are missing.
-        # `EMPTY_HEADERS` replaces them, because the run-time compiler knows the parts for device code itself.
+        # Without a toolkit the host's headers are missing. `EMPTY_HEADERS` replaces these headers, because the run-time
+        # compiler itself declares their parts for device code.
         lacks_headers = "has no headers of the host" in error.log
         if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise
@@ -207,7 +207,7 @@ class CudaModule:
 
 
 class SourceModule(CudaModule):
-    """Module of the kernels in a source, which is compiled and loaded.
+    """Module of the kernels in a source; the constructor compiles and loads the source.
 
     Parameters
     ----------

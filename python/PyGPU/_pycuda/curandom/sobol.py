@@ -31,7 +31,7 @@ const double unit = {unit};
 {result}
 """
 _UNIT = {32: "bits * 0x1p-32 + 0x1p-33", 64: "fmin((double)(bits >> 11) * 0x1p-53 + 0x1p-54, 1 - 0x1p-53)"}
-# Poisson counts are found by a search from 0. For large means they are rounded normal numbers, as in cuRAND.
+# Poisson counts are found by a search from 0. For large means the counts are rounded normal numbers, as in cuRAND.
 _POISSON = """\
 const double lambda = {mean};
 double found = 0;

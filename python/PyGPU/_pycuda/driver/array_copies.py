@@ -108,7 +108,7 @@ def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: Suppo
 
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> None:
-    """Copy host memory into a one-dimensional CUDA array. Apart from the source, it behaves like `memcpy_dtoa`."""
+    """Copy host memory into a one-dimensional CUDA array. Behaves like `memcpy_dtoa` apart from the source."""
     copy = _copy_into(ary, index, bytes_of(src).size)
     copy.set_src_host(src)
     copy()
@@ -128,7 +128,7 @@ def _order(order: str) -> str:
 
 
 def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
-    """Return the format and the number of channels of elements; wide elements become several 32-bit channels."""
+    """Return the format of a channel, and the channels per element; a wide element has several 32-bit channels."""
     name = numpy.dtype(dtype).name
     if name in split_types:
         return array_format.SIGNED_INT32, _WORDS_PER_ELEMENT[name]

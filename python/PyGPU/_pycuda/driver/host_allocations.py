@@ -42,7 +42,7 @@ def array_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike
 
 def size_of(shape: ShapeLike, dtype: DTypeLike, order: str) -> int:
     """Return the number of bytes of an array with the given shape and dtype."""
-    # An array at a dummy address is created, which checks the arguments and computes the size.
+    # NumPy checks the arguments and computes the size when it creates this array at a dummy address.
     return _core.ndarray_at(None, 4096, shape, dtype, order).nbytes
 
 
@@ -87,7 +87,7 @@ class PagelockedHostAllocation:
         self._address: int = memory.ptr
 
     def free(self) -> None:
-        """Free the memory. Arrays over it must not be used afterwards, as in C.
+        """Free the memory. Arrays over this memory must not be used afterwards, as in C.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class AlignedHostAllocation:
         self._address = -(-self._memory.ctypes.data // step) * step
 
     def free(self) -> None:
-        """Free the memory. Arrays over it must not be used afterwards, as in C.
+        """Free the memory. Arrays over this memory must not be used afterwards, as in C.
 
         Raises
         ------
@@ -168,8 +168,8 @@ def _unregister(address: int, owner: object) -> None:
 class RegisteredHostMemory:
     """Owner of host memory that was page-locked later: the ``base`` of arrays from `register_host_memory`.
 
-    ``unregister()``, or the end of the last array over the memory, unlocks it. The object keeps the original array
-    alive.
+    ``unregister()``, or the end of the last array over the memory, unlocks the memory. The object keeps the original
+    array alive.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class ManagedAllocation:
         self._memory = _core.allocate_managed(nbytes, operator.index(flags) or int(mem_attach_flags.GLOBAL))
 
     def free(self) -> None:
-        """Free the memory. Arrays over it must not be used afterwards, as in C.
+        """Free the memory. Arrays over this memory must not be used afterwards, as in C.
 
         Raises
         ------
@@ -355,7 +355,7 @@ class ManagedAllocation:
 
 
 def managed_pointer(ary: NDArray[Any]) -> int | None:
-    """Return the address of an ndarray's first element if the ndarray is in managed memory, which kernels can access.
+    """Return the address of an ndarray's first element if kernels can access the ndarray, i.e. in managed memory.
 
     Parameters
     ----------

@@ -350,7 +350,7 @@ class IPCMemoryHandle:
 
     @property
     def ptr(self) -> int:
-        """Address in this process, which differs from the address in the owning process."""
+        """Address of the memory in this process; the owning process has another address for it."""
         return self._memory.ptr
 
     def __int__(self) -> int:

@@ -237,7 +237,7 @@ class Memcpy2D(_PitchedCopy):
     """Two-dimensional copy: rows with a pitch on each side.
 
     Set source, destination and the attributes, then call the object. The call waits for the copy unless a stream is
-    passed. A bool is accepted instead of a stream; in PyCUDA it states that the driver chose the pitches.
+    passed. A bool is accepted instead of a stream; in PyCUDA this bool states that the driver chose the pitches.
 
     Attributes
     ----------

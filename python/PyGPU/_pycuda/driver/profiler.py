@@ -11,14 +11,14 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 def _call(name: str) -> None:
     """Call a function of CUDA's driver that has no parameters; do nothing on other backends."""
-    _core.flush()  # runs deferred operations before the recording starts or stops
+    _core.flush()  # launch deferred operations before the recording starts or stops
     if _core.backend_name() != "cuda":
         return
-    _core.context_handle()  # creates the device's context, which the function needs
+    _core.context_handle()  # the function needs the device's context, which this call creates
     library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
     function = getattr(ctypes.CDLL(library), name, None)
     if function is None:
-        return  # the driver has no functions for profilers
+        return  # this version of the driver has no functions for profilers
     with _core.Device(_core.current_device()):
         code = function()
     if code:
@@ -55,7 +55,7 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
 
 
 def start_profiler() -> None:
-    """Start the recording of an attached profiler; if none is attached, the call has no effect.
+    """Start the recording of an attached profiler; without an attached profiler, the call has no effect.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def start_profiler() -> None:
 
 
 def stop_profiler() -> None:
-    """Stop the recording of an attached profiler; if none is attached, the call has no effect.
+    """Stop the recording of an attached profiler; without an attached profiler, the call has no effect.
 
     Examples
     --------

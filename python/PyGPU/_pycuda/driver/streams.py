@@ -1,4 +1,4 @@
-"""PyCUDA's classes `Stream` and `Event`: subclasses of PyGPU's with PyCUDA's methods and flags."""
+"""PyCUDA's classes `Stream` and `Event`: subclasses of PyGPU's classes with PyCUDA's methods and flags."""
 
 from __future__ import annotations
 

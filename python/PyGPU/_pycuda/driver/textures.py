@@ -49,7 +49,7 @@ class TextureReference:
     Notes
     -----
     Settings take effect at the next launch. A kernel that declares ``texture<int, ...>`` reads integers, regardless of
-    the flags, and one that declares ``cudaReadModeNormalizedFloat`` reads floats.
+    the flags, and a kernel that declares ``cudaReadModeNormalizedFloat`` reads floats.
 
     Examples
     --------
@@ -268,7 +268,7 @@ class TextureReference:
         return self._modes[_axis(dim)]
 
     def get_filter_mode(self) -> filter_mode:
-        """Return the filter mode."""
+        """Return the filter mode of this texture reference."""
         return self._filter
 
     def get_format(self) -> tuple[array_format, int]:
@@ -276,7 +276,7 @@ class TextureReference:
         return array_format(self._format), self._channels
 
     def get_flags(self) -> int:
-        """Return the flags."""
+        """Return the flags of this texture reference, which `set_flags` sets."""
         return self._flags
 
 

@@ -22,7 +22,7 @@ def on(stream: Any) -> AbstractContextManager[Any]:
 
 
 class allocating:
-    """Context manager that makes the argument ``allocator=`` allocate results, also of later operations on them."""
+    """Context manager that makes the argument ``allocator=`` allocate results, also of operations on these results."""
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator

@@ -25,8 +25,8 @@ class vec(metaclass=_Names):
     ``vec.float3`` is a structured dtype with the fields ``x``, ``y``, ``z``; ``vec.make_float3(1, 2, 3)`` is an ndarray
     without axes, which fills arrays and is an argument of kernels. Supported are ``char``, ``uchar``, ``short``,
     ``ushort``, ``int``, ``uint``, ``long``, ``ulong`` and ``float`` with 1 to 4 elements, ``longlong``, ``ulonglong``
-    and ``double`` with 1 or 2. Arrays of them are filled, copied, viewed and passed to kernels; arithmetic is not
-    supported.
+    and ``double`` with 1 or 2. Arrays of short vectors are filled, copied, viewed and passed to kernels; arithmetic is
+    not supported.
 
     Examples
     --------

@@ -154,7 +154,7 @@ class _Pool(Generic[Block]):
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # destroys objects in reference cycles, whose blocks return to the pool
+            gc.collect()  # unreachable reference cycles may own blocks of the pool
         while True:
             try:
                 return self._allocate(nbytes)
@@ -167,7 +167,7 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            # A block that arrays still use is not reused: these arrays own it from now on.
+            # A block that arrays still use is not reused: these arrays own the block from now on.
             if self._is_holding and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
@@ -291,7 +291,7 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
         return block._is_shared
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
-        """Return a free block of the pool that suffices, or new memory if there is none.
+        """Return a sufficiently large free block of the pool, or new memory if the pool has no such block.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         super().__init__(page_locked_allocator.allocate, PagelockedHostAllocation.free)
 
     def allocate(self, shape: Iterable[SupportsIndex], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
-        """Return an ndarray over a free block of the pool that suffices, or over new memory if there is none.
+        """Return an ndarray over a sufficiently large free block, or over new memory if the pool has no such block.
 
         Parameters
         ----------

@@ -92,7 +92,7 @@ pub(crate) fn new_on<'py>(
     }
 }
 
-/// Creates an exact `GPUArray`. `write` writes the array, and `set` sets its remaining state.
+/// Creates an exact `GPUArray`. `write` writes the array, and `set` sets the remaining fields of the object.
 ///
 /// # Safety
 /// `write` must write a complete array into its slot.
@@ -156,7 +156,7 @@ pub(crate) fn new_view_with<'py>(
         set(&mut layout)?;
         return new_view_of(source, source.get().without_flush()?.view(layout)?.into_held());
     }
-    let array = source.get().without_flush()?; // no flush, because a view needs neither values nor address
+    let array = source.get().without_flush()?; // a view needs neither the values nor the address
     // SAFETY: `write_view` writes a complete array, and `set` writes a checked layout.
     unsafe { write_exact(py, Some(owner_of(source)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
 }

@@ -1,5 +1,5 @@
-//! Defines functions for `PyGPU.compiler` and `PyGPU.driver`. They load modules without Python warnings for compiler
-//! messages, compile images without loading them, and query device attributes by CUDA's numbers.
+//! Defines functions for `PyGPU.compiler` and `PyGPU.driver`. These functions load modules without Python warnings for
+//! compiler messages, compile images without loading them, and query device attributes by CUDA's numbers.
 
 use std::path::PathBuf;
 

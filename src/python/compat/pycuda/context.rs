@@ -138,7 +138,7 @@ fn link_kind(number: i32) -> PyResult<LinkKind> {
     })
 }
 
-/// Link parts for the current device.
+/// Link compiled parts of a program to an image for the current device.
 ///
 /// Parameters
 /// ----------

@@ -317,7 +317,7 @@ impl PyFunction {
         let kernel = PyKernel::new(slf.get().kernel.get().function().with_parameters(list)?);
         let kernel = Py::new(slf.py(), kernel)?;
         let previous = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
-        drop(previous); // not under the lock: the drop may call the driver
+        drop(previous); // the lock is released before, because the drop may call the driver
         Ok(slf)
     }
 

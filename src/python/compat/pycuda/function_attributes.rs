@@ -143,7 +143,7 @@ impl PyFunction {
         Ok(self.attributes(py)?.binary_version)
     }
 
-    /// Maximum number of bytes of dynamic shared memory per launch; a launch that requires more raises it automatically.
+    /// Maximum number of bytes of dynamic shared memory per launch; a launch that requires more raises this maximum.
     #[getter]
     fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_dynamic_shared_bytes)

@@ -54,7 +54,7 @@ struct TextureBinding {
 pub(crate) struct TextureReferences {
     module: Detached<Module>,
     bindings: Mutex<Vec<Arc<TextureBinding>>>,
-    /// Whether any object was ever bound.
+    /// Whether an object was ever bound to a texture or surface of the module.
     is_used: AtomicBool,
     /// Whether a kernel launch was captured into a graph. The captured work includes writes of handles into the
     /// variables, so each launch of the graph may replace newer handles. From then on every kernel launch writes all
@@ -67,7 +67,7 @@ pub(crate) struct TextureReferences {
 impl Drop for TextureReferences {
     fn drop(&mut self) {
         let bindings = std::mem::take(&mut *lock(&self.bindings));
-        atexit::drop_detached(bindings); // before `module`, whose drop may unload the driver's module
+        atexit::drop_detached(bindings); // before the drop of `module`, which may unload the driver's module
     }
 }
 
@@ -89,7 +89,8 @@ fn variable(module: &Module, name: &str) -> Result<Array> {
 }
 
 impl TextureReferences {
-    /// Whether any object was ever bound, so that a launch must process the references.
+    /// Whether an object was ever bound to a texture or surface of the module. Only then a launch must process the
+    /// references.
     #[inline]
     pub(crate) fn are_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)
@@ -195,7 +196,7 @@ impl TextureReferences {
                 }
             }
         };
-        atexit::drop_detached(replaced); // not under the lock: the drop may call the driver
+        atexit::drop_detached(replaced); // the lock is released before, because the drop may call the driver
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! Creates the error messages for rejected kernel arguments. They contain the name of the kernel, the position of the
-//! argument, the declaration of the parameter, and a remedy.
+//! Creates the error messages for rejected kernel arguments. The messages contain the name of the kernel, the position
+//! of the argument, the declaration of the parameter, and a remedy.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use pygpu_kernel::{Function, Parameter, ParameterKind};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
 
-/// Formats the numbers of expected and passed arguments for an error message.
+/// Formats how many arguments were expected and how many were passed, for an error message.
 pub(crate) fn counts(expected: usize, given: usize) -> String {
     let noun = if expected == 1 { "argument" } else { "arguments" };
     let verb = if given == 1 { "was" } else { "were" };

@@ -18,8 +18,8 @@ impl<'py> CallContext<'_, 'py> {
         self.extras.get_or_insert_default()
     }
 
-    /// Launches the kernel with the extras. The owners in them are released after the wait for the stream, or, without
-    /// a wait, are kept until the stream has passed the launch.
+    /// Launches the kernel with the extras. If the call waits for the stream, the owners in the extras are released
+    /// after the wait. Otherwise the owners are kept until the stream has passed the launch.
     #[cold]
     pub(super) fn finish<C: Configuration>(
         &mut self,

@@ -35,8 +35,8 @@ impl<'py> HolderHandler<'py> {
     }
 }
 
-/// Returns the Python object for a stream that the hooks of handlers receive. As in PyCUDA, it is Python's None for the
-/// default stream.
+/// Returns the Python object for a stream that the hooks of handlers receive. As in PyCUDA, the hooks receive Python's
+/// None for the default stream.
 pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Bound<'py, PyAny>> {
     match stream.handle() == StreamHandle::DEFAULT {
         true => Ok(py.None().into_bound(py)),

@@ -192,7 +192,7 @@ fn push_signed(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, Py
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
     }
-    arguments.push_word(number as u64); // little-endian: the word begins with the bytes of a narrower type
+    arguments.push_word(number as u64); // on little-endian machines a narrower type is the word's first bytes
     Ok(true)
 }
 

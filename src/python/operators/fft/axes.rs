@@ -1,4 +1,4 @@
-//! Determines the axes, the numbers of points and the scale factor of a Fourier transform.
+//! Determines the axes of a Fourier transform, how many points each axis has, and the scale factor.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

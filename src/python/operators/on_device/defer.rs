@@ -38,7 +38,7 @@ pub(in crate::operators) fn result<'py>(
     }
     let mode = fusion::current()?;
     if let Some(reason) = eager_reason(mode, entry, values, shape, keywords, operands) {
-        // A call with an output array may still be deferred by `defer_into`. If it is not deferred, `defer_into`
+        // A call with an output array may still be deferred by `defer_into`. If the call is not deferred, `defer_into`
         // records the reason.
         if reason != EagerReason::UnsupportedForm || keywords.out[0].is_none() {
             fusion::record_eager(reason);

@@ -38,7 +38,7 @@ pub(super) struct UfuncLoop<'a> {
     pub(super) entry: &'static UfuncEntry,
     pub(super) kind: ScalarType,
     pub(super) device: Device,
-    /// Mask of the elements that are written.
+    /// Boolean mask: the kernel writes only the elements for which the mask is true.
     pub(super) mask: Option<&'a Array>,
 }
 

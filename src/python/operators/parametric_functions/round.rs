@@ -35,8 +35,8 @@ fn is_complex(kind: ScalarType) -> bool {
     matches!(kind, ScalarType::Complex64 | ScalarType::Complex128)
 }
 
-/// The power of ten that moves the last digit to keep to the ones place. A number is multiplied by it to round after
-/// the decimal point, and divided by it to round before the point.
+/// The power of ten that moves the last digit to keep to the ones place. A number is multiplied by this power to round
+/// after the decimal point, and divided by this power to round before the point.
 struct Scale {
     exponent: u32,
     is_factor: bool,
@@ -66,8 +66,8 @@ impl Scale {
         compute(entry, &[a, &scale], keywords)
     }
 
-    /// Rounds in the three steps of NumPy. They multiply or divide by a power of ten, round to an integer, and undo the
-    /// first step. The results of all steps are written into `out`.
+    /// Rounds in the three steps of NumPy. The steps multiply or divide by a power of ten, round to an integer, and
+    /// undo the first step. The results of all steps are written into `out`.
     ///
     /// # Errors
     /// `TypeError` if the casting rules do not permit quotients in the type of `out`.
@@ -166,7 +166,7 @@ pub(crate) fn round<'py>(
     }
 }
 
-/// Copies an operand with integers, whose rounding to digits after the decimal point changes nothing.
+/// Copies an operand of integers, because rounding an integer to digits after the decimal point does not change it.
 fn copied<'py>(a: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
     let Some(out) = out else { return compute(const { builtin_row("positive") }, &[a], &UfuncKeywords::default()) };
     copyto::copyto(out.as_any(), a, "same_kind", None)?;

@@ -1,5 +1,5 @@
 //! Multiplies matrices and vectors, for the operator `@` and NumPy's functions `matmul`, `matvec`, `vecmat` and
-//! `vecdot`. The *core* axes of an array are those of its matrix or vector, and all axes before them are batch axes.
+//! `vecdot`. The *core* axes of an array are the axes of its matrix or vector, and all axes before them are batch axes.
 //! NumPy multiplies arrays in host memory through ndarrays over the same memory.
 
 mod functions;
@@ -195,7 +195,7 @@ struct ProductCall {
     device: Device,
 }
 
-/// Returns the memory order of a new result, which is C order by default.
+/// Returns the memory order of a new result; the default is C order.
 fn result_order(values: &OperandValues<'_, '_>, requested: ResultOrder) -> ResultOrder {
     let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
     match requested {

@@ -95,8 +95,8 @@ fn reduced<'py>(
     let array = operand.get().array(py)?;
     let kind = array.dtype().kind();
     let out = output_argument(entry, array, out)?;
-    // If the casting rules forbid the output's type, it does not influence the type of the computation: with an output
-    // of integers, floats are reduced as floats, and the results are converted.
+    // If the casting rules forbid the output's type, this type does not influence the type of the computation: with an
+    // output of integers, floats are reduced as floats, and the results are converted.
     let out_kind = out.as_ref().map(|out| out.get().dtype().kind()).filter(|out| Casting::SameKind.allows(kind, *out));
     let computed = scan::computed(entry, kind, requested, out_kind)?;
     let mut shape: Dims = array.layout().shape().collect();
