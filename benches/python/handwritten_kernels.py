@@ -88,7 +88,10 @@ THREADS = 256
 
 
 def column(count: int) -> Column:
-    """Return the hand-written kernels as a column of arithmetic.py's table, for arrays of about `count` float32."""
+    """Return the column "by hand" of the table that arithmetic.py prints: the times of the hand-written kernels.
+
+    The arrays of the large cases have about `count` float32 elements.
+    """
     library = Library("PyGPU")
     return Column("by hand", library, large(library, count), small)
 

@@ -260,7 +260,7 @@ def test_vectorize_calls_function_once_with_whole_arrays() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_aligned_dtype_has_alignment_of_cuda() -> None:
+def test_make_aligned_dtype_aligns_fields_like_cuda_cxx() -> None:
     aligned = cupy.make_aligned_dtype
     for fields, itemsize, offsets in (
         ("?,c8", 16, (0, 8)),

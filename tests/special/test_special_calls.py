@@ -42,7 +42,7 @@ def test_special_promotes_operands_of_different_types() -> None:
     assert PyGPU.special.beta(single, PyGPU.ones(2)).dtype == np.float64
 
 
-def test_special_function_writes_masked_elements_into_out() -> None:
+def test_special_function_with_where_writes_only_selected_elements() -> None:
     out = PyGPU.zeros(12, "float32")
     mask = PyGPU.to_gpu(np.arange(12) % 2 == 0)
     assert PyGPU.special.ndtr(PyGPU.to_gpu(X), out=out, where=mask) is out

@@ -33,7 +33,7 @@ def test_graph_nodes_are_listed_in_capture_order_with_kind() -> None:
     assert repr(graph.nodes[1]) == "<PyGPU.GraphNode 1: memcpy>"
 
 
-def test_fill_node_accepts_other_array_and_value() -> None:
+def test_update_of_fill_node_replaces_array_and_value() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(50, "uint8")
     graph = captured(lambda: a.fill(3))
     graph.update(graph.nodes[0], b, 7)
@@ -42,7 +42,7 @@ def test_fill_node_accepts_other_array_and_value() -> None:
     np.testing.assert_array_equal(b.get(), 7)
 
 
-def test_copy_node_accepts_other_endpoints() -> None:
+def test_update_of_copy_node_replaces_source_and_target() -> None:
     a, b, c = PyGPU.full(100, 1.0), PyGPU.zeros(100), PyGPU.full(100, 2.0)
     graph = captured(lambda: b.__setitem__(..., a))
     (node,) = graph.nodes
@@ -54,7 +54,7 @@ def test_copy_node_accepts_other_endpoints() -> None:
     np.testing.assert_array_equal(a.get(), 2.0)
 
 
-def test_pinned_copy_nodes_accept_other_memory() -> None:
+def test_update_of_pinned_copy_node_replaces_host_memory() -> None:
     one, two = PyGPU.empty_pinned(100, "float32"), PyGPU.empty_pinned(100, "float32")
     one[:], two[:] = 1, 2
     a = PyGPU.zeros(100, "float32")
@@ -77,7 +77,7 @@ def test_pinned_copy_nodes_accept_other_memory() -> None:
 
 
 @needs_kernels
-def test_kernel_node_accepts_other_arguments_and_shape() -> None:
+def test_update_of_kernel_node_replaces_arguments_and_launch_shape() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     graph = captured(lambda: kernel[4, 256](x, 1, 1000))
