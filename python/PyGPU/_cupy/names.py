@@ -90,7 +90,7 @@ def has_own_parameters(package: str, name: str) -> bool:
 
 
 def _is_numpys(name: str) -> bool:
-    """Return whether `PyGPU` has NumPy's function of this name, which `cupy` then shares."""
+    """Return whether both NumPy and `PyGPU` have an object of this name; `cupy` then shares PyGPU's object."""
     return name in dir(np) and (name in index.HOME or hasattr(_package(), name))
 
 

@@ -128,7 +128,7 @@ def _malloc(size: int) -> PinnedMemoryPointer:
 
 
 class PooledPinnedMemory(PinnedMemory):
-    """Memory of a `PinnedMemoryPool`; `free`, or the end of the last reference, returns it to the pool.
+    """Pinned memory of a `PinnedMemoryPool`; `free`, or the end of the last reference, returns the memory to the pool.
 
     The pool creates the objects.
 
@@ -183,7 +183,7 @@ class PinnedMemoryPool(_Pool[Any]):
     """
 
     def __init__(self, allocator: Allocator = _malloc) -> None:
-        # To free a block, the pool drops its last reference to the memory object, and need not call a function.
+        # The function that frees a block does nothing: the pool drops the last reference to the block's memory object.
         super().__init__(lambda nbytes: allocator(nbytes).mem, lambda block: None)
 
     @staticmethod
@@ -197,7 +197,7 @@ class PinnedMemoryPool(_Pool[Any]):
         return 1 << operator.index(bin)
 
     def malloc(self, size: SupportsIndex) -> PinnedMemoryPointer:
-        """Return a free block of the pool that suffices, or new pinned memory if there is none.
+        """Return a sufficient free block of the pool, or new pinned memory if no free block suffices.
 
         Parameters
         ----------

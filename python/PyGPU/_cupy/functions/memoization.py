@@ -49,7 +49,8 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
             try:
                 return results[key]
             except KeyError:
-                # If two threads compute a result at once, `setdefault` keeps one result.
+                # If two threads compute a result for equal arguments at once, `setdefault` keeps the first result for
+                # both.
                 return results.setdefault(key, function(*args, **kwargs))
 
         return call

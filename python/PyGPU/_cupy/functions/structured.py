@@ -59,7 +59,7 @@ def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True)
 
 
 def _created(description: Any, **keywords: Any) -> np.dtype[Any]:
-    """Return the aligned dtype of NumPy's description by names, formats and offsets."""
+    """Create a structured dtype with NumPy's alignment from a description that `numpy.dtype` accepts."""
     dtype: np.dtype[Any] = np.dtype(description, align=True, **keywords)
     return dtype
 

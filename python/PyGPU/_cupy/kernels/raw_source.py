@@ -1,4 +1,4 @@
-"""Source of a `RawKernel` or `RawModule`, and the module that is compiled from it for each device."""
+"""The class `RawSource`: source of a `RawKernel` or `RawModule`, with the compiled module of each device."""
 
 from __future__ import annotations
 
@@ -152,5 +152,5 @@ class RawSource:
             raise not_found(error) from error
 
 
-# Modules are not unloaded, as in CuPy, because kernels and addresses of variables refer to them.
+# A compiled module is never unloaded, as in CuPy, because kernels and addresses of its variables may still be in use.
 _MODULES: dict[tuple[RawSource, int], _core.Module] = {}

@@ -25,7 +25,7 @@ __all__ = [
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Check = Callable[[Any, Any], None]
 
-# Exception classes that programs catch: if NumPy's error is an instance of one, CuPy's error must be, too.
+# If NumPy's error is an instance of one of these classes, CuPy's error must be too, because programs catch them.
 _ERRORS = (
     AttributeError, Exception, IndexError, TypeError, ValueError, NotImplementedError, DeprecationWarning,
     np.exceptions.AxisError, np.linalg.LinAlgError,
@@ -136,9 +136,9 @@ def _mixes_signs(kwargs: dict[str, Any]) -> bool:
 def _is_nonnegative(
     test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: _Names
 ) -> list[np.ndarray[Any, Any]]:
-    """Return masks of the elements to compare: those that are not negative in a run with signed dtypes.
+    """Run a test with signed dtypes in place of unsigned ones, and return masks of the non-negative results.
 
-    The unsigned value of a negative number is undefined.
+    Only these elements are compared, because the conversion of a negative number to an unsigned dtype is undefined.
     """
     signed = {
         name: np.dtype(np.dtype(value).char.lower()).type if _is_dtype(value) and value in loops.UNSIGNED else value

@@ -25,7 +25,7 @@ def round_size(size: int) -> int:
 
 
 class PooledMemory(BaseMemory):
-    """Memory of a pool; `free`, or the end of the last reference, returns it to the pool.
+    """Memory of a pool; `free`, or the end of the last reference, returns the memory to the pool.
 
     The pool creates the objects.
 

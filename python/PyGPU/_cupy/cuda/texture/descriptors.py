@@ -1,6 +1,6 @@
 """Descriptions of channels, of texture memory and of texture reads, with CuPy's interface.
 
-CUDA's runtime receives such descriptions as structures. Here they only contain the values, which
+CUDA's runtime receives such descriptions as C structures. The classes of this file only hold the values, which
 `PyGPU._cupy.cuda.texture.objects` passes on to `PyGPU.Texture` and `PyGPU.Surface`.
 """
 
@@ -48,7 +48,7 @@ class ChannelFormatDescriptor:
         self._kind = int(f)
 
     def get_channel_format(self) -> dict[str, int]:
-        """Return the bits of the channels and their kind."""
+        """Return a dict: the number of bits of the channels ``x``, ``y``, ``z``, ``w``, and their kind of number ``f``."""
         return {**dict(zip("xyzw", self._bits, strict=True)), "f": self._kind}
 
     @property
