@@ -98,7 +98,7 @@ class Thread:
             if rule.first_use == PROGRAM:
                 baton.library.finish(baton)
             baton.holder = ways[way](before, baton, self.choices)
-        # A chain of holders is known to the owner only if each holder has told its producer.
+        # The owner of the memory knows the stream only if each library in the chain has told the library before it.
         baton.is_stream_known &= rule.end != PROGRAM
         baton.library, baton.stream = target, stream
         if self.choices.random() < 0.6:
@@ -141,7 +141,7 @@ class Thread:
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
-        """Drop an earlier holder, in this thread or on a thread that Python did not create."""
+        """Drop one of the earlier holders of a baton, in this thread or on a thread that Python did not create."""
         if not baton.kept:
             return
         holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
@@ -162,7 +162,7 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """Drop a baton while work on it may be active, if the owner of its memory is informed of the stream."""
+        """Drop a baton. The work on it may still be active if the owner of its memory was told of the work's stream."""
         self.batons.remove(baton)
         if not baton.is_stream_known or baton.is_of_jax:
             with baton.library.working(baton):
@@ -172,7 +172,7 @@ class Thread:
 
 @contextlib.contextmanager
 def stream_of(library: Library, stream: Any) -> Iterator[None]:
-    """Make `stream` PyGPU's current stream if PyGPU is the importer, so that it can use the array on this stream."""
+    """If PyGPU is the importer, make `stream` current in a `with` block, because the import makes this stream wait."""
     with stream if isinstance(library, Own) and stream is not None else contextlib.nullcontext():
         yield
 
@@ -185,7 +185,9 @@ class Run:
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
-        # The most recent writes, by value and history, which show the origin of a wrong value.
+        # The most recent writes: each value, and the history of the baton at that time. They show where a wrong value
+        # comes
+        # from.
         self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":

@@ -19,7 +19,8 @@ def listed(names: str) -> set[str]:
     return set(names.split())
 
 
-# Each of these guesses is tried in turn, with the function and a float64 array of shape (3, 3).
+# To find a valid call of a public function, the tests try these guesses in turn. `f` is the function, and `x` is a
+# float64 array of shape (3, 3).
 GUESSES: tuple[Call, ...] = (
     lambda f, x: f(x),
     lambda f, x: f(x, x),
@@ -114,7 +115,8 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
 for _name in ("gcd", "lcm", "left_shift", "right_shift"):
     FUNCTIONS[_name] = lambda f, x: f(whole(x), whole(x))
 
-# These names are not called. They would end or change the process, need another process, or read files of the host.
+# Public functions that the tests do not call, because a call would end or change the process, need another process,
+# or read files of the host.
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
@@ -129,7 +131,8 @@ NOT_CALLED = {
     "as_cupy": "hides an installed CuPy from the tests that follow",
 } | ({"roots": "hipSOLVER has no eigenvalues of general matrices"} if PyGPU.backend_name() == "hip" else {})
 
-# The tests read every attribute of an array. For an attribute in this table, they also call the function in its entry.
+# The tests read every attribute of an array. For a method in this dictionary, they also call the function of its
+# entry, which calls the method with suitable arguments.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),
@@ -192,7 +195,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "__imatmul__": lambda x: x.__imatmul__(x),
 }
 
-# These names neither enqueue work on a device nor query the device, so pending operations stay pending.
+# Public functions that neither enqueue work on a device nor query the device, so pending operations stay pending.
 QUIET = listed(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr
@@ -208,7 +211,8 @@ QUIET = listed(
     """
 )
 
-# These functions are composed of deferred operations, although they are neither a `Ufunc` nor a `Reduction`.
+# Functions that only call deferred operations, so that they are deferred too, although they are neither a `Ufunc` nor
+# a `Reduction`.
 COMPOSED = listed(
     """
     angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient histogram2d

@@ -207,7 +207,7 @@ def fragment(seed: int, number: int) -> Fragment:
 
 
 def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: list[int]) -> list[Line]:
-    """Return the lines, each with the numbers of the arrays to drop after it."""
+    """Return the lines of a fragment, each with the numbers of the arrays that the program drops after the line."""
     made = [place for place, line in enumerate(lines) if line[0] in ("call", "view", "cast", "reduce")]
     last = dict(zip(results, made, strict=True))
     for place, line in enumerate(lines):

@@ -101,7 +101,7 @@ def require_peers() -> None:
 
 def is_simulated() -> bool:
     """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
-    PyGPU.config()  # The call of `config` opens the driver.
+    PyGPU.config()  # opens the driver, without which `simulated.driver` returns None
     return simulated.driver() is not None
 
 
@@ -187,7 +187,7 @@ class Producer:
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python code in a separate process; a process that hangs causes an error with its output."""
     if PyGPU.backend_name() != "cpu":
-        # The new process shares the device, and would lack the memory that the pool of this process keeps.
+        # The pool of this process gives back its unused memory, because the new process uses the same device.
         PyGPU.trim_memory()
     try:
         return subprocess.run(

@@ -47,7 +47,7 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # If several processes build the same file, the result of the first one is used.
+            unfinished.replace(made)  # atomic, because several processes may build the same file at once
     return made
 
 

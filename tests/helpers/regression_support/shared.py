@@ -51,7 +51,7 @@ class Vendor:
         self._call("cuCtxSetCurrent", "", context)
 
     def current(self) -> int:
-        """Return the current device of the thread, which must have a current context."""
+        """Return the current device of the calling thread; the thread must have a current context."""
         device = ctypes.c_int()
         self._call("cuCtxGetDevice", "hipGetDevice", ctypes.byref(device))
         return device.value

@@ -179,7 +179,7 @@ class Function:
     def _launch_cooperatively(
         self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], shared_mem: int, stream: Any
     ) -> None:
-        """Launch a cooperative kernel, whose blocks must all run concurrently; shorten a one-dimensional grid to fit."""
+        """Launch a cooperative kernel, whose blocks must all run at once; shorten a one-dimensional grid to fit."""
         lengths = (*(max(1, length) for length in grid), 1, 1)[:3]
         threads = (*(max(1, length) for length in block), 1, 1)[:3]
         total = lengths[0] * lengths[1] * lengths[2]

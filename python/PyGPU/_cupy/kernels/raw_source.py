@@ -70,7 +70,7 @@ class RawSource:
     name_expressions: tuple[str, ...]
 
     def module(self, device: int) -> _core.Module:
-        """Return the module of a device; compile or load it at the first call.
+        """Return the compiled module of a device; compile the source or load the image at the first call.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class RawSource:
         return module
 
     def recompile(self, device: int) -> _core.Module:
-        """Compile or load the module of a device again, and use it from now on."""
+        """Compile or load the module of a device again, and use the new module for later calls."""
         module = _MODULES[self, device] = self._load(device, cache=False)
         return module
 
@@ -124,7 +124,7 @@ class RawSource:
         return _core.Module.from_file(path, device=device)
 
     def kernel(self, name: str, device: int) -> _core.Kernel:
-        """Return a kernel of the device's module.
+        """Return a kernel of the compiled module for a device.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class ChannelFormatDescriptor:
         self._kind = int(f)
 
     def get_channel_format(self) -> dict[str, int]:
-        """Return a dict: the number of bits of the channels ``x``, ``y``, ``z``, ``w``, and their kind of number ``f``."""
+        """Return a dict with the bits of each channel (keys ``x``, ``y``, ``z``, ``w``) and their kind (key ``f``)."""
         return {**dict(zip("xyzw", self._bits, strict=True)), "f": self._kind}
 
     @property
