@@ -64,12 +64,12 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
 
 
 def figure(side: list[list[float]]) -> float:
-    """Summarize the builds of one side: return the median over the builds of each build's fastest round."""
+    """Return the median over the builds of one side, each represented by its fastest round."""
     return statistics.median(min(rounds) for rounds in side)
 
 
 def spread(side: list[list[float]]) -> float:
-    """Return the relative spread of the builds' values, or the relative quartile distance of one build's rounds."""
+    """Return the relative range of the builds' fastest rounds; for a single build, its rounds' quartile distance."""
     if len(side) > 1:
         least = [min(rounds) for rounds in side]
         return (max(least) - min(least)) / statistics.median(least)

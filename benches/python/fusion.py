@@ -30,7 +30,7 @@ from expressions import BLACK_SCHOLES, LARGE, PERIOD, POLYNOMIAL, SQUARES, STENC
 
 import PyGPU
 
-# Number of calls between two waits; the results of all these calls are kept.
+# Number of calls between two waits for the device. The results of these calls are kept until the wait.
 CALLS = 16
 BATCHES = 20
 # Time limit of one process, in seconds.
@@ -50,7 +50,7 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
         arrays = [way.array(operand) for operand in operands]
         try:
             function = way.compiled(of_names(expression.function, way.names))
-            for _ in range(3):  # The kernel is compiled at its second use.
+            for _ in range(3):  # PyGPU compiles a fused kernel at the second use.
                 results = function(*arrays)
             expression.check(operands, results, way.fetch)
             before = launched()

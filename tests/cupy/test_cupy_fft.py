@@ -229,7 +229,7 @@ def test_fft_settings_warn_or_reject_values_without_support() -> None:
 
 
 def packed(x: np.ndarray, n: int, axis: int) -> np.ndarray:
-    """Compute FFTPACK's layout of half of a spectrum with NumPy."""
+    """Compute half of a spectrum with NumPy, and store real and imaginary parts in the order of FFTPACK."""
     half = np.moveaxis(np.fft.rfft(x, n, axis), axis, -1)
     parts = np.stack([half.real, half.imag], axis=-1).reshape(*half.shape[:-1], -1)
     return np.moveaxis(np.delete(parts, 1, -1)[..., :n], -1, axis)
@@ -301,7 +301,7 @@ def test_scipys_functions_take_numbers_in_place_of_sequences() -> None:
 
 
 class Dispatchable:
-    """Argument of a call as SciPy's dispatcher gives it to a backend."""
+    """Imitate the object by which SciPy's dispatcher passes an argument of a call to a backend."""
 
     def __init__(self, value: Any, type: type = np.ndarray, coercible: bool = True) -> None:
         self.value, self.type, self.coercible = value, type, coercible

@@ -186,8 +186,7 @@ class Run:
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
         # The most recent writes: each value, and the history of the baton at that time. They show where a wrong value
-        # comes
-        # from.
+        # comes from.
         self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":

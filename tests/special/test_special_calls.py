@@ -255,12 +255,13 @@ def test_confluent_function_satisfies_transformation_where_series_cancel() -> No
     a, b, x = (PyGPU.to_gpu(np.array(one)) for one in ([-20.5, 0.3, 35.0], [1.5, 4.2, 2.5], [30.0, 400.0, -25.0]))
     left, right = PyGPU.special.hyp1f1(a, b, x), PyGPU.exp(x) * PyGPU.special.hyp1f1(b - a, b, -x)
     np.testing.assert_allclose(left.get(), right.get(), rtol=1e-12)
-    # Two operands for which no series has a significant digit: NaN rather than a wrong value.
+    # For these operands no series gives a significant digit, so the result is NaN rather than a wrong value.
     hopeless = PyGPU.special.hyp1f1(PyGPU.to_gpu([-49.88991315751503]), 795.9205641960981, 532.2028053704885)
     assert math.isnan(hopeless.item())
 
 
-# Values of mpmath where the algorithms of Cephes fail: large orders, heavy tails.
+# Function, operands, and the value of mpmath, for operands with which the algorithms of Cephes fail: large orders and
+# heavy tails.
 EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
     ("stdtrit", (0.01, 0.265625), -1.4820017408364219e26),
     ("stdtrit", (0.0625, 0.734375), 3182.755442649455),
@@ -284,7 +285,8 @@ EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
 def test_special_function_is_accurate_at_extreme_parameters(name: str) -> None:
     operands, exact = zip(*(row[1:] for row in EXTREMES if row[0] == name), strict=True)
     columns = [PyGPU.to_gpu(np.array(column)) for column in zip(*operands, strict=True)]
-    # With `where` the kernel computes on the CPU too, and not SciPy, whose quantiles end at 1e153.
+    # The argument `where` makes the kernel compute on the CPU backend, which otherwise may call SciPy. SciPy's
+    # quantiles end at 1e153.
     mask, out = PyGPU.ones(len(exact), bool), PyGPU.zeros(len(exact))
     value = getattr(PyGPU.special, name)(*columns, where=mask, out=out)
     np.testing.assert_allclose(value.get(), exact, rtol=1e-11)

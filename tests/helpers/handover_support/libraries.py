@@ -192,8 +192,7 @@ class Numba(Library):
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
         # An assignment `holder[part] = ...` is not used, because some versions of numba cannot compile the kernel of
-        # the
-        # assignment with a newer NumPy.
+        # the assignment with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))

@@ -199,8 +199,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
     if isinstance(target, CuPy):
         cupy = target.cupy
         # `cupy.asarray` imports by the array interface if it exists. The array interfaces of PyTorch and JAX name no
-        # stream,
-        # so the work of these libraries must be complete before the import.
+        # stream, so the work of these libraries must be complete before the import.
         has_stream = not isinstance(source, Torch | Jax)
         ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):

@@ -22,8 +22,7 @@ def call(method: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, 
     """Call PyGPU's function in place of SciPy's; NotImplemented for a function that PyGPU lacks."""
     name = getattr(method, "__name__", "")
     # The name alone is not enough, because other modules of SciPy have functions of the same name. `scipy.fft` is
-    # loaded,
-    # because SciPy calls this function.
+    # loaded, because SciPy calls this function.
     if name not in _TRANSFORMS or getattr(sys.modules.get("scipy.fft"), name, None) is not method:
         return NotImplemented
     return getattr(scipy_functions, name)(*args, **keywords)
