@@ -44,7 +44,7 @@ def test_data_attribute_points_to_memory_of_array() -> None:
     assert pointer.ptr == a.ptr + 4
 
 
-def test_data_attribute_keeps_memory_alive_and_serves_new_arrays() -> None:
+def test_data_pointer_keeps_memory_alive_and_can_back_new_array() -> None:
     a = PyGPU.arange(4, dtype="i4")
     pointer = a.data + 4
     del a

@@ -271,7 +271,7 @@ def test_scipys_functions_compute_float16_in_single_precision() -> None:
     np.testing.assert_allclose(scipy_fft.irfft(a).get(), np.fft.irfft(host.astype("f4")), rtol=1e-5, atol=1e-5)
 
 
-def test_overwritten_array_is_result_of_complex_transform() -> None:
+def test_complex_transform_with_overwrite_x_returns_input_array() -> None:
     for function, arguments, wanted in (
         (scipy_fft.fft, (4, 1), np.fft.fft(HOST, axis=1)),
         (scipy_fft.ifftn, (), np.fft.ifftn(HOST)),

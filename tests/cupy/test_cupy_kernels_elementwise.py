@@ -183,7 +183,7 @@ def test_elementwise_kernel_finds_extrema_by_atomics(dtype: type) -> None:
     assert (low.tolist(), high.tolist()) == ([X.min()], [X.max()])
 
 
-def test_elementwise_kernel_uses_loop_texts_and_preamble() -> None:
+def test_elementwise_kernel_runs_loop_prep_after_loop_and_preamble() -> None:
     kernel = ElementwiseKernel(
         "float32 x",
         "float32 y",

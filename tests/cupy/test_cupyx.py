@@ -184,7 +184,7 @@ def test_numpy_cupy_comparison_finds_different_values_dtypes_errors() -> None:
         testing.numpy_cupy_equal()(lambda xp: 4 if xp is np else 3)()
 
 
-def test_results_of_negative_values_as_unsigned_are_not_compared() -> None:
+def test_comparison_ignores_negative_values_converted_to_unsigned() -> None:
     @testing.numpy_cupy_array_equal()
     def cast(xp, source, target):
         values = xp.array([1, 255 if source is np.uint8 else -1], source).astype(target)

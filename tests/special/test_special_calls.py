@@ -167,7 +167,7 @@ def test_logsumexp_of_complex_numbers_has_principal_angle_and_real_magnitude() -
     np.testing.assert_allclose(sign.get(), sums / np.abs(sums), rtol=1e-13)
 
 
-def test_logsumexp_of_extreme_numbers_and_empty_array() -> None:
+def test_logsumexp_of_infinities_nan_and_no_elements_is_limit_value() -> None:
     a = PyGPU.to_gpu([[-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]])
     np.testing.assert_array_equal(PyGPU.special.logsumexp(a, axis=1).get(), [-np.inf, np.inf, np.nan])
     assert PyGPU.special.logsumexp(PyGPU.zeros((0, 2)), axis=0).tolist() == [-np.inf, -np.inf]

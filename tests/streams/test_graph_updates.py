@@ -87,7 +87,7 @@ def test_update_of_kernel_node_replaces_arguments_and_launch_shape() -> None:
     graph.launch()
     assert not x.get().any()
     np.testing.assert_array_equal(y.get(), 10)
-    graph.update(node, grid=1, block=(100, 1))  # The update keeps those arguments of the node that are not given.
+    graph.update(node, grid=1, block=(100, 1))  # The node keeps its arguments, because the update gives none.
     graph.launch()
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 100, 20, 10))
     graph.update(node, lambda: kernel[2, 100](x, 5, 150))
@@ -113,7 +113,7 @@ def test_update_with_invalid_arguments_raises_error_of_launch() -> None:
     np.testing.assert_array_equal(x.get(), 1)
 
 
-def test_update_with_other_operation_raises_error() -> None:
+def test_update_of_node_with_different_operation_raises_error() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.full(100, 9, "uint8")
     graph, other = captured(lambda: a.fill(3)), captured(lambda: b.fill(4))
     (node,) = graph.nodes
@@ -161,12 +161,12 @@ def test_graph_update_accepts_graph_with_same_operations() -> None:
     assert (c.get() == 2).all()
     assert (a.get() == 2).all()
     assert not b.get().any()
-    graph.update(graph.nodes[0], c, 5)  # Single nodes can be updated after an update of the whole graph.
+    graph.update(graph.nodes[0], c, 5)  # A single node can still be updated after an update of the whole graph.
     graph.launch()
     assert (a.get() == 5).all()
 
 
-def test_update_with_graph_of_other_operations_raises_error_910() -> None:
+def test_update_by_graph_of_different_operations_raises_error_910() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8")
     graph = captured(lambda: a.fill(1), lambda: b.__setitem__(..., a))
     with pytest.raises(PyGPU.CudaError, match=r"\(910\).*topology changed"):
@@ -202,7 +202,7 @@ def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # The synchronization releases memory that was retained for the launch.
+        PyGPU.trim_memory()  # The preceding synchronization releases memory that the launch kept alive.
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node
@@ -230,7 +230,7 @@ def test_update_keeps_replaced_array_that_another_node_uses() -> None:
     assert all((other.get() == 99).all() for other in others)
 
 
-def test_active_launches_keep_old_parameters() -> None:
+def test_graph_update_does_not_change_launches_already_enqueued() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     a, found = PyGPU.zeros(1 << 20, "uint8"), []
     graph = captured(lambda: a.fill(1))
