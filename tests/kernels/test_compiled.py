@@ -181,9 +181,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
         PyGPU.Module.from_bytes(np.frombuffer(module.image, np.uint8)),
     ):
         assert run(loaded["one"]) == [1, 1, 1]
-        if (
-            PyGPU.backend_name() != "hip"
-        ):  # A module image of the simulated HIP is a host library without a kernel list.
+        if PyGPU.backend_name() != "hip":  # An image of the simulated HIP is a host library without a kernel list.
             assert "one" in " ".join(loaded.names)
             assert all(loaded[name].name == name for name in loaded.names)
     with pytest.raises(FileNotFoundError):
