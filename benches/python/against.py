@@ -51,7 +51,7 @@ def measure(sizes: list[int], path: Path) -> None:
 
 
 def run(folder: str | None, sizes: list[int]) -> Figures:
-    """Measure a build of PyGPU in a new process: the one in `folder`, or the installed one. Return its values."""
+    """Measure the build of PyGPU in `folder`, or the installed build, in a new process; return the values."""
     environment = dict(os.environ)
     if folder is not None:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, environment.get("PYTHONPATH")]))

@@ -29,7 +29,7 @@ def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions on large arrays, each with the number of bytes that it must move."""
+    """Return the timed functions on large arrays, each with the number of bytes that a call must move."""
     import numpy as np
 
     random = np.random.default_rng(0)

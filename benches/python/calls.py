@@ -193,6 +193,7 @@ CASES = [
     *SHARED,
     *EXCHANGED,
     *STREAMS,
-    # PyGPU's own launch is not timed yet; this case measures only the driver's launch, which is its lower bound.
+    # This case measures only the driver's launch, which is the lower bound of a launch by PyGPU. launches.py times
+    # PyGPU's launch.
     each("kernel", "launch, 5 arguments", backend="cuda", floor="launch, 5 arguments"),
 ]

@@ -92,7 +92,7 @@ def plain(path: str, starts: list[int], step: int, turns: int) -> float:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Return the seconds until a call's work is complete; its result is dropped outside the timing."""
+    """Return the seconds until the work of a call is complete; the result of the call is dropped after the timing."""
     begun = time.perf_counter()
     result = call()
     PyGPU.synchronize()

@@ -30,7 +30,7 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function to time. A call of it must start the computation of the results."""
+        """Return the function to time, which evaluates an expression; a call must start the computation."""
         return function
 
     def fetch(self, array: Any) -> Any:

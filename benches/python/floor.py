@@ -111,7 +111,7 @@ class Floor(Library):
         }
 
     def _call(self, statement: str) -> tuple[str, list[Any]]:
-        """Return the name of the driver function of a loop, and the arguments of its call."""
+        """Return the name of the driver function that a loop calls, and the arguments of the call."""
         length = SIZE(FIVE.nbytes)
         return {
             "event record": ("cuEventRecord", [self.event, self.stream]),
@@ -199,7 +199,8 @@ def compiled() -> Any:
         if done.returncode:
             print(f"no loops in C: {done.stderr.strip()}")
             return None
-        # The library file may be deleted after it is mapped into the process.
+        # The temporary file of the compiled loops may be deleted, because the library is already mapped into the
+        # process.
         library = ctypes.CDLL(str(path))
     for name in ("repeat", "repeat_allocation", "repeat_launch"):
         getattr(library, name).restype = ctypes.c_double

@@ -136,7 +136,7 @@ def numba() -> Library:
 
 
 def jax() -> Library:
-    """Describe JAX. Its synchronization computes one more result and waits for that."""
+    """Describe JAX, for which a wait for the device computes one more result and waits for this result."""
     import jax
 
     if jax.default_backend() != "gpu":

@@ -237,7 +237,7 @@ def pytest_runtest_teardown() -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Append the outcome of a test, with its error message, to the result file that the runner reads."""
+    """Append the outcome and the error message of a test to the result file that run_upstream.py reads."""
     if report.when != "call" and report.outcome == "passed":
         return
     crash = getattr(report.longrepr, "reprcrash", None)

@@ -213,7 +213,7 @@ def exported(array: object) -> int:
 class Exported:
     """Own a tensor that DLPack's C exchange table exported.
 
-    Like a consumer in C, it calls the deleter when it is dropped.
+    Like a consumer in C, the object calls the tensor's deleter when the object is dropped.
     """
 
     def __init__(self, array: object) -> None:
@@ -224,7 +224,7 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that DLPack's C exchange table lends; it is invalid after the array is freed."""
+    """Return a tensor that DLPack's C exchange table lends; the tensor is invalid after the array is freed."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out

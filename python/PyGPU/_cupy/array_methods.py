@@ -25,7 +25,7 @@ def _of_dtype(name: str, a: _core.GPUArray, value: Any) -> Any:
 
 
 def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:
-    """Add values to elements of an array; if an index occurs twice, both values are added.
+    """Add values to elements of an array; if an index occurs several times, the values of all occurrences are added.
 
     Parameters
     ----------

@@ -122,7 +122,7 @@ def find(package: str, name: str) -> Any:
 
 
 def no_attribute(package: str, name: str) -> Exception:
-    """Return the exception for a name that a module lacks; for a name of CuPy it recommends a replacement."""
+    """Return the exception for a name that a module lacks; for a name of CuPy, the message recommends a replacement."""
     shown_package, module = package.removeprefix("PyGPU."), sys.modules[package]
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""

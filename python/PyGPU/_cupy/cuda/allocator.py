@@ -36,7 +36,8 @@ Allocator = Callable[[int], MemoryPointer]
 class _Allocator:
     """Adapter that makes an allocator function of CuPy an allocator object of PyGPU.
 
-    CuPy's function receives no stream: it allocates for the current stream, which `allocate` therefore sets.
+    CuPy's function receives no stream and allocates for the current stream. The method `allocate`, which receives a
+    stream, therefore makes this stream current during the call.
     """
 
     def __init__(self, function: Callable[[int], Any]) -> None:

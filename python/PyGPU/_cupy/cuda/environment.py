@@ -20,7 +20,7 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Return whether a device exists. The CPU is one, because PyGPU computes on it.
+    """Return whether a device exists. The CPU counts as a device, because PyGPU also computes on the CPU.
 
     Returns
     -------

@@ -65,7 +65,7 @@ class PinnedMemory:
 
 
 class PinnedMemoryPointer(_core._HostRange):
-    """Pointer into pinned memory, which exports the bytes from its address to the end by Python's buffer protocol.
+    """Pointer into pinned memory. Python's buffer protocol exports the bytes from the pointer to the memory's end.
 
     Parameters
     ----------
@@ -270,9 +270,9 @@ def alloc_pinned_memory(size: SupportsIndex) -> PinnedMemoryPointer:
 
 
 def set_pinned_memory_allocator(allocator: Allocator | None = None) -> None:
-    """Set the allocator of `alloc_pinned_memory`.
+    """Set the allocator that `alloc_pinned_memory` calls.
 
-    PyGPU's own copies do not use it.
+    PyGPU's own copies do not use this allocator.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False
 
 
 def irfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False) -> _core.GPUArray:
-    """Compute real numbers from half of their spectrum along an axis, stored as by `rfft`: its inverse.
+    """Invert `rfft`: compute real numbers along an axis from half of their spectrum, stored in the layout of `rfft`.
 
     Parameters
     ----------

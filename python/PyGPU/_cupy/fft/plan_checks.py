@@ -14,7 +14,7 @@ __all__ = ["axes_of_transform", "check_plan", "input_shape", "sorted_axes"]
 
 
 def axes_of_transform(ndim: int, lengths: Sequence[int | None] | None, axes: Sequence[int] | None) -> tuple[int, ...]:
-    """Return the axes of a transform; without `axes` the last ``len(lengths)`` axes, and without both all axes."""
+    """Return the axes of a transform; by default the last ``len(lengths)`` axes, or all axes without `lengths`."""
     if axes is None:
         return tuple(range(-(ndim if lengths is None else len(lengths)), 0))
     return tuple(axes)

@@ -139,13 +139,13 @@ class Plan1d(_PlanBlock):
         return f"Plan1d(nx={self.nx}, fft_type={self.fft_type:#x}, batch={self.batch})"
 
     def _lengths(self) -> tuple[int, int]:
-        """Return the numbers of elements of one input and of one output."""
+        """Return two numbers: the elements of one transform's input, and the elements of its output."""
         half = self.nx // 2 + 1
         value_type = value_type_of(self.fft_type)
         return half if value_type == "C2R" else self.nx, half if value_type == "R2C" else self.nx
 
     def fft(self, a: _core.GPUArray, out: _core.GPUArray, direction: int) -> None:
-        """Transform the rows of a contiguous array into another one, without scaling.
+        """Transform the rows of a contiguous array, and store the unscaled results in another array.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Plan1d(_PlanBlock):
 
 
 class PlanNd(_PlanBlock):
-    """Plan of transforms along one to three axes, in cuFFT's terms.
+    """Plan of transforms along one to three axes, with the parameters of cuFFT's function ``cufftPlanMany``.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class PlanNd(_PlanBlock):
         return f"PlanNd(shape={self.shape}, fft_type={self.fft_type:#x}, batch={self.batch}, order={self.order!r})"
 
     def _lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the shapes of one input and of one output."""
+        """Return the shape of one transform's input, and the shape of its output."""
         half = (*self.shape[:-1], self.shape[-1] // 2 + 1)
         value_type = value_type_of(self.fft_type)
         return half if value_type == "C2R" else self.shape, half if value_type == "R2C" else self.shape

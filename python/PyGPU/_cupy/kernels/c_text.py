@@ -217,7 +217,7 @@ def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> 
 
 
 def headers_for(*texts: str) -> str:
-    r"""Return `#include` lines for the headers that C++ texts need, among those that CuPy always includes.
+    r"""Return `#include` lines for the headers that C++ texts need, out of the headers that CuPy always includes.
 
     Parameters
     ----------

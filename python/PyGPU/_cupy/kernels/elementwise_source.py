@@ -156,7 +156,7 @@ def loop_kernel(
     ndim: int,
     is_fresh: bool,
 ) -> tuple[Any, str]:
-    """Create PyGPU's `ElementwiseKernel` for a call, and return it with its source without the loop.
+    """Create PyGPU's `ElementwiseKernel` for a call, and return the kernel and its source text without the loop.
 
     Parameters
     ----------
@@ -269,7 +269,8 @@ def plain_source(
 ) -> str:
     """Return the source of a kernel with its own loop.
 
-    Its arguments are the arrays and scalars, the extents of shaped arrays and of `_ind`, and the number of elements.
+    The kernel's arguments are the arrays and scalars, the extents of shaped arrays and of `_ind`, and the number of
+    elements.
 
     Parameters
     ----------

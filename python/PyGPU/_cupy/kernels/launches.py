@@ -1,7 +1,7 @@
 """Classes and functions that launch compiled elementwise kernels.
 
-A fast launch is a function that launches a kernel with few checks. `ElementwiseKernel` stores it after the first call,
-for later calls with arguments of the same types.
+A fast launch is a function that launches a kernel with few checks. `ElementwiseKernel` stores this function after the
+first call, for later calls with arguments of the same types.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FastLaunch = Callable[[Any, int, Any, int], Any]
 
 @dataclass(frozen=True)
 class Launch(ABC):
-    """Compiled elementwise kernel, and a description of the arguments that it needs besides the user's arguments.
+    """Compiled elementwise kernel, and a description of the arguments that it receives besides the user's arguments.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ class RawKernel:
         return function
 
     def compile(self, log_stream: Any = None) -> None:
-        """Compile the kernel for the current device, also if it is compiled already.
+        """Compile the kernel for the current device; a kernel that is already compiled is compiled again.
 
         Parameters
         ----------

@@ -85,7 +85,7 @@ class RawModule:
         return self._source.module(_core.Device().index)
 
     def compile(self, log_stream: Any = None) -> None:
-        """Compile the module for the current device, also if it is compiled already.
+        """Compile the module for the current device; a module that is already compiled is compiled again.
 
         Parameters
         ----------

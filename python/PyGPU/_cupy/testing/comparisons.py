@@ -65,7 +65,7 @@ def _outcome(test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if not isinstance(error, (Exception, *loops.skip_classes())):
             raise
         if error.__traceback__ is None or error.__traceback__.tb_next is None:
-            raise  # the test did not start, because its parameters are wrong
+            raise  # the call failed before the body of the test ran, because the parameters of the test are wrong
         return _Outcome(None, error)
 
 
@@ -126,7 +126,7 @@ def _is_dtype(value: Any) -> bool:
 
 
 def _mixes_signs(kwargs: dict[str, Any]) -> bool:
-    """Return whether a test has unsigned and signed dtypes, so that it may cast negative to unsigned numbers."""
+    """Return whether a test has unsigned and signed dtypes, so that the test may cast negative to unsigned numbers."""
     dtypes = [value for value in kwargs.values() if _is_dtype(value)]
     return any(dtype in loops.UNSIGNED for dtype in dtypes) and any(
         dtype in loops.FLOATS + loops.SIGNED for dtype in dtypes

@@ -1,6 +1,6 @@
 """CuPy's default memory pool: PyGPU's own pool, which the driver manages.
 
-Drivers report the bytes of their pool but not its blocks. `n_free_blocks` therefore returns 0.
+A driver reports the bytes of its pool, but not the number of free blocks. `n_free_blocks` therefore returns 0.
 """
 
 from __future__ import annotations

@@ -203,8 +203,8 @@ class SingleDeviceMemoryPool:
 class MemoryPool:
     """Memory pool that a program creates itself, with separate blocks for each device.
 
-    A `MemoryPool` obtains memory from an allocator and reuses the blocks that its arrays free. The pool that
-    `get_default_memory_pool` returns is another one: PyGPU's own pool, which the driver manages.
+    A `MemoryPool` obtains memory from an allocator, and reuses blocks whose arrays were dropped. The pool that
+    `get_default_memory_pool` returns is no such pool, but PyGPU's own pool, which the driver manages.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class PooledMemory(BaseMemory):
 
 
 class _Thread(threading.local):
-    """State of one thread: whether a hook is running. Allocations inside a hook call no hooks."""
+    """State of one thread: whether a hook of the thread is running. An allocation inside a hook calls no hooks."""
 
     is_hooked = False
 

@@ -1,7 +1,7 @@
 """Functions of `cupy.cuda.runtime` for the memory pool of a device; each device has one pool, PyGPU's own.
 
-The handle of a pool is the device's number plus 1. It is no handle of the driver, because only PyGPU may change the
-driver's pool.
+The handle of a pool is the device's number plus 1. The handle in the driver is not returned, because only PyGPU may
+change the driver's pool.
 """
 
 from __future__ import annotations
