@@ -98,7 +98,8 @@ class Thread:
             if rule.first_use == PROGRAM:
                 baton.library.finish(baton)
             baton.holder = ways[way](before, baton, self.choices)
-        # The owner of the memory knows the stream only if each library in the chain has told the library before it.
+        # The stream reaches the owner of the memory only if each library in the chain passes it to the previous
+        # library.
         baton.is_stream_known &= rule.end != PROGRAM
         baton.library, baton.stream = target, stream
         if self.choices.random() < 0.6:
@@ -162,7 +163,7 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """Drop a baton. The work on it may still be active if the owner of its memory was told of the work's stream."""
+        """Drop a baton. Work on the memory may still be active if the owner of the memory has its stream."""
         self.batons.remove(baton)
         if not baton.is_stream_known or baton.is_of_jax:
             with baton.library.working(baton):
@@ -299,7 +300,7 @@ def main() -> int:
         report = hand_over(arguments.operations, arguments.seed, arguments.threads, arguments.peers)
         print(json.dumps(report))
         return bool(report["failures"])
-    hostile_peer.library()  # The extension is built here once, before all processes need it.
+    hostile_peer.library()  # builds the C extension, which otherwise each of the processes would build
     reports = in_processes(arguments)
     failures = [failure for report in reports for failure in report["failures"]]
     counts: Counter[str] = sum((Counter(report["counts"]) for report in reports), Counter())

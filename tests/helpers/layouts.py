@@ -44,7 +44,7 @@ GROUPS = {1: SINGLES, 2: PAIRS}
 
 
 def lie(layout: str, values: np.ndarray) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Store values in a layout, both on the host and on the device, and return both arrays."""
+    """Store values in a layout on the host and on the device, and return the host array and the device array."""
     put, view = LAYOUTS[layout]
     base = put(values)
     return np.asarray(view(np, base)), view(PyGPU, PyGPU.to_gpu(base))

@@ -162,7 +162,7 @@ class Soak:
     # The checks
 
     def check_layout(self, held: Held) -> None:
-        """Check the strides of all axes with more than one element, because later views depend on them."""
+        """Compare the strides of an array and its NumPy counterpart, because later views depend on the strides."""
         twin, array = held.twin, held.array
         long = [axis for axis, length in enumerate(twin.shape) if length != 1] if twin.size else []
         ours, numpys = ([strides[axis] for axis in long] for strides in (array.strides, twin.strides))

@@ -110,7 +110,7 @@ def is_good(value: Any) -> bool:
 
 
 def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
-    """Draw a random line of code, which may be invalid for the values."""
+    """Draw a random line of code; the line may be invalid for the shapes or dtypes of the values."""
     count = len(values)
 
     def ref() -> Any:

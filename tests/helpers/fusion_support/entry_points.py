@@ -49,7 +49,7 @@ class Place:
         PyGPU.synchronize()
 
     def leave(self) -> None:
-        """Make the previous device current again, because other tests rely on it."""
+        """Make the previous device current again, because other tests assume that the current device is unchanged."""
         for device in (self.device, self.entered):
             with contextlib.suppress(RuntimeError):
                 device.__exit__(None, None, None)

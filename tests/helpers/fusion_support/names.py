@@ -1,4 +1,4 @@
-"""List the public names of the package and of its arrays, with a call of each and a comparison of its result."""
+"""List the public names of `PyGPU` and `GPUArray`, with a call of each name and a comparison of the call's result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
-    """Return the first of the calls that succeeds, with its result in the fusion mode "off"."""
+    """Return the first call of a list that succeeds in the fusion mode "off", and the result of the call."""
     error: BaseException | None = None
     with mode("off"):
         for call in tried:

@@ -33,7 +33,8 @@ STEPS_OF_A_PROGRAM = 60
 # Number of float32 elements of a large operand, which has 1 MiB: the limit of memory held by the queue counts operands
 # of at least this size.
 LARGE = 1 << 18
-# Each program uses one of these sets of limits, and its own part of the catalogue of fragments.
+# Each program runs with one of these sets of limits on deferral, and each set has a separate part of the catalogue of
+# fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},

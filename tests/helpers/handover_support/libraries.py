@@ -29,7 +29,8 @@ extern "C" __global__ void fill(float* out, int count, float value) {
     if (i < count) out[i] = value;
 }
 """
-TICKS = 400_000  # Number of clock cycles for which the delaying kernel runs: a few tenths of a millisecond.
+# Clock cycles for which the kernel runs that keeps a stream busy: a few tenths of a millisecond.
+TICKS = 400_000
 
 
 class Library:
@@ -71,9 +72,9 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Whether PyGPU, which owns the memory, was told of the stream on which the current holder works. Only then may the
-    # holder be dropped during its work. A library that imports memory tells only the library from which it imports. If
-    # one library in the chain tells no library (`rules.py`), the value is False for all later holders.
+    # Whether the stream of the current holder was passed to PyGPU, which owns the memory. Only then may the holder be
+    # dropped during its work. A library that imports memory passes its stream only to the library from which it
+    # imports. If one library in the chain passes no stream (`rules.py`), the value is False for all later holders.
     is_stream_known: bool = True
     # Whether JAX allocated the memory. When the last owner of such memory is dropped, JAX reuses the memory without
     # waiting for other libraries.
@@ -232,7 +233,7 @@ class Jax(Library):
 
 
 class CoreView:
-    """Hold a view of cuda.core and its stream, and export both to other libraries by an array interface."""
+    """Hold a view of cuda.core and the stream of the view, and export both by an array interface."""
 
     def __init__(self, view: Any, stream: Any) -> None:
         self.view, self.stream = view, stream

@@ -73,7 +73,7 @@ def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export a tensor by DLPack's C exchange table, without a wait, and let the hostile peer wrap it."""
+    """Export a tensor by DLPack's C exchange table, without a wait, and let the hostile peer wrap the tensor."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))

@@ -19,8 +19,8 @@ from pathlib import Path
 from types import ModuleType
 
 SOURCE = Path(__file__).with_name("hostile.c")
-# Several threads may call `library` concurrently.
-# In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in its first call.
+# Serializes calls of `library` by several threads. Without the lock, `sysconfig.get_config_var` of Python 3.11 would
+# return None in one thread while the first call of this function runs in another thread.
 LOCK = threading.Lock()
 
 
@@ -33,7 +33,7 @@ def compiler() -> str | None:
 
 
 def build(folder: Path) -> Path:
-    """Return the path of the extension; build it if the folder does not contain it."""
+    """Return the path of the C extension in a folder; build the extension if the folder does not contain it."""
     compile_with = compiler()
     assert compile_with, "there is no C compiler, or Python's headers are missing"
     key = hashlib.sha256(SOURCE.read_bytes() + sys.version.encode()).hexdigest()[:16]

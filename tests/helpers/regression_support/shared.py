@@ -46,7 +46,7 @@ class Vendor:
             self._call("", "hipSetDevice", device)
             return
         context = _HANDLE()
-        # The primary context is never released, because other libraries do not release it either.
+        # The primary context is never released, because real libraries do not release the primary context either.
         self._call("cuDevicePrimaryCtxRetain", "", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", "", context)
 
