@@ -65,7 +65,7 @@ class RustSource:
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
-        """Yield the modules that a span declares in other files, to which the condition of the span therefore applies."""
+        """Yield the modules in other files that a span declares, so that the span's condition applies to them too."""
         for match in _FILE_MODULE.finditer(self.code):
             if _inside(match.start(), spans):
                 yield (*self.module, match[1])
