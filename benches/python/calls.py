@@ -17,8 +17,8 @@ class Case:
     cpu_most: float | None = None
     # The only backend that supports the statement, or None if all backends support it.
     backend: str | None = None
-    # Whether the statement imports an array of another library. The benchmark times such a statement in a process that
-    # has loaded all libraries.
+    # Whether the statement imports an array of another library.
+    # The benchmark times such a statement in a process that has loaded all libraries.
     exchange: bool = False
 
     def limit(self, *, on_cpu: bool) -> float | None:
@@ -193,7 +193,7 @@ CASES = [
     *SHARED,
     *EXCHANGED,
     *STREAMS,
-    # This case measures only the driver's launch, which is the lower bound of a launch by PyGPU. launches.py times
-    # PyGPU's launch.
+    # This case measures only the driver's launch, which is the lower bound of a launch by PyGPU.
+    # The program launches.py measures PyGPU's own launch.
     each("kernel", "launch, 5 arguments", backend="cuda", floor="launch, 5 arguments"),
 ]

@@ -94,8 +94,8 @@ def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float 
     for number, done in enumerate(found):
         for process, result in done.items():
             figures = result[kind].get(keys[0], {})
-            # The values of a call have the library as key, because the process that times exchanges has several
-            # libraries. The values of a transfer have the size as key.
+            # The values of a call have the library as key, because one process may time several libraries.
+            # The values of a transfer have the size as key.
             named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
             for name, value in named.items():
                 series.setdefault(name, [None] * len(found))[number] = value

@@ -33,8 +33,8 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 
 CHUNKS = 32
-# Bytes of a chunk in the workload whose chunks stay on the device. Few bytes suffice, because the computation on a
-# chunk is long.
+# Bytes of a chunk in the workload whose chunks stay on the device.
+# Few bytes suffice, because the computation on a chunk is long.
 RESIDENT_CHUNK = 1 << 22
 LEAST_SECONDS = 0.1
 # Names of the workloads that are timed with Dask.
@@ -209,8 +209,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
                 chunks = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta)
-                # `split_every` makes the sum one task, because each further task would send a message and wait for the
-                # device.
+                # `split_every` makes the sum one task, because each further task would wait for the device.
                 total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
             totals.append(float(total))

@@ -199,8 +199,7 @@ def compiled() -> Any:
         if done.returncode:
             print(f"no loops in C: {done.stderr.strip()}")
             return None
-        # The temporary file of the compiled loops may be deleted, because the library is already mapped into the
-        # process.
+        # The temporary library file may be deleted, because the library is already mapped into the process.
         library = ctypes.CDLL(str(path))
     for name in ("repeat", "repeat_allocation", "repeat_launch"):
         getattr(library, name).restype = ctypes.c_double

@@ -344,8 +344,7 @@ def main() -> None:
         for name in given.ways:
             if not turn or time.perf_counter() - begun < given.seconds:
                 results.add("floor" if name == FLOOR else name, in_a_process(name, given))
-                # The file is written after each process, so that its results are kept if a later process exceeds its
-                # time limit.
+                # The file is written after each process, so that its results survive a failure of a later process.
                 if given.json:
                     machine.write(given.json, results.content())
     results.show()

@@ -29,8 +29,8 @@ BASELINE = Path(__file__).parent.parent / "instructions.json"
 TURNS = 200
 # A call is a regression if its instruction count exceeds the count in the baseline by more than this fraction.
 TOLERANCE = 0.05
-# Permitted growth of the ratio of PyGPU's count to NumPy's count, if the baseline is of another Python version. From
-# Python 3.11 to 3.13 these ratios grow by up to an eighth.
+# Permitted growth of the ratio of PyGPU's count to NumPy's count, if the baseline is of another Python version.
+# From Python 3.11 to 3.13 these ratios grow by up to an eighth.
 RATIO_TOLERANCE = 0.2
 # The baseline applies to this machine if the median deviation of NumPy's own counts is at most this fraction.
 CONTROL = 0.02
@@ -99,9 +99,9 @@ def turn() -> None:
         # Threads of the process also come to rest, because valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
-        # The C library has a list of free chunks for each size. If the list for a requested size is empty, the C
-        # library may split a larger chunk, which costs 235 more instructions in each iteration. These blocks fill the
-        # lists.
+        # The C library has a list of free chunks for each size.
+        # If the list for a requested size is empty, the C library splits a larger chunk: 235 more instructions.
+        # The release of these blocks fills the lists of the C library.
         blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
         del blocks
         for turns in (TURNS, 2 * TURNS):
@@ -123,8 +123,8 @@ def totals(folder: Path) -> list[int]:
 
 def count(valgrind: str, program: str) -> Counts:
     """Return the instructions per iteration for each call and library, without the instructions of the loop."""
-    # Other environment variables are not passed on, because a variable changes the heap and thereby the counts. A
-    # thread of OpenBLAS would change them too.
+    # Other environment variables are not passed on, because a variable changes the heap and thereby the counts.
+    # A thread of OpenBLAS would change them too.
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
     environment |= {"OPENBLAS_NUM_THREADS": "1"}

@@ -221,8 +221,8 @@ def _exchange_numba(on_cpu: bool) -> dict[str, Any]:
     return {"cuda": cuda}
 
 
-# Maps the name of a library on the command line to the function that describes the library. Each library is measured
-# in a separate process.
+# Maps the name of a library on the command line to the function that describes the library.
+# Each library is measured in a separate process.
 PROCESSES: dict[str, Callable[[], Library]] = {
     "PyGPU": pygpu,
     "NumPy": plain_numpy,

@@ -20,8 +20,8 @@ from typing import Any
 import numpy
 
 COLUMNS = 1024
-# Largest number of bytes of a strided array. Such an array needs twice its size on the host, and every library copies
-# strided arrays slowly.
+# Largest number of bytes of a strided array.
+# Such an array needs twice its size on the host, and every library copies strided arrays slowly.
 MOST_STRIDED = 256 << 20
 # Greatest number of bytes in results that a measurement keeps, beyond the two results that every measurement needs.
 MOST_KEPT = 2 << 30

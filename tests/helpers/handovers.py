@@ -98,8 +98,7 @@ class Thread:
             if rule.first_use == PROGRAM:
                 baton.library.finish(baton)
             baton.holder = ways[way](before, baton, self.choices)
-        # The stream reaches the owner of the memory only if each library in the chain passes it to the previous
-        # library.
+        # The memory's owner receives the stream only if each library passes it to the previous library.
         baton.is_stream_known &= rule.end != PROGRAM
         baton.library, baton.stream = target, stream
         if self.choices.random() < 0.6:
@@ -186,8 +185,8 @@ class Run:
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
-        # The most recent writes: each value, and the history of the baton at that time. They show where a wrong value
-        # comes from.
+        # The most recent writes: each value, and the history of the baton at that time.
+        # After a mismatch, these writes show where the wrong value comes from.
         self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":

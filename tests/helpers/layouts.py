@@ -11,8 +11,9 @@ import numpy as np
 import PyGPU
 
 SHAPE = (6, 8)
-# A layout consists of two functions. The first converts given values to the array that is stored in memory. The second
-# returns the view of the stored array whose elements are the given values.
+# A layout consists of two functions.
+# The first converts given values to the array that is stored in memory.
+# The second returns the view of the stored array whose elements are the given values.
 Lying = tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any, Any], Any]]
 LAYOUTS: dict[str, Lying] = {
     "C": (lambda values: values.copy("C"), lambda _, a: a),

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-# Maps a text in the version output of a library or launcher to the vendor. Several MPI libraries use the launcher
-# Hydra.
+# Maps a text in the version output of a library or launcher to the vendor.
+# Several MPI libraries use the launcher Hydra.
 KINDS = {
     "Open MPI": "Open MPI",
     "OpenRTE": "Open MPI",

@@ -43,8 +43,8 @@ LAST_OPERATIONS = 40
 # Number of bytes by which a process may grow during a long run.
 # Without a leak, a process grows by fragmentation of the heap, and because pages that were used once stay allocated.
 GROWTH = 48 << 20
-# Bytes of the C heap that PyGPU's caches may use after all arrays are destroyed. A simulated driver uses the same heap
-# by an unknown amount, so the soak does not check the limit then.
+# Bytes of the C heap that PyGPU's caches may use after all arrays are destroyed.
+# A simulated driver uses the same heap by an unknown amount, so the soak does not check the limit then.
 CACHES = 8 << 20
 
 

@@ -23,8 +23,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# On the CPU backend, the compiler reports the included files. For CUDA and HIP, PyGPU finds the included files itself
-# by the same code, so the tests run on one of these two backends only.
+# On the CPU backend, the compiler reports the included files.
+# For CUDA and HIP, PyGPU finds the included files by one code path, so simulated HIP omits the tests.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 

@@ -159,15 +159,16 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
             normalized_coords=normalized,
             border_color=border,
         )
-        # The coordinates are odd multiples of 1/128, so that coordinates and weights are exact. No sampling point is at
-        # an edge between two elements.
+        # The coordinates are odd multiples of 1/128, so that coordinates and weights are exact.
+        # No sampling point is at an edge between two elements.
         span = 2 if normalized else max(shape) + 3
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # A texture rounds the product of a normalized coordinate and a length before it computes the weights, and
-        # hardware rounds other intermediate values too. In these cases the comparison allows a greater error.
+        # A texture rounds the product of a normalized coordinate and a length before it computes the weights.
+        # Hardware rounds other intermediate values too.
+        # With normalized coordinates or on hardware, the comparison therefore allows a greater error.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)

@@ -260,8 +260,7 @@ def test_confluent_function_satisfies_transformation_where_series_cancel() -> No
     assert math.isnan(hopeless.item())
 
 
-# Function, operands, and the value of mpmath, for operands with which the algorithms of Cephes fail: large orders and
-# heavy tails.
+# Function, operands, and mpmath's value, where the algorithms of Cephes fail: at large orders and in heavy tails.
 EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
     ("stdtrit", (0.01, 0.265625), -1.4820017408364219e26),
     ("stdtrit", (0.0625, 0.734375), 3182.755442649455),
@@ -285,8 +284,8 @@ EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
 def test_special_function_is_accurate_at_extreme_parameters(name: str) -> None:
     operands, exact = zip(*(row[1:] for row in EXTREMES if row[0] == name), strict=True)
     columns = [PyGPU.to_gpu(np.array(column)) for column in zip(*operands, strict=True)]
-    # The argument `where` makes the kernel compute on the CPU backend, which otherwise may call SciPy. SciPy's
-    # quantiles end at 1e153.
+    # The argument `where` makes the kernel compute on the CPU backend, which otherwise may call SciPy.
+    # SciPy's quantiles end at 1e153.
     mask, out = PyGPU.ones(len(exact), bool), PyGPU.zeros(len(exact))
     value = getattr(PyGPU.special, name)(*columns, where=mask, out=out)
     np.testing.assert_allclose(value.get(), exact, rtol=1e-11)

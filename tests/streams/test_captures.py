@@ -136,8 +136,8 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
 def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
-    # PyCUDA's `In`, `Out` and `InOut` cannot be captured, because the host would have to wait for the kernel before it
-    # copies the array back. PyGPU raises the error before pinned memory becomes part of the graph.
+    # PyCUDA's `In`, `Out` and `InOut` cannot be captured, because the host waits for the kernel before it copies back.
+    # PyGPU raises the error before pinned memory becomes part of the graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
     given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
@@ -172,8 +172,8 @@ def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) -> None:
-    # In the mode "global" the driver forbids, in any thread, the calls that pin memory and load a compiled module, and
-    # a plain call would invalidate the capture.
+    # In the mode "global", a driver forbids any thread to pin memory or to load a compiled module during the capture.
+    # A forbidden call would also invalidate the capture.
     bench = Bench()
     other, kept = PyGPU.Stream(non_blocking=True), []
 

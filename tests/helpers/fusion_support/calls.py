@@ -19,8 +19,8 @@ def listed(names: str) -> set[str]:
     return set(names.split())
 
 
-# To find a valid call of a public function, the tests try these guesses in turn. `f` is the function, and `x` is a
-# float64 array of shape (3, 3).
+# To find a valid call of a public function, the tests try these guesses in turn.
+# `f` is the function, and `x` is a float64 array of shape (3, 3).
 GUESSES: tuple[Call, ...] = (
     lambda f, x: f(x),
     lambda f, x: f(x, x),
@@ -115,8 +115,7 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
 for _name in ("gcd", "lcm", "left_shift", "right_shift"):
     FUNCTIONS[_name] = lambda f, x: f(whole(x), whole(x))
 
-# Public functions that the tests do not call, because a call would end or change the process, need another process,
-# or read files of the host.
+# Public functions that are not called: a call would end or change the process, or need another process or host files.
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
@@ -131,8 +130,8 @@ NOT_CALLED = {
     "as_cupy": "hides an installed CuPy from the tests that follow",
 } | ({"roots": "hipSOLVER has no eigenvalues of general matrices"} if PyGPU.backend_name() == "hip" else {})
 
-# The tests read every attribute of an array. For a method in this dictionary, they also call the function of its
-# entry, which calls the method with suitable arguments.
+# The tests read every attribute of an array.
+# For a method in this dictionary, the tests also call the entry's function, which passes suitable arguments.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),
@@ -211,8 +210,7 @@ QUIET = listed(
     """
 )
 
-# Functions that only call deferred operations, so that they are deferred too, although they are neither a `Ufunc` nor
-# a `Reduction`.
+# Functions that are deferred although they are neither a `Ufunc` nor a `Reduction`: they only call such functions.
 COMPOSED = listed(
     """
     angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient histogram2d

@@ -106,8 +106,8 @@ class Device(World):
         super().__init__()
         self.mode = mode
         self.refusals = refusals
-        # True if no other thread computes at the same time. Only then may the program limit the memory, because a limit
-        # would apply to the other threads too.
+        # True if no other thread computes at the same time.
+        # Only then may the program limit the memory, because a limit would apply to the other threads too.
         self.is_alone = is_alone
         # True if finalisers must do nothing, as during a capture.
         self.is_quiet = False

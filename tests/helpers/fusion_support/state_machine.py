@@ -30,11 +30,9 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-# Number of float32 elements of a large operand, which has 1 MiB: the limit of memory held by the queue counts operands
-# of at least this size.
+# Number of float32 elements of a large operand: it has 1 MiB, from which on the memory limit of the queue counts it.
 LARGE = 1 << 18
-# Each program runs with one of these sets of limits on deferral, and each set has a separate part of the catalogue of
-# fragments.
+# Limits of deferral. Each program runs with one entry, and each entry has a separate part of the fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},
@@ -400,8 +398,8 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
-            # Finalisers may modify the arrays of one run only, so only the first program runs with finalisers. The
-            # other programs only run with injected rejections of memory requests.
+            # Finalisers may modify the arrays of one run only, so only the first program runs with finalisers.
+            # The other programs only run with injected rejections of memory requests.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [

@@ -142,8 +142,8 @@ def same(actual: Any, expected: Any) -> None:
 @contextlib.contextmanager
 def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
     """Assert that the `with` block does not wait for a stream that is busy for SECONDS."""
-    # Garbage is collected before the block. A collection within the block could unload compiled modules of earlier
-    # tests, and an unload waits for the device.
+    # Garbage is collected before the block.
+    # A collection within the block could unload compiled modules of earlier tests, and an unload waits for the device.
     gc.collect()
     gc.disable()
     start = time.perf_counter()

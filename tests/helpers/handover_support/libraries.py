@@ -72,12 +72,13 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Whether the stream of the current holder was passed to PyGPU, which owns the memory. Only then may the holder be
-    # dropped during its work. A library that imports memory passes its stream only to the library from which it
-    # imports. If one library in the chain passes no stream (`rules.py`), the value is False for all later holders.
+    # Whether the stream of the current holder was passed to PyGPU, which owns the memory.
+    # If the value is False, the soak does not drop the holder while work on the stream is active.
+    # A library that imports memory passes its stream only to the library from which it imports.
+    # If one library in the chain passes no stream (`rules.py`), the value is False for all later holders.
     is_stream_known: bool = True
-    # Whether JAX allocated the memory. When the last owner of such memory is dropped, JAX reuses the memory without
-    # waiting for other libraries.
+    # Whether JAX allocated the memory.
+    # When the last owner of such memory is dropped, JAX reuses the memory without waiting for other libraries.
     is_of_jax: bool = False
     # Earlier holders, each of which still keeps the memory alive. The soak may drop an earlier holder at any time.
     kept: list[Any] = field(default_factory=list)
@@ -192,8 +193,7 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        # An assignment `holder[part] = ...` is not used, because some versions of numba cannot compile the kernel of
-        # the assignment with a newer NumPy.
+        # No assignment `holder[part] = ...`, whose kernel some versions of numba cannot compile with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))

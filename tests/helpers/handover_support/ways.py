@@ -63,8 +63,7 @@ def current_stream() -> int:
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
     """Return a DLPack producer of the holder's memory. Its deleter, wrapped one to three times, releases the GIL."""
     library = hostile_peer.library()
-    # The capsule is created for PyGPU's current stream here, because the consumer of the wrapped capsule cannot name a
-    # stream.
+    # The capsule is made for PyGPU's current stream, because the consumer of the wrapper cannot name a stream.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else current_stream())
     for _ in range(choices.randrange(1, 4)):
         with contextlib.suppress(ValueError):  # The peer cannot wrap an unversioned capsule: it stays as it is.
@@ -198,8 +197,8 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # `cupy.asarray` imports by the array interface if it exists. The array interfaces of PyTorch and JAX name no
-        # stream, so the work of these libraries must be complete before the import.
+        # `cupy.asarray` imports by the array interface if it exists.
+        # PyTorch's and JAX's array interfaces name no stream, so their work must be complete before the import.
         has_stream = not isinstance(source, Torch | Jax)
         ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):

@@ -19,8 +19,8 @@ from pathlib import Path
 from types import ModuleType
 
 SOURCE = Path(__file__).with_name("hostile.c")
-# Serializes calls of `library` by several threads. Without the lock, `sysconfig.get_config_var` of Python 3.11 would
-# return None in one thread while the first call of this function runs in another thread.
+# Serializes calls of `library` by several threads.
+# In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in the first call of the function.
 LOCK = threading.Lock()
 
 

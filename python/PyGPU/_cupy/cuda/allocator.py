@@ -296,8 +296,7 @@ class CFunctionAllocator(PythonFunctionAllocator):
             return int(address)
 
         def free_and_keep(ptr: int, device_id: int, owner: object = owner) -> None:
-            # Each memory object refers to this function, whose default argument `owner` keeps the owner of `free`
-            # alive.
+            # The memory object refers to this function, whose default argument keeps the owner of `free` alive.
             free(param, ptr, device_id)
 
         super().__init__(checked, free_and_keep)

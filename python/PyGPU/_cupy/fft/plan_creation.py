@@ -116,8 +116,8 @@ def _plan_nd(a: Any, lengths: Sequence[int | None] | None, axes: tuple[int, ...]
     lines = (source, result, real)
     inembed, onembed, plan_shape = (line[::-1] for line in lines) if is_fortran else lines
     batch = math.prod(shape) // math.prod(source)
-    # In C order, transforms of the last axes are contiguous, one after the other. In Fortran order, this holds for
-    # transforms of the first axes.
+    # In C order, transforms of the last axes are contiguous, one after the other.
+    # In Fortran order, transforms of the first axes are contiguous.
     is_outer = (ascending[-1] == a.ndim - 1) != is_fortran or batch == 1
     strides = (1, math.prod(source)), (1, math.prod(result))
     (istride, idist), (ostride, odist) = strides if is_outer else ((batch, 1), (batch, 1))

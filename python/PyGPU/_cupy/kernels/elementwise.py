@@ -25,8 +25,8 @@ from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_ke
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-# This form stands for every array that PyGPU's generated loop traverses. The source does not depend on the layout of
-# such an array, so one compiled kernel serves all layouts.
+# This form stands for every array that PyGPU's generated loop traverses.
+# The source of such a kernel does not depend on layouts, so one compiled kernel serves all layouts.
 _ANY_FORM = ArrayForm(1, True, True)
 
 

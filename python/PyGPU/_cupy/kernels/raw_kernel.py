@@ -107,8 +107,8 @@ class RawKernel:
         self.name_expressions = source.name_expressions or None
         self.enable_cooperative_groups = is_cooperative
         self._functions: dict[int, Function] = {}
-        # Launch function of the kernel on the only device, stored so that later calls skip the look-up. The value is
-        # None before the first call, with several devices, and for cooperative launches.
+        # Launch function of the kernel on the only device, stored so that later calls skip the look-up.
+        # `_only_launch` is None before the first call, with several devices, and for cooperative launches.
         self._only_launch: Callable[..., Any] | None = None
 
     def __call__(

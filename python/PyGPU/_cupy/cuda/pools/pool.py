@@ -93,8 +93,7 @@ class SingleDeviceMemoryPool:
             self.set_limit(**parse_limit(text))  # type: ignore[arg-type]
 
     def _arena(self, stream: int) -> Arena:
-        # The per-thread default streams of all threads have the same handle, so an object of the thread replaces the
-        # handle.
+        # The per-thread default streams of all threads have one handle, so the key is an object of the thread.
         key = stream if stream != streamPerThread else _thread.identity
         return self._arenas.setdefault(key, Arena())
 
