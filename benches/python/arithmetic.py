@@ -91,7 +91,7 @@ def more(count: int) -> list[Column]:
 
 
 if __name__ == "__main__":
-    # Without this variable JAX reserves most of the device's memory.
+    # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     # The timed functions drop their results. If PyGPU deferred the operations, it would therefore never compute them.
     os.environ.setdefault("PYGPU_FUSION", "off")

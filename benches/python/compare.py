@@ -41,7 +41,7 @@ Round = dict[str, dict[str, Any]]
 
 def run_worker(name: str, settings: Settings) -> dict[str, Any]:
     """Run the worker process of one library, and return its values or the reason of its failure."""
-    # Without this variable JAX reserves three quarters of the device's memory.
+    # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves three quarters of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"

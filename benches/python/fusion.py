@@ -216,7 +216,7 @@ def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
 
 def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
     """Measure a library in a separate process; return the results, or the reason of the failure."""
-    # Without this variable JAX reserves most of the memory.
+    # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYGPU_FUSION": "auto"} | os.environ
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"

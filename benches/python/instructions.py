@@ -143,7 +143,7 @@ def count(valgrind: str, program: str) -> Counts:
         if done.returncode:
             raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stderr[-3000:]}")
         marks = totals(folder)
-    # Each statement makes three marks; the interval before the first mark is warm-up.
+    # The program sets three marks for each statement. The interval before the first mark is warm-up.
     if len(marks) != 3 * len(STATEMENTS):
         raise RuntimeError(f"{len(marks)} counts for {3 * len(STATEMENTS)} marks: did anything else call getppid?")
     counts: Counts = {}

@@ -222,7 +222,7 @@ def _exchange_numba(on_cpu: bool) -> dict[str, Any]:
 
 
 # Maps the name of a library on the command line to the function that describes the library.
-# Each library is measured in a separate process.
+# The benchmark measures each library in a separate process.
 PROCESSES: dict[str, Callable[[], Library]] = {
     "PyGPU": pygpu,
     "NumPy": plain_numpy,

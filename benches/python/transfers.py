@@ -21,7 +21,7 @@ import numpy
 
 COLUMNS = 1024
 # Largest number of bytes of a strided array.
-# Such an array needs twice its size on the host, and every library copies strided arrays slowly.
+# A strided array needs twice its size on the host, and every library copies strided arrays slowly.
 MOST_STRIDED = 256 << 20
 # Greatest number of bytes in results that a measurement keeps, beyond the two results that every measurement needs.
 MOST_KEPT = 2 << 30

@@ -131,7 +131,7 @@ def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> N
     assert (head.ptr, tail.ptr) == (address, address + UNIT)
     del tail
     assert (pool.used_bytes(), pool.free_bytes(), pool.n_free_blocks()) == (UNIT, 3 * UNIT, 1)
-    pool.free_all_blocks()  # The other part of the allocation is still in use, so the pool keeps the allocation.
+    pool.free_all_blocks()  # A second part of the allocation is still in use, so the pool keeps the whole allocation.
     assert pool.total_bytes() == 4 * UNIT
     del head
     assert pool.n_free_blocks() == 1
@@ -140,7 +140,7 @@ def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> N
     assert (pool.total_bytes(), pool.n_free_blocks()) == (0, 0)
 
 
-def test_memory_pool_does_not_reuse_block_of_other_stream(pool: cuda.MemoryPool) -> None:
+def test_memory_pool_does_not_reuse_block_freed_on_another_stream(pool: cuda.MemoryPool) -> None:
     stream = cuda.Stream()
     address = pool.malloc(UNIT).ptr
     with stream:

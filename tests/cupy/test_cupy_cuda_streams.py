@@ -112,7 +112,7 @@ def test_default_stream_attributes_equal_streams_of_constructor_flags() -> None:
     assert null != cuda.Stream() != cuda.Stream()
 
 
-def test_stream_flags_are_those_of_driver() -> None:
+def test_stream_attributes_report_requested_flags_and_priority() -> None:
     has_priorities = PyGPU.backend_name() != "cpu"
     stream, other = cuda.Stream(non_blocking=True, priority=-1), cuda.Stream(priority=0)
     assert (stream.is_non_blocking, stream.priority, stream.device_id) == (True, -1 if has_priorities else 0, 0)

@@ -250,7 +250,7 @@ def test_host_function_and_arguments_are_released_once() -> None:
 
 def test_host_function_may_drop_arrays() -> None:
     # A drop inside a host function must not free memory immediately.
-    # Otherwise the driver would wait for the host function, and the host function for the driver.
+    # A free would make the driver wait for the host function, while the host function waits for the driver.
     held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]

@@ -107,7 +107,7 @@ class Device(World):
         self.mode = mode
         self.refusals = refusals
         # True if no other thread computes at the same time.
-        # Only then may the program limit the memory, because a limit would apply to the other threads too.
+        # While other threads compute, the program must not limit the memory, because the limit applies to all threads.
         self.is_alone = is_alone
         # True if finalisers must do nothing, as during a capture.
         self.is_quiet = False

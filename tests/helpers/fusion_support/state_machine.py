@@ -399,7 +399,7 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
             # Finalisers may modify the arrays of one run only, so only the first program runs with finalisers.
-            # The other programs only run with injected rejections of memory requests.
+            # All programs but the first run without finalisers, and with injected rejections of memory requests.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [
