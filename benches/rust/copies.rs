@@ -15,7 +15,7 @@ use pygpu::stream::Stream;
 
 use crate::timing::Group;
 
-/// Number of rows and columns of a copied array, which is larger than the processor's caches.
+/// Names of two sizes, with the rows and columns of the copied array. The size "4 Mi" exceeds the processor's caches.
 const SHAPES: [(&str, [i64; 2]); 2] = [("64 Ki", [64, 1024]), ("4 Mi", [4096, 1024])];
 const KINDS: [(&str, ScalarType); 4] = [
     ("uint8", ScalarType::UInt8),
@@ -26,7 +26,7 @@ const KINDS: [(&str, ScalarType); 4] = [
 
 type View = fn(&Layout, [i64; 2]) -> Layout;
 
-/// Returns host memory for an array with twice as many columns as are copied, and the layout of the copied columns.
+/// Host memory of an array that has twice as many columns as are copied, and the layout of the copied columns.
 struct Host {
     bytes: Vec<u8>,
     layout: Layout,

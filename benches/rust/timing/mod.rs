@@ -15,8 +15,8 @@ const SAMPLES: usize = 60;
 pub struct Group {
     name: String,
     bytes: Option<u64>,
-    /// Arguments of the program that are no options. If there are any, only benchmarks run whose name contains one of
-    /// them.
+    /// Program arguments that are no options. If the list is not empty, a benchmark runs only if its name contains one
+    /// of these arguments.
     selected: Vec<String>,
 }
 

@@ -30,7 +30,7 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-# Number of float32 elements of a large operand: it has 1 MiB, from which on the memory limit of the queue counts it.
+# Number of float32 elements of a large operand, 1 MiB: the queue's memory limit counts no smaller operands.
 LARGE = 1 << 18
 # Limits of deferral. Each program runs with one entry, and each entry has a separate part of the fragments.
 LIMITS: tuple[dict[str, int], ...] = (
