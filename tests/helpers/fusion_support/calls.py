@@ -220,7 +220,7 @@ COMPOSED = listed(
     """
 )
 
-# These attributes of an array do not depend on its values, so reading them does not flush.
+# Attributes that do not depend on the values of an array, so that a read of the attribute does not flush.
 QUIET_ATTRIBUTES = listed(
     """
     T __array_namespace__ __array_priority__ __class_getitem__ __dask_tokenize__ __dict__
@@ -230,7 +230,7 @@ QUIET_ATTRIBUTES = listed(
     """
 )
 
-# Operators and methods that PyGPU defers: a call of them records an operation instead of launching it.
+# Operators and methods that PyGPU defers: a call records an operation instead of launching a kernel.
 WAITING_ATTRIBUTES = listed(
     """
     __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__
@@ -241,7 +241,7 @@ WAITING_ATTRIBUTES = listed(
     """
 )
 
-# These attributes raise an error for the tested array, with and without pending operations.
+# Attributes that raise an error for the tested array, with and without pending operations.
 REFUSED_ATTRIBUTES = {
     "__array__": "an array of a GPU is not moved to the host without being asked",
     "__array_interface__": "likewise",

@@ -20,7 +20,7 @@ import numpy as np
 MATRIX, ROW = (4, 6), (6,)
 DTYPES = ("float32", "float64", "int32")
 ALLOWED = {np.dtype(name) for name in (*DTYPES, "bool")}
-# These functions are exact or correctly rounded, so results are equal on all devices.
+# Functions that are exact or correctly rounded, so that their results are equal on all devices.
 OF_TWO = ("add", "subtract", "multiply", "maximum", "minimum", "less")
 OF_FLOATS = ("divide",)
 OF_ONE = ("negative", "absolute", "square")

@@ -88,7 +88,7 @@ class World:
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
-        """Compute with a large operand to which, when the operation is launched, only the operation itself refers."""
+        """Compute with a large operand, and drop the other references to this operand before the flush."""
         self.see(host > 0)
 
     def close(self) -> None:

@@ -16,9 +16,9 @@ HOST = np.arange(1.0, 10.0).reshape(3, 3)
 # Special methods that every Python object has and that arrays define themselves.
 OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__reduce__", "__reduce_ex__"}
 OWN |= {"__format__", "__sizeof__"}
-# The results of these functions differ between calls, because they contain uninitialized memory or addresses.
+# Functions whose results differ between calls, because the results contain uninitialized memory or addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
-# The result of this function is undefined until the device is synchronized.
+# Function whose result is undefined until the device is synchronized.
 UNINITIALISED |= {"get_async"}
 
 

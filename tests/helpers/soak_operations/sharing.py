@@ -59,7 +59,7 @@ def own_interface(soak: Soak) -> Held | None:
 
 @operation(3)
 def numpy_dlpack(soak: Soak) -> Held | None:
-    """Let NumPy write into the memory of a CPU array; for another device NumPy gets a copy."""
+    """Let NumPy write into the memory of a CPU array through DLPack; of other arrays NumPy receives a copy."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if held.array.device.kind != "cpu":

@@ -112,7 +112,7 @@ class _Config(_types.ModuleType):
 
     @property
     def devices(self) -> None:
-        """GPUs of one transform: None, the array's device."""
+        """GPUs of one transform: None, because a transform runs on the device of its array."""
 
 
 _sys.modules[__name__].__class__ = _Config

@@ -414,7 +414,7 @@ def eventQuery(event: int) -> int:
 
 
 def eventElapsedTime(start: int, end: int) -> float:
-    """Return the milliseconds from one event to a later one.
+    """Return the milliseconds between two recorded events, from the first to the second argument.
 
     Parameters
     ----------
