@@ -51,7 +51,7 @@ def measure(sizes: list[int], path: Path) -> None:
 
 
 def run(folder: str | None, sizes: list[int]) -> Figures:
-    """Measure a build of PyGPU in a new process: the one in `folder`, or the installed one. Return its values."""
+    """Measure the build of PyGPU in `folder`, or the installed build, in a new process; return the values."""
     environment = dict(os.environ)
     if folder is not None:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, environment.get("PYTHONPATH")]))
@@ -64,12 +64,12 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
 
 
 def figure(side: list[list[float]]) -> float:
-    """Summarize the builds of one side: return the median over the builds of each build's fastest round."""
+    """Return the median over the builds of one side, each represented by its fastest round."""
     return statistics.median(min(rounds) for rounds in side)
 
 
 def spread(side: list[list[float]]) -> float:
-    """Return the relative spread of the builds' values, or the relative quartile distance of one build's rounds."""
+    """Return the relative range of the builds' fastest rounds; for a single build, its rounds' quartile distance."""
     if len(side) > 1:
         least = [min(rounds) for rounds in side]
         return (max(least) - min(least)) / statistics.median(least)

@@ -19,17 +19,17 @@ from timing import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a function that adds arrays whose addresses are not aligned to a vector load."""
+    """Return a function that adds two arrays, of which `x[1:]` does not begin at an address for vector loads."""
     return lambda: x[1:] + y[:-1]
 
 
 def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a function that adds two arrays, one of which is transposed."""
+    """Return a function that adds two arrays, of which the first is transposed."""
     return lambda: x.T + y
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions on large arrays, each with the number of bytes that it must move."""
+    """Return the timed functions on large arrays, each with the number of bytes that a call must move."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def small(library: Library) -> dict[str, float]:
 
 
 def more(count: int) -> list[Column]:
-    """Return further columns of the table: JAX, if installed, and the hand-written kernels on the CUDA backend."""
+    """Return additional columns of the table: JAX, if installed, and hand-written kernels on the CUDA backend."""
     import PyGPU
 
     columns = [Column("jax", jax, large(jax, count), partial(small, jax)) for jax in found(("jax",))]
@@ -91,8 +91,8 @@ def more(count: int) -> list[Column]:
 
 
 if __name__ == "__main__":
-    # Without this variable JAX reserves most of the device's memory.
+    # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    # Results are dropped here, so PyGPU would never compute them if their operations were deferred.
+    # The timed functions drop their results. If PyGPU deferred the operations, it would therefore never compute them.
     os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "arithmetic", large, small, more=more)

@@ -12,16 +12,17 @@ class Case:
     group: str
     name: str
     statements: dict[str, str] = field(default_factory=dict)
-    # Greatest permitted ratio of PyGPU's time to NumPy's; `cpu_most` applies to the CPU backend only.
+    # Greatest permitted ratio of PyGPU's time to NumPy's time. `cpu_most` applies to the CPU backend if `most` is None.
     most: float | None = None
     cpu_most: float | None = None
     # The only backend that supports the statement, or None if all backends support it.
     backend: str | None = None
-    # Whether the statement imports an array of another library: it is then timed in the process with all libraries.
+    # Whether the statement imports an array of another library.
+    # The benchmark times such a statement in a process that has loaded all libraries.
     exchange: bool = False
 
     def limit(self, *, on_cpu: bool) -> float | None:
-        """Return the limit of the ratio for the backend in use."""
+        """Return the greatest permitted ratio of PyGPU's time to NumPy's time for the backend in use."""
         return self.cpu_most if self.most is None and on_cpu else self.most
 
 
@@ -31,7 +32,7 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 
 
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
-    """Return a case with the same statement for all libraries, except for those named in `without` and `others`."""
+    """Return a case with one statement for all libraries, except those in `without`; `others` has other statements."""
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))
     return Case(group, statement, statements, most)
@@ -192,6 +193,7 @@ CASES = [
     *SHARED,
     *EXCHANGED,
     *STREAMS,
-    # PyGPU's own launch is not timed yet; this case measures only the driver's launch, which is its lower bound.
+    # This case measures only the driver's launch, which is the lower bound of a launch by PyGPU.
+    # The program launches.py measures PyGPU's own launch.
     each("kernel", "launch, 5 arguments", backend="cuda", floor="launch, 5 arguments"),
 ]

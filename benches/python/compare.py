@@ -41,7 +41,7 @@ Round = dict[str, dict[str, Any]]
 
 def run_worker(name: str, settings: Settings) -> dict[str, Any]:
     """Run the worker process of one library, and return its values or the reason of its failure."""
-    # Without this variable JAX reserves three quarters of the device's memory.
+    # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves three quarters of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
@@ -94,8 +94,8 @@ def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float 
     for number, done in enumerate(found):
         for process, result in done.items():
             figures = result[kind].get(keys[0], {})
-            # Values of calls are keyed by library, because the process that times exchanges has several libraries.
-            # Values of transfers are keyed by size.
+            # The values of a call have the library as key, because one process may time several libraries.
+            # The values of a transfer have the size as key.
             named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
             for name, value in named.items():
                 series.setdefault(name, [None] * len(found))[number] = value
@@ -232,7 +232,7 @@ def main() -> None:
     """Measure the results or read them from a file, and write the requested tables, plots and JSON file."""
     arguments = parse()
     if arguments.plots:
-        # Import matplotlib first. If it is missing, the program thus ends before minutes are spent on the measurement.
+        # matplotlib is imported here, so that the program ends before the measurement of minutes if it is missing.
         try:
             import plots
         except ImportError as error:

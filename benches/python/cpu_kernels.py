@@ -75,7 +75,7 @@ Calls = dict[str, tuple[Callable[[], object], int]]
 
 
 def pygpu(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return PyGPU's kernels, each with the number of bytes that it must move."""
+    """Return PyGPU's kernels, each with the number of bytes that a call must move."""
     count, blocks = len(x), (len(x) + THREADS - 1) // THREADS
     left, right, out = PyGPU.to_gpu(x), PyGPU.to_gpu(y), PyGPU.empty(blocks, np.float32)
     module, warps = PyGPU.Module(KERNELS), PyGPU.Module(WARPS)
@@ -93,7 +93,7 @@ def pygpu(x: np.ndarray, y: np.ndarray) -> Calls:
 
 
 def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return OpenMP loops that compute the same results as the kernels, with the bytes that each must move."""
+    """Return OpenMP loops that compute the same results as the kernels, with the bytes that a call must move."""
     compiler, folder = os.environ.get("CXX", "c++"), Path(tempfile.mkdtemp())
     (folder / "loops.cpp").write_text(LOOPS)
     command = [compiler, "-O2", "-fopenmp", "-shared", "-fPIC", "loops.cpp", "-o", "loops.so"]
@@ -114,7 +114,7 @@ def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
 
 
 def numpy(x: np.ndarray, y: np.ndarray) -> Calls:
-    """Return NumPy expressions that compute the same results as the kernels, with the bytes that each must move."""
+    """Return NumPy expressions that compute the same results as the kernels, with the bytes that a call must move."""
     whole = len(x) // THREADS * THREADS
     sums = (lambda: x[:whole].reshape(-1, THREADS).sum(axis=1), 4 * len(x))
     return {

@@ -46,7 +46,7 @@ class Kernels:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions, each with the number of bytes that a call must read and write."""
     kernels = Kernels(library)
     x, y = (library.array(np.random.default_rng(seed).random(count, dtype=np.float32)) for seed in (1, 2))
     z, plane = kernels.cupy.empty_like(x), x.reshape(-1, 1024)

@@ -33,7 +33,8 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 
 CHUNKS = 32
-# Bytes of a chunk that stays on the device. Few bytes suffice, because the computation on them is long.
+# Bytes of a chunk in the workload whose chunks stay on the device.
+# Few bytes suffice, because the computation on a chunk is long.
 RESIDENT_CHUNK = 1 << 22
 LEAST_SECONDS = 0.1
 # Names of the workloads that are timed with Dask.
@@ -69,18 +70,18 @@ class Own(threading.local):
 
 @functools.cache
 def own() -> Own:
-    """Return this process's streams. They are created at the first call, after the process has chosen its device."""
+    """Return the streams of this process, which the first call creates after the process has chosen its device."""
     return Own()
 
 
 def part(path: str, start: int, stop: int) -> Any:
-    """Upload a part of the mapped file to the device, in a worker."""
+    """Upload the elements `start` to `stop` of a mapped file to the device of the calling worker."""
     with own().stream:
         return PyGPU.to_gpu(np.load(path, mmap_mode="r")[start:stop])
 
 
 def loaded(path: str, block_info: Any = None) -> Any:
-    """Return the device array of the part of the file that a chunk represents."""
+    """Upload the part of the file that belongs to a chunk of a Dask array."""
     ((start, stop),) = block_info[None]["array-location"]
     return part(path, start, stop)
 
@@ -91,7 +92,7 @@ def plain(path: str, starts: list[int], step: int, turns: int) -> float:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Return the seconds until a call's work is complete; its result is dropped outside the timing."""
+    """Return the seconds until the work of a call is complete; the result of the call is dropped after the timing."""
     begun = time.perf_counter()
     result = call()
     PyGPU.synchronize()
@@ -189,7 +190,7 @@ def turns_for(chunk: int) -> int:
 def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
     """Return the seconds of a workload with one worker and with two workers."""
     import dask.array as da
-    import engines  # Workers import this module by its name, because they have no access to __main__.
+    import engines  # Workers import this file as `engines`, because they have no access to __main__.
     from distributed import wait
 
     turns = turns_for(chunk)
@@ -208,7 +209,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
                 chunks = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta)
-                # The sum is one task, because each further task sends a message, which waits for the device.
+                # `split_every` makes the sum one task, because each further task would wait for the device.
                 total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
             totals.append(float(total))

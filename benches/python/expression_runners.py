@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 class Way:
-    """Define how one column of the table is measured: a library, and how it prepares an expression for a call."""
+    """Define one column of the table: a library, and the method by which expressions are evaluated with it."""
 
     name = ""
 
@@ -30,7 +30,7 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function to time. A call of it must start the computation of the results."""
+        """Return the function to time, which evaluates an expression; a call must start the computation."""
         return function
 
     def fetch(self, array: Any) -> Any:
@@ -49,7 +49,7 @@ class OfPyGPU(Way):
         self.flush = self.library.module.flush
 
     def compiled(self, function: Function) -> Function:
-        """Return a function that evaluates and flushes: without the flush, two calls could become one kernel."""
+        """Return a function that evaluates the expression and flushes, so that two calls never become one kernel."""
         flush = self.flush
 
         def call(*arrays: Any) -> Any:

@@ -21,7 +21,7 @@ from libraries import FIVE, Library
 from transfers import Arrays, Way
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
-# Number of the memory pool's attribute that limits the freed memory which the pool keeps.
+# CUDA's attribute of a memory pool that limits the bytes of freed memory in the pool: its value in the enumeration.
 RELEASE_THRESHOLD = 4
 PTX = b"""
 .version 6.3
@@ -49,14 +49,14 @@ class Driver:
         return checked
 
     def made(self, name: str, kind: type = ctypes.c_void_p, *arguments: Any) -> Any:
-        """Return the value that a driver function writes through its first argument."""
+        """Call a driver function, and return the value that the function writes through its first argument."""
         place = kind()
         getattr(self, name)(ctypes.byref(place), *arguments)
         return place
 
 
 class Floor(Library):
-    """Offer the driver's own calls as a library for compare.py; its statements are the names of C loops."""
+    """Present the driver's own calls as a library for compare.py; a statement of this library names a C loop."""
 
     def __init__(self) -> None:
         super().__init__("floor", {})
@@ -84,7 +84,7 @@ class Floor(Library):
         return self._repeat(*self._call(statement))
 
     def ways(self, arrays: Arrays) -> dict[str, Way]:
-        """Return the transfers of transfers.py, performed by the driver alone."""
+        """Return the same transfers as transfers.py defines for libraries, as calls of the driver alone."""
         driver, stream, length = self.driver, self.stream, SIZE(arrays.host.nbytes)
         device = driver.made("cuMemAlloc_v2", ADDRESS, length)
         pinned = driver.made("cuMemHostAlloc", ctypes.c_void_p, length, 0)
@@ -111,7 +111,7 @@ class Floor(Library):
         }
 
     def _call(self, statement: str) -> tuple[str, list[Any]]:
-        """Return the name of the driver function of a loop, and the arguments of its call."""
+        """Return the name of the driver function that a loop calls, and the arguments of the call."""
         length = SIZE(FIVE.nbytes)
         return {
             "event record": ("cuEventRecord", [self.event, self.stream]),
@@ -164,7 +164,7 @@ class Floor(Library):
         words = [WORD(kernel.value), WORD(self.stream.value)]
 
         def run(turns: int) -> float:
-            # `places` contains addresses of `values`, which this function keeps alive.
+            # `places` contains addresses of `values`; the use of `values` here keeps the objects alive.
             assert values
             return self.loops.repeat_launch(ctypes.c_long(turns), *functions, *words, places)
 
@@ -199,7 +199,7 @@ def compiled() -> Any:
         if done.returncode:
             print(f"no loops in C: {done.stderr.strip()}")
             return None
-        # The library file may be deleted after it is mapped into the process.
+        # The temporary library file may be deleted, because the library is already mapped into the process.
         library = ctypes.CDLL(str(path))
     for name in ("repeat", "repeat_allocation", "repeat_launch"):
         getattr(library, name).restype = ctypes.c_double

@@ -30,7 +30,7 @@ from expressions import BLACK_SCHOLES, LARGE, PERIOD, POLYNOMIAL, SQUARES, STENC
 
 import PyGPU
 
-# Number of calls between two waits; the results of all these calls are kept.
+# Number of calls between two waits for the device. The results of these calls are kept until the wait.
 CALLS = 16
 BATCHES = 20
 # Time limit of one process, in seconds.
@@ -50,7 +50,7 @@ def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], d
         arrays = [way.array(operand) for operand in operands]
         try:
             function = way.compiled(of_names(expression.function, way.names))
-            for _ in range(3):  # The kernel is compiled at its second use.
+            for _ in range(3):  # PyGPU compiles a fused kernel at the second use.
                 results = function(*arrays)
             expression.check(operands, results, way.fetch)
             before = launched()
@@ -216,7 +216,7 @@ def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
 
 def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
     """Measure a library in a separate process; return the results, or the reason of the failure."""
-    # Without this variable JAX reserves most of the memory.
+    # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYGPU_FUSION": "auto"} | os.environ
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
@@ -344,8 +344,7 @@ def main() -> None:
         for name in given.ways:
             if not turn or time.perf_counter() - begun < given.seconds:
                 results.add("floor" if name == FLOOR else name, in_a_process(name, given))
-                # The file is written after each process, so that its results are kept if a later process exceeds its
-                # time limit.
+                # The file is written after each process, so that its results survive a failure of a later process.
                 if given.json:
                     machine.write(given.json, results.content())
     results.show()

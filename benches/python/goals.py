@@ -18,7 +18,7 @@ class Goal:
 
     what: str
     unit: str
-    # Name of a case of calls.py, or of a transfer of transfers.py; `size` and `floor` belong to a transfer.
+    # Name of a case in calls.py or of a transfer in transfers.py. `size` and `floor` have a meaning for transfers only.
     name: str
     limit: float
     over_floor: bool = False
@@ -103,7 +103,7 @@ GOALS = [
 
 
 # On the CPU backend `to_gpu` and `get` are plain copies, so NumPy's copy is the reference.
-# The limit allows 10 % for noise.
+# PyGPU must reach this part of NumPy's rate, so that noise of 10 % does not fail the goal.
 COPIES = {"to_gpu": "to device", "get in a loop whose result is dropped": DROPPED, "set": "into device"}
 OF_NUMPY = 0.9
 

@@ -88,13 +88,16 @@ THREADS = 256
 
 
 def column(count: int) -> Column:
-    """Return the hand-written kernels as a column of arithmetic.py's table, for arrays of about `count` float32."""
+    """Return the column "by hand" of the table that arithmetic.py prints: the times of the hand-written kernels.
+
+    The arrays of the large cases have about `count` float32 elements.
+    """
     library = Library("PyGPU")
     return Column("by hand", library, large(library, count), small)
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the hand-written kernels for cases of `arithmetic.large`, with the bytes that each must move."""
+    """Return a hand-written kernel for each case of `arithmetic.large`, with the bytes that it must read and write."""
     side = int(count**0.5) // (4 * THREADS) * (4 * THREADS)
     count = side * side
     random = np.random.default_rng(0)
@@ -117,7 +120,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "m + row": (call("add_row", rows, x, y, z), 2 * nbytes),
         "m + column": (call("add_column", rows, x, y, z), 2 * nbytes),
         "x.T + y": (call("add_turned", (side // 32, side // 32), x, y, z, block=(32, 8)), 3 * nbytes),
-        # This kernel processes one vector fewer than the others, because it reads one element beyond its last vector.
+        # The grid of `add_beside` is one block smaller, because its threads read one element beyond their vector.
         "x[1:] + y[:-1]": (call("add_beside", packs - 1, x, y, z), 3 * (nbytes - 16 * THREADS)),
         "x[::-1] + y": (call("add_reversed", packs, x, y, z), 3 * nbytes),
         "x[::2] + y[::2]": (call("add_second", packs, x, y, z), 3 * nbytes // 2),
@@ -129,7 +132,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 @functools.cache
 def floor() -> Floor:
-    """Return the library of floor.py, whose calls are those of the driver alone."""
+    """Return floor.py's library object, which times calls of the driver alone."""
     return Floor()
 
 

@@ -27,11 +27,12 @@ from typing import Any
 
 BASELINE = Path(__file__).parent.parent / "instructions.json"
 TURNS = 200
-# A call is a regression if its count exceeds the baseline by more than this fraction.
+# A call is a regression if its instruction count exceeds the count in the baseline by more than this fraction.
 TOLERANCE = 0.05
-# Tolerance of the ratio to NumPy's call on another Python version; from 3.11 to 3.13 ratios grow by up to an eighth.
+# Permitted growth of the ratio of PyGPU's count to NumPy's count, if the baseline is of another Python version.
+# From Python 3.11 to 3.13 these ratios grow by up to an eighth.
 RATIO_TOLERANCE = 0.2
-# Maximum median deviation of NumPy's own counts for the baseline to apply to this machine.
+# The baseline applies to this machine if the median deviation of NumPy's own counts is at most this fraction.
 CONTROL = 0.02
 LOOP = "the loop alone"
 # Environment variables by which the measured Python finds its files.
@@ -98,9 +99,9 @@ def turn() -> None:
         # Threads of the process also come to rest, because valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
-        # The C library has a list of free chunks for each size. A small block is served from the list of its size.
-        # If that list is empty, a larger chunk may be used, which returns to the list of its own size.
-        # Each allocation would then take 235 more instructions.
+        # The C library has a list of free chunks for each size.
+        # If the list for a requested size is empty, the C library splits a larger chunk: 235 more instructions.
+        # The release of these blocks fills the lists of the C library.
         blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
         del blocks
         for turns in (TURNS, 2 * TURNS):
@@ -110,7 +111,7 @@ def turn() -> None:
 
 
 def totals(folder: Path) -> list[int]:
-    """Return the instruction counts between the marks, in the order of the run."""
+    """Return the instruction counts between callgrind's marks, in the order in which the program ran."""
     found = {}
     for path in folder.glob("out.*"):
         match = re.search(r"^totals: (\d+)", path.read_text(errors="replace"), re.MULTILINE)
@@ -121,8 +122,9 @@ def totals(folder: Path) -> list[int]:
 
 
 def count(valgrind: str, program: str) -> Counts:
-    """Return the instructions per iteration for each call and library, without those of the loop itself."""
-    # No other variable of the caller is passed: a variable, or a thread of OpenBLAS, changes the heap and the counts.
+    """Return the instructions per iteration for each call and library, without the instructions of the loop."""
+    # Other environment variables are not passed on, because a variable changes the heap and thereby the counts.
+    # A thread of OpenBLAS would change them too.
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
     environment |= {"OPENBLAS_NUM_THREADS": "1"}
@@ -141,7 +143,7 @@ def count(valgrind: str, program: str) -> Counts:
         if done.returncode:
             raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stderr[-3000:]}")
         marks = totals(folder)
-    # Each statement makes three marks; the interval before the first mark is warm-up.
+    # The program sets three marks for each statement. The interval before the first mark is warm-up.
     if len(marks) != 3 * len(STATEMENTS):
         raise RuntimeError(f"{len(marks)} counts for {3 * len(STATEMENTS)} marks: did anything else call getppid?")
     counts: Counts = {}
@@ -234,7 +236,7 @@ def main() -> int:
     counts, versions = count(valgrind, arguments.python), made_with(arguments.python)
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"versions": None, "counts": {}}
     if not arguments.update and regressions(counts, baseline["counts"]):
-        # The first count may include work of other threads, so the minimum of two counts decides.
+        # The first count may include work of other threads, so the program counts again and uses the smaller count.
         counts = least(counts, count(valgrind, arguments.python))
     content = json.dumps({"versions": versions, "counts": counts}, indent=1) + "\n"
     if arguments.json:

@@ -147,7 +147,7 @@ def pycuda_cases(nbytes: int) -> list[Case]:
 
 
 def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
-    """Run each case of a library once to compile it, and return the cases; none if the library is missing or fails."""
+    """Run each case of a library once, which compiles kernels; return the cases, or none if the library fails."""
     try:
         cases = make(nbytes)
         for _, _, _, call in cases:
@@ -160,7 +160,7 @@ def tried(make: Callable[[int], list[Case]], nbytes: int) -> list[Case]:
 
 
 def seconds_on_device(call: Callable[[], Any]) -> float:
-    """Return the device seconds of one of several calls between two events of the default stream."""
+    """Return the seconds per call on the device: the time between two events, divided by the number of calls."""
     if PyGPU.backend_name() == "cpu":
         start = time.perf_counter()
         call()

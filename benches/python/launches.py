@@ -50,7 +50,7 @@ cupy.RawKernel(SOURCE, "five")((1,), (32,), (x, x, x, cupy.int64(5), cupy.float3
 }
 
 
-# A launch is a statement, and the namespace in which it runs.
+# The timed statement of a launch, and the namespace in which `timeit` runs the statement.
 Launch = tuple[str, dict[str, Any]]
 
 
@@ -63,7 +63,7 @@ def pygpu_launches() -> dict[str, Launch]:
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
-    # Both launches start two blocks of 32 threads; the second one combines the blocks into a cluster.
+    # Both launches start two blocks of 32 threads. `clustered` also combines the two blocks into a cluster.
     two, clustered = (
         kernel[PyGPU.LaunchConfig(2, 32, cluster=size)] for size in (None, min(2, kernel.max_cluster_size(32)))
     )

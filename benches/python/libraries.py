@@ -33,7 +33,7 @@ class Library:
     names: dict[str, Any]
     synchronize: Callable[[], Any] = _nothing
     backend: str = ""
-    # Notes that the table prints beside the library's values.
+    # Remark about the library, which the printed table shows beside the library's values.
     note: str = ""
 
     def timer(self, statement: str) -> Callable[[int], float]:
@@ -136,7 +136,7 @@ def numba() -> Library:
 
 
 def jax() -> Library:
-    """Describe JAX. Its synchronization computes one more result and waits for that."""
+    """Describe JAX, for which a wait for the device computes one more result and waits for this result."""
     import jax
 
     if jax.default_backend() != "gpu":
@@ -221,7 +221,8 @@ def _exchange_numba(on_cpu: bool) -> dict[str, Any]:
     return {"cuda": cuda}
 
 
-# Each function describes the library of one process; its key is the library's name on the command line.
+# Maps the name of a library on the command line to the function that describes the library.
+# The benchmark measures each library in a separate process.
 PROCESSES: dict[str, Callable[[], Library]] = {
     "PyGPU": pygpu,
     "NumPy": plain_numpy,

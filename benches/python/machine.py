@@ -16,7 +16,7 @@ PACKAGES = [
     "PyGPU", "numpy", "torch", "cupy-cuda12x", "cupy-cuda13x", "numba", "numba-cuda", "cuda-core", "cuda-bindings",
     "jax", "jaxlib", "mpi4py", "ml_dtypes", "pytest", "hypothesis",
 ]  # fmt: skip
-# Maximum line width of a result file; short lines keep its diffs readable.
+# Maximum width of a line in a result file. Short lines keep the diffs of result files readable.
 LINE = 120
 
 

@@ -36,7 +36,7 @@ def seven(u: Any) -> Any:
 
 
 def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
-    """Wrap a function so that a call flushes deferred operations before it returns."""
+    """Return a function that calls `work`, and then launches the operations that PyGPU has deferred."""
     if library.name != "PyGPU":
         return lambda: work(*arrays)
 
@@ -49,7 +49,7 @@ def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callab
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions, each with the number of bytes that a call must read and write."""
     import numpy as np
 
     random = np.random.default_rng(0)

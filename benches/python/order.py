@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def of_module(library: Library, name: str) -> Callable[..., Any]:
-    """Return a library's function by its name; torch's sort also returns indices."""
+    """Return the function `name` of a library's Python module. The `sort` of torch also returns indices."""
     function: Callable[..., Any] = getattr(library.module, name)
     return function
 

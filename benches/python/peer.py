@@ -88,7 +88,7 @@ def copies(nbytes: int, here: int, there: int) -> list[dict[str, Any]]:
     """Measure a copy of adjacent bytes, and one of every second column, from device `there` to device `here`."""
     driver = Driver()
     target, source = (PyGPU.zeros(nbytes // 4, "f4", device=device) for device in (here, there))
-    # Each row has 4096 copied elements; only copied elements count.
+    # Each row of the matrix has 4096 elements that are copied; only copied elements count for the rate.
     wide = PyGPU.zeros((max(nbytes >> 14, 1), 8192), "f4", device=there)
     narrow = PyGPU.empty((wide.shape[0], 4096), "f4", device=here)
     plain = rates({"PyGPU": assign(target, source), "driver": driver.work(target, source)}, target.nbytes, wait)

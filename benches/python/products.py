@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with its number of operations in thousands, or of bytes that it must move."""
+    """Return the timed functions, each with a number: thousands of operations, or bytes that a call must move."""
     import numpy as np
 
     random = np.random.default_rng(0)

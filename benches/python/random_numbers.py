@@ -38,7 +38,7 @@ def of_torch(library: Library, count: int) -> Calls:
 
 
 def large(library: Library, count: int) -> Calls:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions, each with the number of bytes that a call must read and write."""
     count = count // 64 * 64
     if library.name == "torch":
         return of_torch(library, count)

@@ -16,7 +16,7 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
-    """Return a function that calls a method with the axis, which each library's keyword (`axis` or `dim`) passes."""
+    """Return a function that calls the method `name` of an array with the axis, by the keyword `axis` or `dim`."""
     method = getattr(x, name)
     if axis is None:
         return method
@@ -24,7 +24,7 @@ def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions, each with the number of bytes that a call must read and write."""
     import numpy as np
 
     random = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from typing import Any
 from goals import FLOOR, RATE, REFERENCE, SUBJECT
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-# For each panel of the plot: its title, the transfer, and the driver's transfer that shows the limit of the bus.
+# For each panel of the plot: title, transfer of the libraries, and the driver's transfer, which shows the bus limit.
 PANELS = [
     ("to_gpu, pageable", "to device", "to device, pinned"),
     ("to_gpu, pinned", "to device, pinned", "to device, pinned"),

@@ -18,13 +18,13 @@ from timing import Library, host_seconds, measure
 
 
 def along(library: Library, x: Any, name: str, axis: int) -> Callable[[], Any]:
-    """Return a function that calls a method with the axis, which each library's keyword (`axis` or `dim`) passes."""
+    """Return a function that calls the method `name` of an array with the axis, by the keyword `axis` or `dim`."""
     method = getattr(x, name)
     return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions, each with the number of bytes that a call must read and write."""
     import numpy as np
 
     random = np.random.default_rng(0)

@@ -39,7 +39,7 @@ def take_rows(library: Library, table: Any, index: Any) -> Callable[[], Any]:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions, each with the number of bytes that a call must read and write."""
     import numpy as np
 
     random = np.random.default_rng(0)

@@ -55,7 +55,7 @@ def function_of(library: Library, name: str) -> Callable[..., Any] | None:
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the number of bytes that it must move."""
+    """Return the timed functions, each with the number of bytes that a call must read and write."""
     rng = np.random.default_rng(3)
     calls: dict[str, tuple[Callable[[], Any], int]] = {}
     uniform = [library.array(rng.random(count, dtype=np.float32)) for _ in range(3)]

@@ -16,7 +16,7 @@ from typing import Any
 import machine
 
 CALLS = 20
-# A call that takes longer than this number of seconds is not repeated.
+# A call that takes longer than this number of seconds is timed only once.
 LONG = 0.1
 # Number of small calls that are timed together, as one batch.
 BATCH = 300
@@ -40,7 +40,7 @@ class Library:
         return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
 
     def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
-        """Return a call of the library's `where`, with the bytes that it must move; empty without such a function."""
+        """Return a timed call of the library's `where` with its bytes; an empty dict if the library has no `where`."""
         choose = getattr(self.module, "where", None)
         return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
 
@@ -99,7 +99,7 @@ class Jax(Library):
         (self.module.zeros(()) + 1).block_until_ready()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Return the seconds of one call among many; they include the wait for the last call."""
+        """Return the seconds per call of a series of calls, including the wait for the last call."""
         call().block_until_ready()
         start = time.perf_counter()
         for _ in range(CALLS - 1):

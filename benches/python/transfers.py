@@ -20,18 +20,19 @@ from typing import Any
 import numpy
 
 COLUMNS = 1024
-# Largest size of a strided array in bytes: it needs twice its size on the host, and every library copies it slowly.
+# Largest number of bytes of a strided array.
+# A strided array needs twice its size on the host, and every library copies strided arrays slowly.
 MOST_STRIDED = 256 << 20
-# Greatest number of bytes in kept results, beyond the two results that every measurement needs.
+# Greatest number of bytes in results that a measurement keeps, beyond the two results that every measurement needs.
 MOST_KEPT = 2 << 30
 
-# Lifetimes that the result of a timed call may have.
+# The time at which the result of a timed call is dropped.
 INSIDE, AFTER, NEVER = "inside the clock", "after the clock", "when all are timed"
 
 
 @dataclass
 class Way:
-    """Describe a transfer: its call, the lifetime of its result, the preparation of a call, and the final cleanup."""
+    """Describe a timed transfer: the call, the lifetime of the result, the preparation of a call, and the cleanup."""
 
     call: Callable[[], Any]
     drop: str = INSIDE
@@ -40,7 +41,7 @@ class Way:
 
 
 class Arrays:
-    """Hold the source and the target in host memory; every page is touched before the timing."""
+    """Hold the source and the target of transfers in host memory, of which every page is touched before the timing."""
 
     def __init__(self, size: int) -> None:
         self.host = numpy.arange(size // 4, dtype=numpy.float32).reshape(-1, COLUMNS)

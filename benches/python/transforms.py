@@ -16,8 +16,9 @@ from timing import Library, host_seconds, measure
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return the timed functions, each with the bytes that it must move; there are half as many complex values as
-    elements.
+    """Return the timed functions, each with the number of bytes that a call must move.
+
+    The arrays have `count // 2` complex numbers or fewer, because a complex number takes the place of two elements.
     """
     import numpy as np
 

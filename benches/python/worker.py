@@ -93,7 +93,7 @@ def measure_transfers(library: libraries.Library, settings: Settings) -> dict[st
     """Return seconds by transfer and size, and the errors of failed calls."""
     make = getattr(library, "ways", None) or WAYS.get(library.name)
     if library.name == "NumPy" and settings.backend not in ("", "cpu"):
-        make = None  # Copies in host memory do not use the bus, so no such transfer is measured.
+        make = None  # NumPy's copies stay in host memory and do not use the bus to the device.
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
     for size in settings.sizes if make else []:

@@ -1,5 +1,5 @@
-//! Measures copies on the CPU backend, which `to_gpu` and `get` perform, by layout and element size, compared with a
-//! plain copy.
+//! Measures the copies that `to_gpu` and `get` perform on the CPU backend, by layout and element size, and compares
+//! them with a plain copy.
 //!
 //! The same strided copies also pack host memory before an upload to a device, and unpack it after a download.
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -15,7 +15,7 @@ use pygpu::stream::Stream;
 
 use crate::timing::Group;
 
-/// Number of rows and columns of a copy. The larger array of a copy exceeds the processor's caches.
+/// Names of two sizes, with the rows and columns of the copied array. The size "4 Mi" exceeds the processor's caches.
 const SHAPES: [(&str, [i64; 2]); 2] = [("64 Ki", [64, 1024]), ("4 Mi", [4096, 1024])];
 const KINDS: [(&str, ScalarType); 4] = [
     ("uint8", ScalarType::UInt8),
@@ -26,7 +26,7 @@ const KINDS: [(&str, ScalarType); 4] = [
 
 type View = fn(&Layout, [i64; 2]) -> Layout;
 
-/// Host memory of an array with twice as many columns as a copy, and the layout of the columns that are copied.
+/// Host memory of an array that has twice as many columns as are copied, and the layout of the copied columns.
 struct Host {
     bytes: Vec<u8>,
     layout: Layout,

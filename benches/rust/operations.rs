@@ -1,5 +1,5 @@
-//! Measures, in nanoseconds, the cost of an expression's kernel call before it reaches the driver: plan, key and
-//! parameters of the launch.
+//! Measures the nanoseconds that PyGPU needs before it launches an expression's kernel: for the plan of the loop, the
+//! key of the compiled kernel, and the parameters of the launch.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod timing;

@@ -91,13 +91,13 @@ def report(outcomes: list[tuple[str, str, str]], causes: int) -> None:
 
 
 def modules(tests: Path, paths: tuple[str, ...]) -> list[str]:
-    """Return the test modules of files and folders, largest first."""
+    """Return the Python files with tests in the given files and folders, largest first."""
     found = [file for path in paths for file in (sorted((tests / path).rglob("test_*.py")) or [tests / path])]
     return [str(file.relative_to(tests)) for file in sorted(found, key=lambda file: -file.stat().st_size)]
 
 
 def run(tests: Path, module: str, options: list[str], outcomes: Path, seconds: float) -> str:
-    """Run pytest on a module for a limited time, write the outcomes to a file, and return pytest's summary."""
+    """Run pytest on a test file for a limited time, write the outcomes to a file, and return pytest's summary."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "upstream_plugin", "-p", "no:cacheprovider"]
     command += ["-c", os.devnull, "--rootdir", ".", "-W", "ignore", "--tb=line", "-rN"]
     command += ["--continue-on-collection-errors", *options, module]

@@ -44,7 +44,7 @@ def test_data_attribute_points_to_memory_of_array() -> None:
     assert pointer.ptr == a.ptr + 4
 
 
-def test_data_attribute_keeps_memory_alive_and_serves_new_arrays() -> None:
+def test_data_pointer_keeps_memory_alive_and_can_back_new_array() -> None:
     a = PyGPU.arange(4, dtype="i4")
     pointer = a.data + 4
     del a
@@ -131,7 +131,7 @@ def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> N
     assert (head.ptr, tail.ptr) == (address, address + UNIT)
     del tail
     assert (pool.used_bytes(), pool.free_bytes(), pool.n_free_blocks()) == (UNIT, 3 * UNIT, 1)
-    pool.free_all_blocks()  # The other part of the allocation is still in use, so the pool keeps the allocation.
+    pool.free_all_blocks()  # A second part of the allocation is still in use, so the pool keeps the whole allocation.
     assert pool.total_bytes() == 4 * UNIT
     del head
     assert pool.n_free_blocks() == 1
@@ -140,7 +140,7 @@ def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> N
     assert (pool.total_bytes(), pool.n_free_blocks()) == (0, 0)
 
 
-def test_memory_pool_does_not_reuse_block_of_other_stream(pool: cuda.MemoryPool) -> None:
+def test_memory_pool_does_not_reuse_block_freed_on_another_stream(pool: cuda.MemoryPool) -> None:
     stream = cuda.Stream()
     address = pool.malloc(UNIT).ptr
     with stream:

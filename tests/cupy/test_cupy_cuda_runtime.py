@@ -153,7 +153,7 @@ def test_profiler_and_range_functions_can_be_called() -> None:
     nvtx.MarkC("there")
     nvtx.RangePop()
     nvtx.RangePop()
-    nvtx.RangePop()  # No range is open any more at this call.
+    nvtx.RangePop()  # This second call has no open range to end.
     profiler.start()
     profiler.stop()
     assert isinstance(nvtx.available, bool)

@@ -89,7 +89,7 @@ def test_pool_of_device_has_attributes_and_frees_memory() -> None:
     assert _status(runtime.memPoolSetAttribute, pool, runtime.cudaMemPoolAttrUsedMemHigh, 0) == 1
 
 
-def test_events_are_shared_by_bytes_unless_the_device_is_the_cpu() -> None:
+def test_ipc_event_handle_is_bytes_and_raises_status_801_on_cpu() -> None:
     flags = runtime.eventInterprocess | runtime.eventDisableTiming
     if PyGPU.backend_name() == "cpu":
         assert _status(runtime.eventCreateWithFlags, flags) == 801
@@ -103,7 +103,7 @@ def test_events_are_shared_by_bytes_unless_the_device_is_the_cpu() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_functions_that_pygpu_lacks_have_replacement() -> None:
+def test_error_for_missing_runtime_function_recommends_replacement() -> None:
     for name, text in (
         ("malloc3DArray", "create the objects of cupy.cuda.texture"),
         ("memPoolCreate", "create a cupy.cuda.MemoryPool"),

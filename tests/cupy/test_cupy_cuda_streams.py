@@ -104,7 +104,7 @@ def test_stream_selected_by_use_is_separate_for_each_thread() -> None:
     assert cuda.get_current_stream() is stream
 
 
-def test_default_streams_equal_streams_of_their_constructors() -> None:
+def test_default_stream_attributes_equal_streams_of_constructor_flags() -> None:
     null, ptds = cuda.Stream.null, cuda.Stream.ptds
     assert cuda.Stream(True) == cuda.Stream(null=True) == null != ptds == cuda.Stream(ptds=True)
     assert (null.ptr, ptds.ptr, null.device_id) == (0, 2, -1)
@@ -112,7 +112,7 @@ def test_default_streams_equal_streams_of_their_constructors() -> None:
     assert null != cuda.Stream() != cuda.Stream()
 
 
-def test_stream_flags_are_those_of_driver() -> None:
+def test_stream_attributes_report_requested_flags_and_priority() -> None:
     has_priorities = PyGPU.backend_name() != "cpu"
     stream, other = cuda.Stream(non_blocking=True, priority=-1), cuda.Stream(priority=0)
     assert (stream.is_non_blocking, stream.priority, stream.device_id) == (True, -1 if has_priorities else 0, 0)
@@ -254,7 +254,7 @@ def test_end_of_capture_on_other_stream_raises_error() -> None:
     assert not second.is_capturing()
 
 
-def test_default_stream_has_no_state_while_blocking_stream_captures() -> None:
+def test_query_of_default_stream_raises_while_blocking_stream_captures() -> None:
     stream, free = cuda.Stream(), cuda.Stream(non_blocking=True)
     free.begin_capture()
     assert cuda.Stream.null.is_capturing() is False

@@ -42,7 +42,9 @@ def host_for(value_type: str) -> np.ndarray:
         ("C2R", None, None, "PlanNd(shape=(3, 4, 8), fft_type=0x6c, batch=1, order='C')"),
     ],
 )
-def test_plan_describes_transform_and_is_accepted_by_it(value_type: Any, shape: Any, axes: Any, described: str) -> None:
+def test_plan_shows_parameters_and_is_accepted_by_its_transform(
+    value_type: Any, shape: Any, axes: Any, described: str
+) -> None:
     host = host_for(value_type)
     a = cupy.array(host)
     plan = scipy_fft.get_fft_plan(a, shape, axes, value_type)
@@ -59,7 +61,7 @@ def test_plan_describes_transform_and_is_accepted_by_it(value_type: Any, shape: 
     assert cufft.get_current_plan() is None
 
 
-def test_current_plan_is_that_of_the_inner_block_and_of_the_thread() -> None:
+def test_current_plan_is_that_of_innermost_block_in_same_thread() -> None:
     outer, inner = cufft.Plan1d(4, cufft.CUFFT_C2C, 1), cufft.Plan1d(5, cufft.CUFFT_C2C, 1)
     elsewhere = []
     with outer:
@@ -72,7 +74,7 @@ def test_current_plan_is_that_of_the_inner_block_and_of_the_thread() -> None:
     assert elsewhere == [None]
 
 
-def test_plan_of_other_transforms_is_refused() -> None:
+def test_transform_rejects_plan_of_different_transform() -> None:
     a, row = cupy.array(HOST), cupy.array(HOST[0, 0])
     plan = scipy_fft.get_fft_plan(row)
     planes = scipy_fft.get_fft_plan(a, axes=(1, 2))
@@ -100,7 +102,7 @@ def test_plan_of_other_transforms_is_refused() -> None:
         fftpack.fft(row, plan=plan)
 
 
-def test_plan_that_cupy_lacks_is_refused() -> None:
+def test_get_fft_plan_rejects_arguments_that_cupy_rejects() -> None:
     a = cupy.array(HOST)
     for text, arguments in (
         ("Input array a must be contiguous", (a[:, ::2],)),
@@ -160,7 +162,7 @@ def test_plan_of_real_numbers_transforms_into_output_array() -> None:
 
 
 @on_gpus
-def test_created_plan_is_found_by_capture() -> None:
+def test_transform_with_created_plan_can_be_captured() -> None:
     a = cupy.array(HOST[0, :, :3])
     plan, out = scipy_fft.get_fft_plan(a, axes=1), cupy.empty((4, 3), np.complex128)
     stream = PyGPU.Stream()
@@ -207,7 +209,7 @@ def test_plan_cache_information_is_printed(capsys: pytest.CaptureFixture[str]) -
     assert "max size   : " in capsys.readouterr().out
 
 
-def test_settings_warn_or_refuse_as_described() -> None:
+def test_fft_settings_warn_or_reject_values_without_support() -> None:
     with pytest.warns(DeprecationWarning, match="enable_nd_planning is deprecated"):
         assert config.enable_nd_planning is True
     with pytest.warns(DeprecationWarning, match="enable_nd_planning"):
@@ -227,7 +229,7 @@ def test_settings_warn_or_refuse_as_described() -> None:
 
 
 def packed(x: np.ndarray, n: int, axis: int) -> np.ndarray:
-    """Compute FFTPACK's layout of half of a spectrum with NumPy."""
+    """Compute half of a spectrum with NumPy, and store real and imaginary parts in the order of FFTPACK."""
     half = np.moveaxis(np.fft.rfft(x, n, axis), axis, -1)
     parts = np.stack([half.real, half.imag], axis=-1).reshape(*half.shape[:-1], -1)
     return np.moveaxis(np.delete(parts, 1, -1)[..., :n], -1, axis)
@@ -269,7 +271,7 @@ def test_scipys_functions_compute_float16_in_single_precision() -> None:
     np.testing.assert_allclose(scipy_fft.irfft(a).get(), np.fft.irfft(host.astype("f4")), rtol=1e-5, atol=1e-5)
 
 
-def test_overwritten_array_is_result_of_complex_transform() -> None:
+def test_complex_transform_with_overwrite_x_returns_input_array() -> None:
     for function, arguments, wanted in (
         (scipy_fft.fft, (4, 1), np.fft.fft(HOST, axis=1)),
         (scipy_fft.ifftn, (), np.fft.ifftn(HOST)),
@@ -299,7 +301,7 @@ def test_scipys_functions_take_numbers_in_place_of_sequences() -> None:
 
 
 class Dispatchable:
-    """Argument of a call as SciPy's dispatcher gives it to a backend."""
+    """Imitate the object by which SciPy's dispatcher passes an argument of a call to a backend."""
 
     def __init__(self, value: Any, type: type = np.ndarray, coercible: bool = True) -> None:
         self.value, self.type, self.coercible = value, type, coercible

@@ -23,7 +23,7 @@ def difference() -> ElementwiseKernel:
 
 def test_elementwise_kernel_broadcasts_and_allocates_outputs(difference: ElementwiseKernel) -> None:
     x, y = PyGPU.to_gpu(X), PyGPU.to_gpu(Y)
-    for _ in range(2):  # The second call uses the stored launch of the first.
+    for _ in range(2):  # The second call uses the fast launch that the first call stored.
         np.testing.assert_array_equal(difference(x, y).get(), (X - Y) ** 2)
         np.testing.assert_array_equal(difference(x.T, x.T).get(), np.zeros((5, 4)))
         np.testing.assert_array_equal(difference(y, x[::2]).get(), (X[::2] - Y) ** 2)
@@ -47,7 +47,7 @@ def test_elementwise_kernel_converts_scalar_to_type_of_parameter(difference: Ele
 def test_elementwise_kernel_truncates_scalar_for_integer_output(difference: ElementwiseKernel) -> None:
     x = PyGPU.arange(5, dtype=np.int32)
     for _ in range(2):
-        assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]  # The element becomes 2, as by an assignment in NumPy.
+        assert difference(x, 2.75).tolist() == [4, 1, 0, 1, 4]  # 2.75 becomes 2, as by an assignment in NumPy.
     with pytest.raises(TypeError):
         difference(x, 1j)
     for _ in range(2):
@@ -183,7 +183,7 @@ def test_elementwise_kernel_finds_extrema_by_atomics(dtype: type) -> None:
     assert (low.tolist(), high.tolist()) == ([X.min()], [X.max()])
 
 
-def test_elementwise_kernel_uses_loop_texts_and_preamble() -> None:
+def test_elementwise_kernel_runs_loop_prep_after_loop_and_preamble() -> None:
     kernel = ElementwiseKernel(
         "float32 x",
         "float32 y",

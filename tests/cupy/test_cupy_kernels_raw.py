@@ -62,7 +62,7 @@ def test_raw_kernel_launches_with_views_on_streams(module: RawModule) -> None:
     add((1,), (4,), (device[4:], device, out, 3), stream=stream)
     stream.synchronize()
     np.testing.assert_array_equal(out.get()[:4], [4, 6, 8, 6])
-    # A kernel receives only the address of an array, for any element type and strides.
+    # A raw kernel receives only the address of an array, so PyGPU accepts any dtype and strides.
     add((1,), (4,), (device[::2], device.view(np.int32), out, np.int64(4)))
     np.testing.assert_array_equal(out.get()[:4], [0, 2, 4, 6])
 
@@ -147,7 +147,7 @@ def test_raw_module_finds_template_instances(module: RawModule) -> None:
 
 
 class StandIn:
-    """Define an object with the attributes of CuPy's memory or pointer."""
+    """Imitate an object of CuPy's classes for memory and for pointers by its attributes."""
 
     def __init__(self, ptr: int | StandIn, size: int, owner: object = None, device_id: int = -1) -> None:
         self.mem, self.ptr = ptr, getattr(ptr, "ptr", ptr)
@@ -183,7 +183,7 @@ def test_raw_module_loads_compiled_images(tmp_path: Path, add: RawKernel) -> Non
     )
     kernel = RawModule(path=str(path)).get_function("add")
     x = PyGPU.zeros(1, np.int32)
-    # The parameter's type is unknown for an image, so the size of the value decides.
+    # A compiled image does not contain the types of parameters, so the size of the value decides.
     kernel((1,), (1,), (x, 3, np.float32(2.5)))
     assert x.tolist() == [5]
     with pytest.raises(PyGPU.CudaError, match="CUDA_ERROR_FILE_NOT_FOUND"):

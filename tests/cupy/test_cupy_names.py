@@ -74,7 +74,7 @@ def test_missing_name_raises_attribute_error_with_replacement() -> None:
         cupy.zeross  # noqa: B018
 
 
-def test_classes_are_those_of_pygpu_and_dtypes_those_of_numpy() -> None:
+def test_cupy_shares_classes_with_pygpu_and_dtypes_with_numpy() -> None:
     assert cupy.ndarray is PyGPU.GPUArray
     assert isinstance(cupy.add, cupy.ufunc)
     assert cupy.__version__ == "14.1.0"
@@ -260,7 +260,7 @@ def test_vectorize_calls_function_once_with_whole_arrays() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_aligned_dtype_has_alignment_of_cuda() -> None:
+def test_make_aligned_dtype_aligns_fields_like_cuda_cxx() -> None:
     aligned = cupy.make_aligned_dtype
     for fields, itemsize, offsets in (
         ("?,c8", 16, (0, 8)),

@@ -63,7 +63,7 @@ def test_errstate_settings_apply_within_with_block() -> None:
         cupyx.seterr(linalg="warn")
 
 
-def test_allow_synchronize_warns_that_it_detects_nothing() -> None:
+def test_allow_synchronize_warns_and_detects_no_synchronization() -> None:
     with cupyx.allow_synchronize(True):
         pass
     with pytest.warns(UserWarning, match="PyGPU does not detect"), cupyx.allow_synchronize(False):
@@ -139,7 +139,7 @@ def test_cupyx_scipy_modules_have_functions_of_pygpu() -> None:
     assert cupyx.scipy.special.expit is PyGPU.special.expit
 
 
-def test_dtype_loops_run_test_for_each_dtype_and_report_failing_one() -> None:
+def test_dtype_loops_run_test_for_each_dtype_and_name_failing_dtype() -> None:
     seen = []
 
     @testing.for_all_dtypes(no_complex=True)
@@ -184,7 +184,7 @@ def test_numpy_cupy_comparison_finds_different_values_dtypes_errors() -> None:
         testing.numpy_cupy_equal()(lambda xp: 4 if xp is np else 3)()
 
 
-def test_results_of_negative_values_as_unsigned_are_not_compared() -> None:
+def test_comparison_ignores_negative_values_converted_to_unsigned() -> None:
     @testing.numpy_cupy_array_equal()
     def cast(xp, source, target):
         values = xp.array([1, 255 if source is np.uint8 else -1], source).astype(target)

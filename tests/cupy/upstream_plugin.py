@@ -88,11 +88,11 @@ def load_helper(name: str) -> None:
 
 
 def nothing(*_: Any) -> None:
-    """Do nothing, in place of the setter of an accelerator that PyGPU lacks."""
+    """Do nothing, in place of CuPy's functions that select accelerators; PyGPU has no accelerators."""
 
 
 def private_function(*_: Any, **__: Any) -> Any:
-    """Return a function that raises an error, for private functions of CuPy that are called during collection."""
+    """Return a function that raises an error, as the result of private functions that tests call at collection."""
 
     def call(*_: Any, **__: Any) -> None:
         raise AttributeError(f"{PRIVATE} a function of a private module")
@@ -106,7 +106,7 @@ def benchmark_result(name: str, times: Any, devices: tuple[int, ...]) -> Benchma
 
 
 def run_compiler(command: list[str], *_: Any) -> str:
-    """Return CUDA's version as `nvcc` prints its own; a file of tests reads it when it is collected."""
+    """Return CUDA's version in the form that `nvcc --version` prints, because a test file reads it at collection."""
     if "--version" not in command:
         raise AttributeError(f"{PRIVATE} cupy.cuda.compiler._run_cc")
     major, rest = divmod(cupy.cuda.runtime.runtimeGetVersion(), 1000)
@@ -114,7 +114,7 @@ def run_compiler(command: list[str], *_: Any) -> str:
 
 
 class KernelCache:
-    """Class in place of CuPy's private cache of kernels, of which tests set the folder."""
+    """Stand-in for CuPy's private cache of kernels, whose folder tests set."""
 
     def __init__(self, _folder: str) -> None:
         if type(self) is not KernelCache:
@@ -137,17 +137,17 @@ def no_names(*_: Any) -> list[Any]:
 
 
 def along_each_axis() -> None:
-    """Stand for CuPy's private function that transforms one axis after the other; tests compare its identity."""
+    """Stand in for CuPy's private function that transforms one axis after the other; tests only compare by `is`."""
 
 
 def along_all_axes() -> None:
-    """Stand for CuPy's private function that transforms all axes by one plan; tests compare its identity."""
+    """Stand in for CuPy's private function that transforms all axes by one plan; tests only compare by `is`."""
 
 
 def default_fft_function(
     a: Any, s: Any = None, axes: Any = None, plan: Any = None, value_type: str = "C2C"
 ) -> Callable[[], None]:
-    """Return the function that CuPy would use by default; tests create plans where it is that of all axes."""
+    """Return the stand-in of the function that CuPy would use; tests create a plan only for `along_all_axes`."""
     is_fortran_real = a.flags.f_contiguous and value_type != "C2C"
     if plan is not None or a.ndim == 1 or is_fortran_real or not cupy.fft.config._enable_nd_planning.get():
         return along_each_axis
@@ -237,7 +237,7 @@ def pytest_runtest_teardown() -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Append the outcome of a test, with its error message, to the result file that the runner reads."""
+    """Append the outcome and the error message of a test to the result file that run_upstream.py reads."""
     if report.when != "call" and report.outcome == "passed":
         return
     crash = getattr(report.longrepr, "reprcrash", None)

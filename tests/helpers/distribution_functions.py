@@ -12,7 +12,7 @@ Density = Callable[[np.ndarray], np.ndarray]
 
 
 def assert_distributed(values: np.ndarray, cumulative: Density) -> None:
-    """Check the Kolmogorov distance of drawn numbers.
+    """Check the Kolmogorov distance between drawn numbers and their distribution.
 
     By Massart's bound, one seed in ten million exceeds 2.9 / sqrt(n).
     """

@@ -75,7 +75,7 @@ class DLPackExchangeAPI(ctypes.Structure):
 
 TABLE = b"dlpack_exchange_api"
 # PYFUNCTYPE calls a function with the GIL held, and raises its Python exception afterwards.
-# This corresponds to a C caller that holds the GIL.
+# A call through such a function corresponds to a call from C code that holds the GIL.
 FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
 WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
@@ -179,7 +179,7 @@ def managed_of(capsule: object) -> DLManagedTensor | DLManagedTensorVersioned:
 
 
 def consume(capsule: object) -> int:
-    """Consume a capsule and return the address of its tensor; the caller must call the deleter."""
+    """Consume a capsule and return the address of the capsule's tensor; the caller must call the tensor's deleter."""
     name = capsule_name(capsule)
     pointer = capsule_pointer(capsule, name)
     assert set_capsule_name(capsule, _NAMES[b"used_" + name]) == 0
@@ -213,7 +213,7 @@ def exported(array: object) -> int:
 class Exported:
     """Own a tensor that DLPack's C exchange table exported.
 
-    Like a consumer in C, it calls the deleter when it is dropped.
+    Like a consumer in C, the object calls the tensor's deleter when the object is dropped.
     """
 
     def __init__(self, array: object) -> None:
@@ -224,7 +224,7 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that DLPack's C exchange table lends; it is invalid after the array is freed."""
+    """Return a tensor that DLPack's C exchange table lends; the tensor is invalid after the array is freed."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out

@@ -31,7 +31,7 @@ from fusion_support import state_machine
 def soak(
     operations: int, seed: int, fragments: int = state_machine.MOST_FRAGMENTS, *, shown: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Run random programs and return a report, which has the first failure under `"failure"`, or None."""
+    """Run random programs and return a report; `report["failure"]` describes the first failure, or is None."""
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)

@@ -98,7 +98,7 @@ class Thread:
             if rule.first_use == PROGRAM:
                 baton.library.finish(baton)
             baton.holder = ways[way](before, baton, self.choices)
-        # A chain of holders is known to the owner only if each holder has told its producer.
+        # The memory's owner receives the stream only if each library passes it to the previous library.
         baton.is_stream_known &= rule.end != PROGRAM
         baton.library, baton.stream = target, stream
         if self.choices.random() < 0.6:
@@ -141,7 +141,7 @@ class Thread:
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
-        """Drop an earlier holder, in this thread or on a thread that Python did not create."""
+        """Drop one of the earlier holders of a baton, in this thread or on a thread that Python did not create."""
         if not baton.kept:
             return
         holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
@@ -162,7 +162,7 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """Drop a baton while work on it may be active, if the owner of its memory is informed of the stream."""
+        """Drop a baton. Work on the memory may still be active if the owner of the memory has its stream."""
         self.batons.remove(baton)
         if not baton.is_stream_known or baton.is_of_jax:
             with baton.library.working(baton):
@@ -172,7 +172,7 @@ class Thread:
 
 @contextlib.contextmanager
 def stream_of(library: Library, stream: Any) -> Iterator[None]:
-    """Make `stream` PyGPU's current stream if PyGPU is the importer, so that it can use the array on this stream."""
+    """If PyGPU is the importer, make `stream` current in a `with` block, because the import makes this stream wait."""
     with stream if isinstance(library, Own) and stream is not None else contextlib.nullcontext():
         yield
 
@@ -185,7 +185,8 @@ class Run:
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
-        # The most recent writes, by value and history, which show the origin of a wrong value.
+        # The most recent writes: each value, and the history of the baton at that time.
+        # After a mismatch, these writes show where the wrong value comes from.
         self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":
@@ -298,7 +299,7 @@ def main() -> int:
         report = hand_over(arguments.operations, arguments.seed, arguments.threads, arguments.peers)
         print(json.dumps(report))
         return bool(report["failures"])
-    hostile_peer.library()  # The extension is built here once, before all processes need it.
+    hostile_peer.library()  # builds the C extension, which otherwise each of the processes would build
     reports = in_processes(arguments)
     failures = [failure for report in reports for failure in report["failures"]]
     counts: Counter[str] = sum((Counter(report["counts"]) for report in reports), Counter())

@@ -402,7 +402,7 @@ def test_compiler_warning_becomes_python_warning() -> None:
             PyGPU.Kernel("//!k k\n__global__ void k(); // odd", "k")
 
 
-def test_kernel_attributes_are_those_of_driver() -> None:
+def test_kernel_attributes_equal_values_of_driver() -> None:
     kernel = kernel_of("", "")
     known = (kernel.shared_size_bytes, kernel.const_size_bytes, kernel.local_size_bytes, kernel.num_regs)
     assert known == (16, 102, 103, 104)

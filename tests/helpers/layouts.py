@@ -11,7 +11,9 @@ import numpy as np
 import PyGPU
 
 SHAPE = (6, 8)
-# A layout consists of two functions: the first returns the values to store, the second the view of the stored values.
+# A layout consists of two functions.
+# The first converts given values to the array that is stored in memory.
+# The second returns the view of the stored array whose elements are the given values.
 Lying = tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any, Any], Any]]
 LAYOUTS: dict[str, Lying] = {
     "C": (lambda values: values.copy("C"), lambda _, a: a),
@@ -26,7 +28,7 @@ LAYOUTS: dict[str, Lying] = {
 }
 APART = ["sliced", "reversed", "transposed", "broadcast", "odd offset"]
 
-# One kernel computes all operands of a group. A simulated GPU compiles each kernel, so groups save time.
+# The layouts of a group share one kernel, so a simulated GPU compiles one kernel for each group instead of each layout.
 SINGLES = [[(one,) for one in group] for group in (["C", "F"], APART, ["0-d", "empty"])]
 PAIRS = [
     [("C", "C"), ("F", "F")],
@@ -43,7 +45,7 @@ GROUPS = {1: SINGLES, 2: PAIRS}
 
 
 def lie(layout: str, values: np.ndarray) -> tuple[np.ndarray, PyGPU.GPUArray]:
-    """Store values in a layout, both on the host and on the device, and return both arrays."""
+    """Store values in a layout on the host and on the device, and return the host array and the device array."""
     put, view = LAYOUTS[layout]
     base = put(values)
     return np.asarray(view(np, base)), view(PyGPU, PyGPU.to_gpu(base))

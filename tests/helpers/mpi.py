@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-# For each vendor: the text by which the version output of its library or launcher is recognized.
+# Maps a text in the version output of a library or launcher to the vendor.
 # Several MPI libraries use the launcher Hydra.
 KINDS = {
     "Open MPI": "Open MPI",
@@ -46,11 +46,11 @@ def output(*command: str) -> str:
 def library() -> str:
     """Return the vendor of mpi4py's MPI.
 
-    A separate process queries it, because this process must not initialize MPI.
+    A separate process queries the library, because this process must not initialize MPI.
     """
     said = output(sys.executable, "-c", LIBRARY)
     kind = kind_of(said)
-    # A traceback may contain the name of a vendor too, so it is excluded.
+    # If the program failed, its traceback may contain the name of a vendor, for example in a path.
     return kind if "Traceback" not in said else f"unknown: {(said.strip().splitlines() or ['no answer'])[-1]}"
 
 

@@ -65,7 +65,7 @@ class RustSource:
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
-        """Yield modules in other files that are declared inside one of the spans, and so depend on its condition."""
+        """Yield the modules in other files that a span declares, so that the span's condition applies to them too."""
         for match in _FILE_MODULE.finditer(self.code):
             if _inside(match.start(), spans):
                 yield (*self.module, match[1])
@@ -169,7 +169,7 @@ def _closing(code: str, opening: int) -> int:
 
 
 def _item_end(code: str, start: int) -> int:
-    """Return the end of the item, statement or field that follows an attribute: its `;`, `,` or closing brace."""
+    """Return the end of the item, statement or field after an attribute: the `;`, `,` or closing brace."""
     ends = ";}" if _ITEM.match(code, start) else ";,}"
     position = start
     while position < len(code):

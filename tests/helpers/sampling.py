@@ -31,7 +31,7 @@ STEP = 3
 
 
 def sample(cases: Sequence[Case]) -> set[int]:
-    """Return the positions of a small set of cases that contains each value of each parameter."""
+    """Return the positions of few cases that together contain each value of each parameter."""
     left = [{(name, repr(value)) for name, value in case.items()} for case in cases]
     chosen: set[int] = set()
     while any(left):

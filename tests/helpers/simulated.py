@@ -73,7 +73,7 @@ class Driver:
             assert self.call("cuMemcpyDtoHAsync_v2", target, source, count, stream) == 0
 
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
-        """Make a later call of an exported function return an error code. The nth call from now on is affected."""
+        """Make the nth call from now on of an exported driver function return an error code."""
         if self.library.sim_fault(name.encode(), nth, code, times) != 0:
             raise ValueError(f"no fault can be planted: {name=}, {nth=}, {code=}, {times=}")
 
@@ -118,16 +118,16 @@ class Driver:
         return self.library.sim_call_count(name.encode())
 
     def transferred(self) -> tuple[int, int]:
-        """Return the bytes that copies have moved from the host to devices, and from devices to the host."""
+        """Return the bytes that copies have moved from the host to devices, and the bytes of the opposite direction."""
         return self.library.sim_transferred(0), self.library.sim_transferred(1)
 
     def reset_state(self) -> None:
-        """Clear faults, delays, limits and failed contexts. Without this call, only a new process would clear them."""
+        """Clear faults, delays, limits and failed contexts, which otherwise stay for the rest of the process."""
         self.library.sim_reset_state()
 
     def _json(self, name: str) -> Any:
         function = getattr(self.library, name)
-        # Other threads may extend the text between two calls, so its length is queried again.
+        # Other threads may extend the report between two calls, so the length of the report is queried again.
         length = 0
         while True:
             buffer = ctypes.create_string_buffer(length + 1)
@@ -158,7 +158,7 @@ def _loaded(name: str) -> Driver | None:
 
 def driver() -> Driver | None:
     """Return the process's simulated driver, or None if PyGPU has opened no driver or a real one."""
-    # Querying PyGPU's configuration opens both drivers; the default driver is the first one.
+    # A query of PyGPU's configuration may open both drivers. The first driver is the driver of the default backend.
     names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
     found = [loaded for loaded in map(_loaded, names) if loaded is not None]
     if not found:
@@ -184,7 +184,8 @@ def delayed(most: int) -> Iterator[None]:
 def compile_together(calls: Iterable[Callable[[], object]]) -> int:
     """Compile the kernels of the calls in few compilation units, if a simulated compiler caches its images.
 
-    Each call is made once, and stops at its first missing kernel. The result is the number of compiled kernels.
+    Each function in `calls` is called once, and the call ends at its first missing kernel. The function returns the
+    number of compiled kernels.
     """
     import PyGPU
 

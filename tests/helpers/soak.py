@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import soak_operations.arithmetic  # Importing the module registers the operations.
+import soak_operations.arithmetic  # The import of such a Python module registers its operations.
 import soak_operations.arrays
 import soak_operations.axes
 import soak_operations.sharing
@@ -41,10 +41,10 @@ MOST_LIVE = 64
 MOST_KEPT = 16
 LAST_OPERATIONS = 40
 # Number of bytes by which a process may grow during a long run.
-# Reasons for growth are fragmentation of the heap, and pages that were used once.
+# Without a leak, a process grows by fragmentation of the heap, and because pages that were used once stay allocated.
 GROWTH = 48 << 20
-# Bytes of the heap that caches may use when all arrays are destroyed.
-# The check is omitted if the driver is in the same process, because its heap use is unknown.
+# Bytes of the C heap that PyGPU's caches may use after all arrays are destroyed.
+# A simulated driver uses the same heap by an unknown amount, so the soak does not check the limit then.
 CACHES = 8 << 20
 
 
@@ -57,7 +57,7 @@ class Family:
     """Describe a set of arrays that share memory.
 
     `lent` means that a second array or another library also uses the memory, through a protocol such as DLPack. PyGPU
-    cannot track these uses.
+    cannot track the uses by the other array or library.
     """
 
     lent: bool = False
@@ -100,10 +100,10 @@ class Soak:
         self._names = list(OPERATIONS)
         self._weights = np.cumsum([weight for weight, _ in OPERATIONS.values()]).tolist()
 
-    # The operations call the following methods.
+    # The operations of `soak_operations` call the following methods.
 
     def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
-        """Add an array to the live arrays; if these are too many, drop another one."""
+        """Add an array to the live arrays; if there are too many live arrays, drop another array."""
         if len(self.live) >= MOST_LIVE:
             self.drop()
         self._next += 1
@@ -120,7 +120,7 @@ class Soak:
         self.live.pop()
 
     def keep(self, values: np.ndarray) -> None:
-        """Keep a result of `get`, to check later that changes of the array have not affected it."""
+        """Keep a result of `get`, to check later that changes of the array have not changed the result."""
         self.kept.append((values, values.tobytes()))
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
@@ -162,7 +162,7 @@ class Soak:
     # The checks
 
     def check_layout(self, held: Held) -> None:
-        """Check the strides of all axes with more than one element, because later views depend on them."""
+        """Compare the strides of an array and its NumPy counterpart, because later views depend on the strides."""
         twin, array = held.twin, held.array
         long = [axis for axis, length in enumerate(twin.shape) if length != 1] if twin.size else []
         ours, numpys = ([strides[axis] for axis in long] for strides in (array.strides, twin.strides))
@@ -191,7 +191,7 @@ class Soak:
     # The run
 
     def step(self) -> None:
-        """Perform one operation. Then check an array: the one that the operation modified, or any other."""
+        """Perform one random operation. Then check the array that the operation modified, or else a random array."""
         while True:
             (name,) = self.choices.choices(self._names, cum_weights=self._weights)
             self._last.append((name,))
@@ -259,7 +259,7 @@ def heap_bytes() -> int:
         return 0
     ask.restype = _Mallinfo
     told = ask()
-    return told.field4 + told.field7  # The sum of the bytes in mapped blocks and in all other blocks.
+    return told.field4 + told.field7  # mallinfo2: bytes of blocks that are mapped separately, and of all other blocks
 
 
 def simulated_driver() -> ctypes.CDLL | None:
@@ -393,7 +393,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()
     seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    _core._set_strict(False)  # NumPy must read host memory in place here, whatever PYGPU_STRICT is.
+    _core._set_strict(False)  # `asarray` must not copy host memory, as it would with PYGPU_STRICT.
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)

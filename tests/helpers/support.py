@@ -46,7 +46,7 @@ Case = TypeVar("Case")
 
 
 def at_once(threads: int, work: Callable[[int], object]) -> None:
-    """Call `work` in several threads at the same time, with each thread's number, and raise their exceptions."""
+    """Call `work(number)` in several threads at the same time, numbered from 0, and raise the threads' exceptions."""
     begin = threading.Barrier(threads)
 
     def run(number: int) -> None:
@@ -59,7 +59,7 @@ def at_once(threads: int, work: Callable[[int], object]) -> None:
 
 
 def on_cpu() -> bool:
-    """Return whether the attribute `ptr` of an array is an address that the host may read."""
+    """Return whether PyGPU computes on the CPU, so that the host may read at an array's attribute `ptr`."""
     return PyGPU.backend_name() == "cpu"
 
 
@@ -70,13 +70,13 @@ def examples(count: int) -> settings:
 
 
 def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
-    """Return all cases, or only `few` of them on a simulated GPU, which needs a third of a second per kernel."""
+    """Return all cases, or the cases `few` on a simulated GPU, which needs a third of a second to compile a kernel."""
     PyGPU.config()
     return cases if on_cpu() or simulated.driver() is None else few
 
 
 def told(cases: Iterable[Case]) -> Iterator[Case]:
-    """Yield the cases and print each one, so that the last printed case is the failed one."""
+    """Yield each case after printing it, so that the last printed case is the case that failed."""
     for case in cases:
         print(repr(case)[:200])
         yield case

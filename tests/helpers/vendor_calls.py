@@ -9,13 +9,13 @@ BACKEND = Path(__file__).parents[2] / "src" / "backend"
 
 
 def own(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that only one vendor has or that differ between vendors: all, or one group of the list."""
+    """Return the functions that PyGPU lists for one vendor alone, because the other lacks them or differs."""
     text = (BACKEND / vendor / "sys.rs").read_text()
     return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text if group is None else _group(text, group), re.MULTILINE)
 
 
 def shared(vendor: str, group: str | None = None) -> list[str]:
-    """Return the functions that both vendors have, by one vendor's names: all, or one group of the list."""
+    """Return the functions that PyGPU lists for both vendors, by the names of one vendor, or one group of them."""
     text = (BACKEND / "vendor" / "symbols.rs").read_text()
     names = re.findall(r"= (cu\w+), (hip\w+);", text if group is None else _group(text, group))
     return [pair[("cuda", "hip").index(vendor)] for pair in names]
@@ -27,7 +27,7 @@ def _group(text: str, group: str) -> str:
 
 
 def required(vendor: str) -> list[str]:
-    """Return the functions without which PyGPU rejects a library."""
+    """Return the functions that a vendor's library must have: PyGPU rejects a library without them."""
     return own(vendor, "required") + shared(vendor, "required")
 
 

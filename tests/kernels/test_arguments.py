@@ -221,7 +221,9 @@ def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module
             with stream:
                 module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
             counts.append(driver.call_count(name) - before)
-    # Only the first launches wait, for the stream on which the arrays were created. Later launches must not wait.
+    # The first launch on each stream waits for the stream on which the arrays were created.
+    # Launches 2 and 3 only read a read-only array and must not wait.
+    # Launch 5 must wait, because its writable array may be written.
     assert counts[2:4] == [0, 0]
     assert counts[5] > 0
     assert (outs[1].get() == 6).all()

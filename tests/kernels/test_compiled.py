@@ -64,7 +64,7 @@ def test_occupancy_is_blocks_per_multiprocessor_and_fraction_of_warps(module: Py
     blocks, fraction = kernel.occupancy(1024)
     assert blocks == kernel.active_blocks(1024) >= 1
     assert 0 < fraction <= 1
-    few = kernel.occupancy((4, 2))  # Occupancy counts whole warps, even if a block has fewer threads.
+    few = kernel.occupancy((4, 2))  # Eight threads count as a whole warp.
     assert few.fraction / few.blocks == pytest.approx(fraction / blocks * warp / 1024)
     assert kernel.occupancy(kernel.suggested_block).fraction > 0
     assert kernel.suggested_block == kernel.suggested_shape()[1]
@@ -86,7 +86,7 @@ def test_template_instances_are_compiled_on_request_and_once(module: PyGPU.Modul
         module["add<Absent, 4>"]
 
 
-def test_kernel_of_template_alone_is_used_by_its_instances() -> None:
+def test_template_kernel_runs_instances_and_rejects_direct_use() -> None:
     source = "template <typename T, int N = 2> __global__ void raise(T *x) { x[threadIdx.x] += N; }"
     for kernel in (PyGPU.Kernel(source), PyGPU.Kernel(source, "raise")):
         assert run(kernel["raise<float, 4>"]) == [4, 4, 4]
@@ -181,7 +181,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
         PyGPU.Module.from_bytes(np.frombuffer(module.image, np.uint8)),
     ):
         assert run(loaded["one"]) == [1, 1, 1]
-        if PyGPU.backend_name() != "hip":  # The simulated HIP compiler produces libraries of the host as images.
+        if PyGPU.backend_name() != "hip":  # An image of the simulated HIP is a host library without a kernel list.
             assert "one" in " ".join(loaded.names)
             assert all(loaded[name].name == name for name in loaded.names)
     with pytest.raises(FileNotFoundError):

@@ -412,7 +412,7 @@ def test_elementwise_kernel_compile_error_is_reported() -> None:
         kernel(PyGPU.zeros(3, np.float32))
 
 
-def test_compile_error_in_duplicated_source_is_reported_once() -> None:
+def test_compile_error_of_user_expression_is_reported_only_once() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = undeclared_name")
     with pytest.raises(PyGPU.CompileError) as raised:
         kernel(PyGPU.zeros(70, np.float32))

@@ -82,7 +82,7 @@ FAULTS = [
     ("calls", ILLEGAL_ADDRESS, "at address 0x12345000, where there is no memory"),
     ("beyond_dynamic", ILLEGAL_ADDRESS, "beyond the dynamic shared memory, of which the launch gave 64 bytes"),
 ]
-if os.uname().machine == "x86_64":  # Only x86 processors raise this fault.
+if os.uname().machine == "x86_64":  # Other processors raise no fault for a division by zero.
     FAULTS.append(("divides", FAILURE, "integer division by zero"))
 
 IN_A_CHILD = """
@@ -121,7 +121,7 @@ def test_fault_raises_error_naming_kernel_block_and_thread(
     module: PyGPU.Module, name: str, code: int, text: str
 ) -> None:
     kernel, good = module.get_function(name), module.get_function("good")
-    for _ in range(2):  # The second fault must have the same effect as the first one.
+    for _ in range(2):  # A second fault in the same process must raise the same error.
         with pytest.raises(PyGPU.CudaError) as raised:
             kernel[2, 32, None, 64](0 if name == "null" else out())
         assert raised.value.code == code
@@ -227,7 +227,7 @@ def test_overrun_by_kernel_is_reported_once(module: PyGPU.Module) -> None:
     kernel = module.get_function("first")
     array, other = PyGPU.zeros((3, 5), np.int32), PyGPU.zeros(3, np.int32)
     kernel[1, 32](array, np.int32(15), other)
-    # These offsets are within the red zone. The memory behind the red zone belongs to the heap.
+    # These offsets are in the red zone. A larger offset would damage the heap behind the red zone.
     for beyond in (1, 3, 8):
         with pytest.raises(PyGPU.CudaError) as raised:
             kernel[1, 32](array, np.int32(15 + beyond), other)
@@ -240,7 +240,7 @@ def test_overrun_by_kernel_is_reported_once(module: PyGPU.Module) -> None:
 def test_views_and_manual_blocks_have_red_zone_of_their_block(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array = PyGPU.zeros(8, np.int32)
-    # These accesses are beyond the view but inside its block, so they are no overruns.
+    # The kernel writes beyond the end of the view but inside the memory block of the view, which is no overrun.
     kernel[1, 32](array[:4], np.int32(8), unused)
     with pytest.raises(PyGPU.CudaError, match="of the 32 bytes of argument 1, an array of shape"):
         kernel[1, 32](array[4:], np.int32(5), unused)

@@ -23,8 +23,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# The CPU's compiler reports the files that it read.
-# For CUDA and HIP the same code determines the included files, so the tests need only one of both.
+# On the CPU backend, the compiler reports the included files.
+# For CUDA and HIP, PyGPU finds the included files by one code path, so simulated HIP omits the tests.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
@@ -123,7 +123,7 @@ def test_header_added_earlier_on_include_path_is_detected(tmp_path: Path) -> Non
 
 def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
     write(tmp_path / "v.h", 11)
-    time.sleep(0.1)  # The cache does not trust a file that may have been written after the compiler started.
+    time.sleep(0.1)  # The cache does not trust a header that may be newer than the compiler's start.
     source = f'#include "{tmp_path}/v.h"' + KERNEL
     for folder in ("one", "two"):
         cache = tmp_path / folder
@@ -162,7 +162,10 @@ def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
 
 
 def planted(tmp_path: Path, plant: Callable[[Path], None]) -> tuple[int, Path]:
-    """Replace the kernel's file in a new copy of the cache folder; return the kernel's value and the file's path."""
+    """Copy the cache folder, and let `plant` replace the kernel's file in the copy.
+
+    Return the value that the kernel then computes, and the path of the file.
+    """
     source, cache = "#define VALUE 7" + KERNEL, tmp_path / "cache"
     shutil.copytree(good_folder(source), cache)
     [path] = entries(cache)
@@ -215,12 +218,12 @@ def open_to_others(path: Path) -> None:
 def test_cache_trusts_only_complete_regular_files(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # The cache must have replaced the planted file by a valid private file, unless a directory has the file's name.
+    # The cache must have replaced the planted object by a private regular file. It cannot replace a directory.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 
 def with_image(path: Path, change: Callable[[bytes], bytes]) -> None:
-    """Replace the image in a cache file, and store the matching checksum."""
+    """Replace the module image in a cache file, and update the file's checksum, so that only a load can fail."""
     payload = path.read_bytes()[40:]
     key_end = 8 + int.from_bytes(payload[:8], "little")
     image_end = key_end + 8 + int.from_bytes(payload[key_end : key_end + 8], "little")

@@ -14,8 +14,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# Macro names that programs define.
-# Names that kernels reserve for user code (`i`, `n`, `tid`, `a` and `b`) are not among them.
+# Names of macros that a user's program may define.
+# The list lacks the names `i`, `n`, `tid`, `a` and `b`, which have a meaning in the user's expressions.
 NAMES = ["N", "T", "E", "S", "size", "count", "first", "part", "k", "tile"]
 
 pytestmark = needs_kernels

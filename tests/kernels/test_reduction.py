@@ -16,7 +16,8 @@ pytestmark = needs_kernels
 DOT = ReductionKernel(np.int64, 0, "a + b", "(long long)x[i] * y[i]", "const int *x, const int *y", "dot")
 SUM = ReductionKernel(np.float32, "0", "a + b")
 MINMAX = np.dtype([("lowest", np.float32), ("highest", np.float32)])
-# The source defines the type as users of PyCUDA do, with the functions that PyCUDA's own kernels need.
+# C++ source of the type `reduction_minmax`, as a user of PyCUDA writes it.
+# PyCUDA's own reduction kernels call these constructors and the assignment from volatile objects.
 MINMAX_SOURCE = """
 struct reduction_minmax {
     float lowest, highest;

@@ -105,7 +105,7 @@ def test_scan_runs_after_earlier_work_on_array_on_any_stream() -> None:
     np.testing.assert_array_equal(x.get(), expected)
 
 
-def test_array_of_other_dtype_is_converted_and_keeps_its_dtype() -> None:
+def test_scan_converts_values_of_other_dtype_and_keeps_input_array() -> None:
     host = np.array([1.5, 2.25, -3, 4])
     for dtype in ("f4", "u1", "i8"):
         values = host.astype(dtype) if dtype != "u1" else np.array([1, 2, 3, 4], dtype)

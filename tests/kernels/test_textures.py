@@ -72,7 +72,7 @@ def unrest() -> Iterator[None]:
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:
-    """Convert integers to floats as a texture does that is read as floats."""
+    """Convert integers to floats in the way of a texture with the read mode "normalized_float"."""
     if values.dtype.kind == "f":
         return values.astype("float64")
     most = np.iinfo(values.dtype).max
@@ -82,7 +82,7 @@ def as_floats(values: np.ndarray) -> np.ndarray:
 def along(
     at: np.ndarray, length: int, mode: str, linear: bool, normalized: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the elements that contribute along an axis, with their weights; the index -1 means the border."""
+    """Return the indices of the elements that contribute along an axis, and their weights; -1 means the border."""
     x = at.astype("float64")
     if mode in ("wrap", "mirror") and not normalized:
         mode = "clamp"
@@ -159,14 +159,16 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
             normalized_coords=normalized,
             border_color=border,
         )
-        # Multiples of 1/64 are exact, and so are the weights. No sampling point is at an edge between elements.
+        # The coordinates are odd multiples of 1/128, so that coordinates and weights are exact.
+        # No sampling point is at an edge between two elements.
         span = 2 if normalized else max(shape) + 3
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # The product of a normalized coordinate and a length is rounded before the weight is computed.
-        # The hardware rounds intermediate values too.
+        # A texture rounds the product of a normalized coordinate and a length before it computes the weights.
+        # Hardware rounds other intermediate values too.
+        # With normalized coordinates or on hardware, the comparison therefore allows a greater error.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)

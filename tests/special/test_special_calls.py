@@ -42,7 +42,7 @@ def test_special_promotes_operands_of_different_types() -> None:
     assert PyGPU.special.beta(single, PyGPU.ones(2)).dtype == np.float64
 
 
-def test_special_function_writes_masked_elements_into_out() -> None:
+def test_special_function_with_where_writes_only_selected_elements() -> None:
     out = PyGPU.zeros(12, "float32")
     mask = PyGPU.to_gpu(np.arange(12) % 2 == 0)
     assert PyGPU.special.ndtr(PyGPU.to_gpu(X), out=out, where=mask) is out
@@ -167,7 +167,7 @@ def test_logsumexp_of_complex_numbers_has_principal_angle_and_real_magnitude() -
     np.testing.assert_allclose(sign.get(), sums / np.abs(sums), rtol=1e-13)
 
 
-def test_logsumexp_of_extreme_numbers_and_empty_array() -> None:
+def test_logsumexp_of_infinities_nan_and_no_elements_is_limit_value() -> None:
     a = PyGPU.to_gpu([[-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]])
     np.testing.assert_array_equal(PyGPU.special.logsumexp(a, axis=1).get(), [-np.inf, np.inf, np.nan])
     assert PyGPU.special.logsumexp(PyGPU.zeros((0, 2)), axis=0).tolist() == [-np.inf, -np.inf]
@@ -255,12 +255,12 @@ def test_confluent_function_satisfies_transformation_where_series_cancel() -> No
     a, b, x = (PyGPU.to_gpu(np.array(one)) for one in ([-20.5, 0.3, 35.0], [1.5, 4.2, 2.5], [30.0, 400.0, -25.0]))
     left, right = PyGPU.special.hyp1f1(a, b, x), PyGPU.exp(x) * PyGPU.special.hyp1f1(b - a, b, -x)
     np.testing.assert_allclose(left.get(), right.get(), rtol=1e-12)
-    # Two operands for which no series has a significant digit: NaN rather than a wrong value.
+    # For these operands no series gives a significant digit, so the result is NaN rather than a wrong value.
     hopeless = PyGPU.special.hyp1f1(PyGPU.to_gpu([-49.88991315751503]), 795.9205641960981, 532.2028053704885)
     assert math.isnan(hopeless.item())
 
 
-# Values of mpmath where the algorithms of Cephes fail: large orders, heavy tails.
+# Function, operands, and mpmath's value, where the algorithms of Cephes fail: at large orders and in heavy tails.
 EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
     ("stdtrit", (0.01, 0.265625), -1.4820017408364219e26),
     ("stdtrit", (0.0625, 0.734375), 3182.755442649455),
@@ -284,7 +284,8 @@ EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
 def test_special_function_is_accurate_at_extreme_parameters(name: str) -> None:
     operands, exact = zip(*(row[1:] for row in EXTREMES if row[0] == name), strict=True)
     columns = [PyGPU.to_gpu(np.array(column)) for column in zip(*operands, strict=True)]
-    # With `where` the kernel computes on the CPU too, and not SciPy, whose quantiles end at 1e153.
+    # The argument `where` makes the kernel compute on the CPU backend, which otherwise may call SciPy.
+    # SciPy's quantiles end at 1e153.
     mask, out = PyGPU.ones(len(exact), bool), PyGPU.zeros(len(exact))
     value = getattr(PyGPU.special, name)(*columns, where=mask, out=out)
     np.testing.assert_allclose(value.get(), exact, rtol=1e-11)

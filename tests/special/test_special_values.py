@@ -19,8 +19,8 @@ REFERENCE: dict[str, dict[str, list[list[float]]]] = json.loads(
     (Path(__file__).parent / "reference.json").read_text(encoding="utf-8")
 )
 pytestmark = pytest.mark.usefixtures("compiled_together")
-# Permitted relative errors of functions for which the default is too strict.
-# Iterations and differences of logarithms lose digits, as do Bessel functions near their first zeros.
+# Permitted relative errors: `TOLERANCES` for functions that lose digits, and `TOLERANCE` for all other functions.
+# Digits are lost by iterations, by differences of logarithms, and by Bessel functions near their first zeros.
 TOLERANCE = 1e-13
 TOLERANCES = {
     "ndtr": 2e-13,
@@ -32,9 +32,10 @@ TOLERANCES = {
     "iv": 1e-12,
     "kv": 1e-12,
 }
-# Functions whose limits at infinities differ from those of SciPy or of SciPy's libraries AMOS and Boost.
+# Functions whose limits at infinities differ from the limits of SciPy or of SciPy's libraries AMOS and Boost.
 OTHER_AT_INFINITY = ("i0", "i1", "jv", "lpmv", "yn", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri", "nbdtri")
-# For subnormal numbers, the normal quantile of the CPU engine has a relative error of 2e-9.
+# Conditions for operands at which a function is not compared with SciPy.
+# For subnormal numbers, the normal quantile that the CPU backend computes has a relative error of 2e-9.
 OTHER_LIMITS = {
     "erfcinv": lambda y: 0 < y < 2.3e-308,
     "ndtri": lambda y: 0 < y < 2.3e-308,
@@ -43,7 +44,8 @@ OTHER_LIMITS = {
     "cotdg": lambda x: x == 0,
     "stdtrit": lambda df, p: p == 0,
 }
-# Functions of which float32 is tested too. The others compute in double precision and round the result.
+# Functions that have a separate float32 algorithm, which is tested too.
+# Other functions compute in double precision and round the result.
 FLOATS = (
     *(
         "erf",

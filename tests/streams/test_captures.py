@@ -108,7 +108,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 @pytest.mark.parametrize("name", DOORS)
 def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
-    # This pins a defect: a captured copy read pageable memory at each launch, when the memory had another content.
+    # This test pins a former defect: at each launch, a captured copy read pageable memory, whose content had changed.
     bench = Bench()
     PyGPU.synchronize()
     bench.stream.begin_capture()
@@ -136,9 +136,8 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
 def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
-    # A capture cannot contain these arguments.
-    # The host would have to wait for the kernel before it copies their arrays back.
-    # The error is raised before pinned memory becomes part of the graph.
+    # PyCUDA's `In`, `Out` and `InOut` cannot be captured, because the host waits for the kernel before it copies back.
+    # PyGPU raises the error before pinned memory becomes part of the graph.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
     given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
@@ -154,7 +153,7 @@ def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
 def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
     bench = Bench()
     address = bench.pinned.ctypes.data
-    view = bench.pinned[:]  # This view does not keep the memory alive, so the graph must.
+    view = bench.pinned[:]  # The view is dropped before the launch, so only the graph keeps the memory alive.
     bench.stream.begin_capture()
     bench.array.set_async(bench.pinned, stream=bench.stream)
     raw("default", bench, up=True, pinned=True)
@@ -173,7 +172,8 @@ def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) -> None:
-    # During a capture in the strictest mode, a driver forbids both calls in any thread, and invalidates the capture.
+    # In the mode "global", a driver forbids any thread to pin memory or to load a compiled module during the capture.
+    # A forbidden call would also invalidate the capture.
     bench = Bench()
     other, kept = PyGPU.Stream(non_blocking=True), []
 
@@ -198,7 +198,7 @@ def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) 
 
 
 def test_kernel_first_used_in_capture_is_loaded_outside_capture(tmp_path: Path) -> None:
-    # A driver may forbid loading a module during a capture, and invalidate the capture.
+    # A driver may forbid the load of a compiled module during a capture, and invalidate the capture.
     script = """
 import numpy as np, PyGPU
 a, b = PyGPU.zeros((30, 40)), PyGPU.to_gpu(np.arange(1200.0).reshape(40, 30))
@@ -221,7 +221,7 @@ np.testing.assert_array_equal(a.get(), expected)
 
 @pytest.mark.starts_processes
 def test_capture_without_compiler_accepts_fill_but_no_scattered_copy() -> None:
-    # This pins a defect: the capture contained the copies of the fallback, which moves elements through the host.
+    # This test pins a former defect: the fallback, which copies elements through the host, was captured.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

@@ -14,7 +14,7 @@ from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from support_kernels import needs_kernels
 
-VIEWS = {  # Each function returns a view of six rows of five elements, from an array of 60 elements.
+VIEWS = {  # Each function returns a view of shape (6, 5) of an array with 60 elements.
     "dense": lambda x: x[:30].reshape(6, 5),
     "parts_of_rows": lambda x: x.reshape(6, 10)[:, :5],
     "every_second_row": lambda x: x.reshape(12, 5)[::2],
@@ -145,7 +145,7 @@ def test_two_streams_of_capture_keep_order_of_arrays() -> None:
     other.wait_stream(one)
     with other:
         b[...] = a
-    a.fill(2, stream=one)  # The fill must run after the read on the other stream.
+    a.fill(2, stream=one)  # This write must run after the read of `a` on the stream `other`.
     one.wait_stream(other)
     graph = one.end_capture()
     for _ in range(3):
@@ -187,7 +187,7 @@ def test_capture_of_pinned_memory_in_any_layout_succeeds_or_raises(host_side: st
     for device_side in sorted(VIEWS):
         a, b = PyGPU.zeros(60, "float32"), PyGPU.zeros(60, "float32")
         view, captured = VIEWS[device_side](a), []
-        # The kernels for these operations are compiled before the capture.
+        # These calls compile the kernels of the captured operations before the capture.
         view.copy(), view.__setitem__(..., view.copy())
         with PyGPU.Graph() as graph:
             for call in (lambda: view.set_async(source), lambda: view.get_async(ary=target)):  # noqa: B023
@@ -234,7 +234,7 @@ def test_objects_kept_alive_by_graph_are_released_with_graph() -> None:
     graph.launch()
     del graph
     PyGPU.synchronize()
-    PyGPU.trim_memory()  # The synchronization releases memory that was retained for the launch.
+    PyGPU.trim_memory()  # The preceding synchronization releases memory that the launch kept alive.
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
@@ -248,7 +248,7 @@ def test_launches_are_captured_with_argument_values() -> None:
         "add",
     )
     x = PyGPU.zeros(1000, "int32")
-    kernel[4, 256](x, 0, 1000)  # The kernel is compiled before the capture.
+    kernel[4, 256](x, 0, 1000)  # This launch compiles the kernel before the capture.
     with PyGPU.Graph() as graph:
         for value in (1, 10, 100):
             kernel[4, 256](x, value, 1000)
@@ -267,7 +267,7 @@ def test_generated_kernels_and_strided_copies_are_captured() -> None:
     double = ElementwiseKernel("long long *x", "x[i] *= 2")
     host = np.arange(60 * 70).reshape(60, 70)
     a = PyGPU.to_gpu(host)
-    total(a), double(a.copy()), a.T.copy("C")  # The kernels are compiled before the capture.
+    total(a), double(a.copy()), a.T.copy("C")  # These calls compile the kernels before the capture.
     with PyGPU.Graph() as graph:
         double(a)
         turned = a.T.copy("C")

@@ -172,7 +172,7 @@ def test_launch_and_other_streams_wait_for_uses_in_conditional_body() -> None:
 
 
 @needs_conditions
-def test_body_is_ordered_with_other_streams_of_capture() -> None:
+def test_conditional_body_is_ordered_with_other_streams_of_capture() -> None:
     other = PyGPU.Stream(non_blocking=True)
     a, b, c = PyGPU.zeros(1000), PyGPU.zeros(1000), PyGPU.zeros(1000)
     with PyGPU.Graph() as graph:

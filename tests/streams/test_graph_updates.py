@@ -33,7 +33,7 @@ def test_graph_nodes_are_listed_in_capture_order_with_kind() -> None:
     assert repr(graph.nodes[1]) == "<PyGPU.GraphNode 1: memcpy>"
 
 
-def test_fill_node_accepts_other_array_and_value() -> None:
+def test_update_of_fill_node_replaces_array_and_value() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(50, "uint8")
     graph = captured(lambda: a.fill(3))
     graph.update(graph.nodes[0], b, 7)
@@ -42,7 +42,7 @@ def test_fill_node_accepts_other_array_and_value() -> None:
     np.testing.assert_array_equal(b.get(), 7)
 
 
-def test_copy_node_accepts_other_endpoints() -> None:
+def test_update_of_copy_node_replaces_source_and_target() -> None:
     a, b, c = PyGPU.full(100, 1.0), PyGPU.zeros(100), PyGPU.full(100, 2.0)
     graph = captured(lambda: b.__setitem__(..., a))
     (node,) = graph.nodes
@@ -54,7 +54,7 @@ def test_copy_node_accepts_other_endpoints() -> None:
     np.testing.assert_array_equal(a.get(), 2.0)
 
 
-def test_pinned_copy_nodes_accept_other_memory() -> None:
+def test_update_of_pinned_copy_node_replaces_host_memory() -> None:
     one, two = PyGPU.empty_pinned(100, "float32"), PyGPU.empty_pinned(100, "float32")
     one[:], two[:] = 1, 2
     a = PyGPU.zeros(100, "float32")
@@ -77,7 +77,7 @@ def test_pinned_copy_nodes_accept_other_memory() -> None:
 
 
 @needs_kernels
-def test_kernel_node_accepts_other_arguments_and_shape() -> None:
+def test_update_of_kernel_node_replaces_arguments_and_launch_shape() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     graph = captured(lambda: kernel[4, 256](x, 1, 1000))
@@ -87,7 +87,7 @@ def test_kernel_node_accepts_other_arguments_and_shape() -> None:
     graph.launch()
     assert not x.get().any()
     np.testing.assert_array_equal(y.get(), 10)
-    graph.update(node, grid=1, block=(100, 1))  # The update keeps those arguments of the node that are not given.
+    graph.update(node, grid=1, block=(100, 1))  # The node keeps its arguments, because the update gives none.
     graph.launch()
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 100, 20, 10))
     graph.update(node, lambda: kernel[2, 100](x, 5, 150))
@@ -113,7 +113,7 @@ def test_update_with_invalid_arguments_raises_error_of_launch() -> None:
     np.testing.assert_array_equal(x.get(), 1)
 
 
-def test_update_with_other_operation_raises_error() -> None:
+def test_update_of_node_with_different_operation_raises_error() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.full(100, 9, "uint8")
     graph, other = captured(lambda: a.fill(3)), captured(lambda: b.fill(4))
     (node,) = graph.nodes
@@ -161,12 +161,12 @@ def test_graph_update_accepts_graph_with_same_operations() -> None:
     assert (c.get() == 2).all()
     assert (a.get() == 2).all()
     assert not b.get().any()
-    graph.update(graph.nodes[0], c, 5)  # Single nodes can be updated after an update of the whole graph.
+    graph.update(graph.nodes[0], c, 5)  # A single node can still be updated after an update of the whole graph.
     graph.launch()
     assert (a.get() == 5).all()
 
 
-def test_update_with_graph_of_other_operations_raises_error_910() -> None:
+def test_update_by_graph_of_different_operations_raises_error_910() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8")
     graph = captured(lambda: a.fill(1), lambda: b.__setitem__(..., a))
     with pytest.raises(PyGPU.CudaError, match=r"\(910\).*topology changed"):
@@ -202,7 +202,7 @@ def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # The synchronization releases memory that was retained for the launch.
+        PyGPU.trim_memory()  # The preceding synchronization releases memory that the launch kept alive.
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node
@@ -230,7 +230,7 @@ def test_update_keeps_replaced_array_that_another_node_uses() -> None:
     assert all((other.get() == 99).all() for other in others)
 
 
-def test_active_launches_keep_old_parameters() -> None:
+def test_graph_update_does_not_change_launches_already_enqueued() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     a, found = PyGPU.zeros(1 << 20, "uint8"), []
     graph = captured(lambda: a.fill(1))

@@ -107,7 +107,8 @@ def test_foreign_stream_calls_host_functions() -> None:
 
 
 def test_launch_of_3000_host_functions_returns() -> None:
-    # A driver's queue cannot hold this many functions. The caller then waits for the driver, and must not hold the GIL.
+    # The queue of a driver holds fewer than 3000 functions. When the queue is full, the caller waits for the driver.
+    # A caller that waits for the driver must not hold the GIL, because the queued functions need the GIL.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
         stream.launch_host_function(seen.append, step)
@@ -239,7 +240,7 @@ def test_host_function_and_arguments_are_released_once() -> None:
         stream.launch_host_function(function, argument)
     stream.synchronize()
     PyGPU.synchronize()
-    for _ in range(100):  # The main thread drops the objects that a thread of the driver has queued.
+    for _ in range(100):  # A thread of the driver queues the objects, and the main thread drops them later.
         if (sys.getrefcount(function), sys.getrefcount(argument)) == counts:
             break
         time.sleep(0.01)
@@ -248,7 +249,8 @@ def test_host_function_and_arguments_are_released_once() -> None:
 
 
 def test_host_function_may_drop_arrays() -> None:
-    # If the drop freed the memory immediately, the driver would wait for the host function, which waits for the drop.
+    # A drop inside a host function must not free memory immediately.
+    # A free would make the driver wait for the host function, while the host function waits for the driver.
     held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -307,7 +309,7 @@ def test_host_function_lives_as_long_as_graph() -> None:
 
 @gpu_only
 def test_host_function_is_rejected_in_capture_of_another_library() -> None:
-    # The driver's own function begins the capture, so PyGPU does not observe this.
+    # The test begins the capture by the driver's own function, so PyGPU does not observe the begin.
     driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
     begin, end = (
         (driver.hipStreamBeginCapture, driver.hipStreamEndCapture)
@@ -353,7 +355,7 @@ print("ended")
 @pytest.mark.starts_processes
 def test_process_exit_waits_for_running_host_function() -> None:
     # At exit, PyGPU waits longer for a host function of the user than for a callback of a library.
-    # If the function still ran, the interpreter would end the function's thread, and thereby terminate the process.
+    # If the function still ran, the interpreter would end the function's thread, and thereby abort the process.
     program = """
 import time, threading, PyGPU
 begun = threading.Event()

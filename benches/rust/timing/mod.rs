@@ -1,5 +1,5 @@
-//! Times closures and prints the median time of a call, without a dependency: a library of benchmarks brings along fifty
-//! crates, which every run of the tests and of clippy would compile.
+//! Times closures and prints the median time of a call. No benchmark library is used, because such a library depends on
+//! fifty crates, which every run of the tests and of clippy would compile.
 #![allow(clippy::print_stdout)]
 
 use std::env;
@@ -7,15 +7,16 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const WARM_UP: Duration = Duration::from_millis(200);
-/// Time of one sample: many times the resolution of the clock.
+/// Duration of one sample, which is long compared with the resolution of the clock.
 const SAMPLE: Duration = Duration::from_millis(10);
 const SAMPLES: usize = 60;
 
-/// Benchmarks with a common heading.
+/// Group of benchmarks with a common heading in the output.
 pub struct Group {
     name: String,
     bytes: Option<u64>,
-    /// Arguments of the program that are no options: only benchmarks whose name contains one of them run.
+    /// Program arguments that are no options. If the list is not empty, a benchmark runs only if its name contains one
+    /// of these arguments.
     selected: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ __all__ = ["ptp", "scatter_add", "scatter_max", "scatter_min"]
 
 
 def _of_dtype(name: str, a: _core.GPUArray, value: Any) -> Any:
-    """Convert the values of `scatter_add`, `scatter_max` and `scatter_min` to the dtype of the array, as CuPy does."""
+    """Convert the argument `value` of a scatter function to the dtype of the changed array, as CuPy does."""
     if not isinstance(a, _core.GPUArray):
         raise TypeError(f"{name}: the first argument is the array that is changed, not {type(a).__name__}")
     if isinstance(value, _core.GPUArray):
@@ -25,7 +25,7 @@ def _of_dtype(name: str, a: _core.GPUArray, value: Any) -> Any:
 
 
 def scatter_add(a: _core.GPUArray, slices: Any, value: Any) -> None:
-    """Add values to elements of an array; if an index occurs twice, both values are added.
+    """Add values to elements of an array; if an index occurs several times, the values of all occurrences are added.
 
     Parameters
     ----------

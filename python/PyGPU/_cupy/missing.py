@@ -80,13 +80,13 @@ MISSING: dict[str, tuple[str, ...]] = {
 
 
 def missing_text(package: str, name: str) -> str | None:
-    """Return the text that recommends a replacement for a missing name of CuPy, or None for other names."""
+    """Return the text that recommends a replacement for a missing name of CuPy; None for any other name."""
     full = f"{package.removeprefix('PyGPU.')}.{name}"
     return next((text.replace("`", "") for text, names in MISSING.items() if full in names), None)
 
 
 def missing_module(name: str) -> str | None:
-    """Return the text that recommends a replacement for a missing module of CuPy, or None for other modules."""
+    """Return the text that recommends a replacement for a missing module of CuPy; None for any other module."""
     parts = name.split(".")
     prefixes = (".".join(parts[: end + 1]) for end in range(1, len(parts)))
     return next((text for prefix in prefixes if (text := missing_text(*prefix.rsplit(".", 1)))), None)

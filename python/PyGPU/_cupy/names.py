@@ -90,7 +90,7 @@ def has_own_parameters(package: str, name: str) -> bool:
 
 
 def _is_numpys(name: str) -> bool:
-    """Return whether `PyGPU` has NumPy's function of this name, which `cupy` then shares."""
+    """Return whether both NumPy and `PyGPU` have an object of this name; `cupy` then shares PyGPU's object."""
     return name in dir(np) and (name in index.HOME or hasattr(_package(), name))
 
 
@@ -122,7 +122,7 @@ def find(package: str, name: str) -> Any:
 
 
 def no_attribute(package: str, name: str) -> Exception:
-    """Return the exception for a name that a module lacks; for a name of CuPy it recommends a replacement."""
+    """Return the exception for a name that a module lacks; for a name of CuPy, the message recommends a replacement."""
     shown_package, module = package.removeprefix("PyGPU."), sys.modules[package]
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""

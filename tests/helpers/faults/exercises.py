@@ -29,7 +29,7 @@ def equal(actual: numpy.ndarray, expected: object) -> None:
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Yield an address, and free it at the end of the `with` block; repeat a free that fails."""
+    """Yield an address, and free the memory at the end of the `with` block; if `free` fails, call `free` again."""
     try:
         yield address
     finally:
@@ -59,7 +59,7 @@ def rows() -> None:
 
 
 def one_matrix_of_rows() -> None:
-    """Copy a part of the rows of one matrix from device to host and within the device."""
+    """Copy part of each row of a matrix, from device to host and within the device."""
     matrix = numpy.arange(6 * 200, dtype=numpy.float32).reshape(6, 200)
     array = PyGPU.to_gpu(matrix)
     equal(array[1:-1, 20:-20].get(), matrix[1:-1, 20:-20])
@@ -131,7 +131,7 @@ def in_order() -> None:
 
 
 def somebody_elses_stream() -> None:
-    """Use a stream of another library, which is given by its handle."""
+    """Use a stream that another library created and of which only the handle is known."""
     owner = PyGPU.Stream()
     stream = PyGPU.Stream.from_handle(owner.handle, owner=owner)
     with stream:
@@ -174,7 +174,7 @@ def pinned_memory() -> None:
     equal(array.get(), numpy.full(PAGE, 7, "uint8"))
 
 
-# These arrays are never unmapped, because pages that a failed device has pinned stay pinned.
+# The host memory of these arrays is never unmapped: after a device has failed, the driver keeps the pages pinned.
 _mapped: list[ctypes.Array] = []
 
 
@@ -245,7 +245,7 @@ def shared_events() -> None:
 
 
 def lent() -> None:
-    """Export an array, import it again, and drop the original array before the imported ones."""
+    """Export an array, import it as further arrays, and drop the original array before them."""
     array = PyGPU.to_gpu(HOST)
     shared = PyGPU.from_dlpack(array)
     again = PyGPU.asarray(array[::2])

@@ -19,7 +19,8 @@ def listed(names: str) -> set[str]:
     return set(names.split())
 
 
-# Each of these guesses is tried in turn, with the function and a float64 array of shape (3, 3).
+# To find a valid call of a public function, the tests try these guesses in turn.
+# `f` is the function, and `x` is a float64 array of shape (3, 3).
 GUESSES: tuple[Call, ...] = (
     lambda f, x: f(x),
     lambda f, x: f(x, x),
@@ -114,7 +115,7 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
 for _name in ("gcd", "lcm", "left_shift", "right_shift"):
     FUNCTIONS[_name] = lambda f, x: f(whole(x), whole(x))
 
-# These names are not called. They would end or change the process, need another process, or read files of the host.
+# Public functions that are not called: a call would end or change the process, or need another process or host files.
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
@@ -129,7 +130,8 @@ NOT_CALLED = {
     "as_cupy": "hides an installed CuPy from the tests that follow",
 } | ({"roots": "hipSOLVER has no eigenvalues of general matrices"} if PyGPU.backend_name() == "hip" else {})
 
-# The tests read every attribute of an array. For an attribute in this table, they also call the function in its entry.
+# The tests read every attribute of an array.
+# For a method in this dictionary, the tests also call the entry's function, which passes suitable arguments.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),
@@ -192,7 +194,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "__imatmul__": lambda x: x.__imatmul__(x),
 }
 
-# These names neither enqueue work on a device nor query the device, so pending operations stay pending.
+# Public functions that neither enqueue work on a device nor query the device, so pending operations stay pending.
 QUIET = listed(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr
@@ -208,7 +210,7 @@ QUIET = listed(
     """
 )
 
-# These functions are composed of deferred operations, although they are neither a `Ufunc` nor a `Reduction`.
+# Functions that are deferred although they are neither a `Ufunc` nor a `Reduction`: they only call such functions.
 COMPOSED = listed(
     """
     angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient histogram2d
@@ -218,7 +220,7 @@ COMPOSED = listed(
     """
 )
 
-# These attributes of an array do not depend on its values, so reading them does not flush.
+# Attributes that do not depend on the values of an array, so that a read of the attribute does not flush.
 QUIET_ATTRIBUTES = listed(
     """
     T __array_namespace__ __array_priority__ __class_getitem__ __dask_tokenize__ __dict__
@@ -228,7 +230,7 @@ QUIET_ATTRIBUTES = listed(
     """
 )
 
-# Operators and methods that PyGPU defers: a call of them records an operation instead of launching it.
+# Operators and methods that PyGPU defers: a call records an operation instead of launching a kernel.
 WAITING_ATTRIBUTES = listed(
     """
     __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__
@@ -239,7 +241,7 @@ WAITING_ATTRIBUTES = listed(
     """
 )
 
-# These attributes raise an error for the tested array, with and without pending operations.
+# Attributes that raise an error for the tested array, with and without pending operations.
 REFUSED_ATTRIBUTES = {
     "__array__": "an array of a GPU is not moved to the host without being asked",
     "__array_interface__": "likewise",

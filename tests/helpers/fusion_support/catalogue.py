@@ -20,7 +20,7 @@ import numpy as np
 MATRIX, ROW = (4, 6), (6,)
 DTYPES = ("float32", "float64", "int32")
 ALLOWED = {np.dtype(name) for name in (*DTYPES, "bool")}
-# These functions are exact or correctly rounded, so results are equal on all devices.
+# Functions that are exact or correctly rounded, so that their results are equal on all devices.
 OF_TWO = ("add", "subtract", "multiply", "maximum", "minimum", "less")
 OF_FLOATS = ("divide",)
 OF_ONE = ("negative", "absolute", "square")
@@ -110,7 +110,7 @@ def is_good(value: Any) -> bool:
 
 
 def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
-    """Draw a random line of code, which may be invalid for the values."""
+    """Draw a random line of code; the line may be invalid for the shapes or dtypes of the values."""
     count = len(values)
 
     def ref() -> Any:
@@ -207,7 +207,7 @@ def fragment(seed: int, number: int) -> Fragment:
 
 
 def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: list[int]) -> list[Line]:
-    """Return the lines, each with the numbers of the arrays to drop after it."""
+    """Return the lines of a fragment, each with the numbers of the arrays that the program drops after the line."""
     made = [place for place, line in enumerate(lines) if line[0] in ("call", "view", "cast", "reduce")]
     last = dict(zip(results, made, strict=True))
     for place, line in enumerate(lines):

@@ -49,7 +49,7 @@ class Place:
         PyGPU.synchronize()
 
     def leave(self) -> None:
-        """Make the previous device current again, because other tests rely on it."""
+        """Make the previous device current again, because other tests assume that the current device is unchanged."""
         for device in (self.device, self.entered):
             with contextlib.suppress(RuntimeError):
                 device.__exit__(None, None, None)
@@ -66,7 +66,7 @@ async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
 
 Call = Callable[[Place], Any]
 
-# For each class: the attributes that flush, each with a function that uses it, and the attributes that do not flush.
+# For each class: the attributes that flush, each with a function that uses the attribute, and the other attributes.
 CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
     "Stream": (
         driver.Stream,
@@ -163,8 +163,8 @@ RAW: dict[str, Call] = {
     "cudaStreamWaitEvent": lambda p: PyGPU.cudaStreamWaitEvent(p.raw_stream, p.raw_event),
 }
 
-# These functions create, query or destroy objects that no pending operation can use.
-# Or they need another process or device, or affect the whole process.
+# Functions that do not flush, because they only create, query or destroy objects that no pending operation can use.
+# The list also has functions that the tests cannot call, for example because a call needs another process.
 RAW_QUIET = listed(
     """
     cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaDeviceGetAttribute cudaDeviceReset
@@ -205,8 +205,8 @@ DRIVER: dict[str, Call] = {
     "to_device": lambda p: driver.to_device(p.host),
 }
 
-# These functions concern texture arrays, or they only allocate or query.
-# Texture arrays have separate memory, and `tests/pycuda` tests them.
+# Functions that do not flush, because they only allocate or query, or because they use texture arrays.
+# No pending operation uses the memory of texture arrays; `tests/pycuda` tests texture arrays.
 DRIVER_QUIET = listed(
     """
     aligned_empty aligned_empty_like aligned_zeros aligned_zeros_like bind_array_to_texref

@@ -52,17 +52,17 @@ class World:
             work()
 
     def order(self, _how: int) -> None:
-        """Record or wait for an event; NumPy needs neither."""
+        """Order the work of the two streams, for example by an event; NumPy has no streams and does nothing."""
 
     def flush(self) -> None:
         pass
 
     def kernel(self, array: Any, which: int) -> None:
-        """Modify an array in the way in which a kernel of the program modifies it."""
+        """Modify an array as the user-written kernel with the number `which` does."""
         array *= (np.float32(2), np.float32(3))[which]
 
     def captured(self, array: Any, times: int) -> None:
-        """Modify an array as a graph does that is launched `times` times."""
+        """Modify an array as `times` launches of a captured graph do."""
         for _ in range(times):
             np.add(array, 1, out=array)
             np.multiply(array, 0.5, out=array)
@@ -81,14 +81,14 @@ class World:
         array[...] = host
 
     def starved(self, work: Callable[[], None]) -> None:
-        """Compute results that are dropped at once, with almost no free memory."""
+        """Call `work`, whose results are dropped at once, while almost no device memory is free."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Allocate memory, which succeeds only after pending operations have released theirs."""
+        """Allocate so much memory that pending operations must first release the memory of their operands."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
-        """Compute with a large operand to which only the deferred operation refers."""
+        """Compute with a large operand, and drop the other references to this operand before the flush."""
         self.see(host > 0)
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class Device(World):
         self.mode = mode
         self.refusals = refusals
         # True if no other thread computes at the same time.
-        # Only then can memory be limited, because limits apply to all threads.
+        # While other threads compute, the program must not limit the memory, because the limit applies to all threads.
         self.is_alone = is_alone
         # True if finalisers must do nothing, as during a capture.
         self.is_quiet = False
@@ -220,11 +220,11 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # This operation fails, and so does the operation that was pending before it.
+            with suppress(MemoryError):  # The pending operations fail too, because their results need memory.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
-            # If a call raises an error, the next flush raises the errors of other batches.
+            # A call raises the error of one launch batch; the next flush raises the errors of the other batches.
             with contextlib.suppress(MemoryError):
                 _core.flush()
 

@@ -1,4 +1,4 @@
-"""List the public names of the package and of its arrays, with a call of each and a comparison of its result."""
+"""List the public names of `PyGPU` and `GPUArray`, with a call of each name and a comparison of the call's result."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ HOST = np.arange(1.0, 10.0).reshape(3, 3)
 # Special methods that every Python object has and that arrays define themselves.
 OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__reduce__", "__reduce_ex__"}
 OWN |= {"__format__", "__sizeof__"}
-# The results of these functions differ between calls, because they contain uninitialized memory or addresses.
+# Functions whose results differ between calls, because the results contain uninitialized memory or addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
-# The result of this function is undefined until the device is synchronized.
+# Function whose result is undefined until the device is synchronized.
 UNINITIALISED |= {"get_async"}
 
 
@@ -40,7 +40,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def first_that_works(tried: list[Callable[[Any], Any]], base: PyGPU.GPUArray) -> tuple[Callable[[Any], Any], Any]:
-    """Return the first of the calls that succeeds, with its result in the fusion mode "off"."""
+    """Return the first call of a list that succeeds in the fusion mode "off", and the result of the call."""
     error: BaseException | None = None
     with mode("off"):
         for call in tried:

@@ -126,7 +126,7 @@ def eager_peak(program: Callable[[Any, Any], Any], threads: int = 1) -> int:
 
 
 def main() -> None:
-    """Check the peak memory of each program. The helper thread is off, because it could only lower the peak."""
+    """Check the peak memory of each program, without the helper thread, whose launches could only lower the peak."""
     _core._bound_fusion_age(0)
     for program in PROGRAMS:
         # The first run compiles the kernels, so that all operations of the second run are fused.

@@ -132,14 +132,14 @@ class Operands:
         return Arrays(PyGPU, up(self.x), up(self.y), up(self.row), [up(old) for old in self.old], self.streams)
 
     def expected(self, program: Program) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the expected results of a program, and the expected values of the arrays into which it writes."""
+        """Return the expected results of a program, and the expected values of the arrays that the program changes."""
         arrays = Arrays(np, self.x, self.y, self.row, [old.copy() for old in self.old])
         made: list[Any] = []
         program.run(arrays, made)
         return [np.asarray(result) for result in made], arrays.targets
 
     def warm(self, program: Program) -> None:
-        """Compile the kernels of a program and of its single operations, and fill the caches of small memory blocks."""
+        """Compile a program's fused kernels and the kernels of its operations, and fill the caches of small blocks."""
         for settings in ({"meetings": 1 << 30}, program.limits, program.limits):
             with limits(**settings):
                 kept: list[Any] = []

@@ -30,9 +30,9 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-# Number of float32 elements of large operands: pending results count for the memory limit from 1 MiB on.
+# Number of float32 elements of a large operand, 1 MiB: the queue's memory limit counts no smaller operands.
 LARGE = 1 << 18
-# Each program uses one of these sets of limits, and its own part of the catalogue of fragments.
+# Limits of deferral. Each program runs with one entry, and each entry has a separate part of the fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},
@@ -349,7 +349,7 @@ def numbers_in(step: Step) -> set[int]:
 
 
 def told(program: Program, place: int) -> str:
-    """Describe the step at a position, and the last earlier steps that computed its operands."""
+    """Describe the step at a position of a program, and the last earlier steps that computed the step's operands."""
     shown: list[str] = []
     places: list[int] = []
     wanted: set[int] = set()
@@ -388,7 +388,7 @@ def check(program: Program, disturbances: Disturbances | None = None) -> None:
 
 
 def check_together(programs: Sequence[Program], disturbances: Disturbances | None = None) -> None:
-    """Run programs of equal limits twice: one after the other without deferral, then in threads with deferral.
+    """Run programs whose limits are equal twice: one after the other without deferral, then in threads with deferral.
 
     Raises
     ------
@@ -398,8 +398,8 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
-            # Finalisers may modify the arrays of only one run, so only the first program has them.
-            # The other programs have only the injected rejections of memory requests.
+            # Finalisers may modify the arrays of one run only, so only the first program runs with finalisers.
+            # All programs but the first run without finalisers, and with injected rejections of memory requests.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [
@@ -412,7 +412,7 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
 
 
 def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> None:
-    """Compare the values that a program read in both modes with each other and with NumPy's."""
+    """Compare the values that a program read in both fusion modes with each other and with the values in NumPy."""
     places = see_steps(program)
     for place, wanted, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
@@ -422,7 +422,7 @@ def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> 
 
 
 def agree(got: np.ndarray, wanted: np.ndarray) -> bool:
-    """Return whether all bits are equal, except for those of NaN."""
+    """Return whether two values have equal bits, except for the bits of NaN."""
     if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
         return False
     if got.dtype.kind == "f":

@@ -106,7 +106,7 @@ class Kernels:
         self._call("read_strided", out, source, stride, count, stream)
 
     def fault(self, stream: int = 0) -> None:
-        """Write to an invalid address, which makes the context unusable."""
+        """Write to an invalid address on the device; the failed write makes the CUDA context unusable."""
         self._call("fault", stream)
 
     def delete_in_thread(self, managed: int) -> None:

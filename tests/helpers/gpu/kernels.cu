@@ -73,14 +73,14 @@ extern "C" int guest_read_strided(void *out, const void *in, long long stride, l
     return (int)cudaGetLastError();
 }
 
-// Writes to an address outside of every allocation, which makes the context unusable.
+// Writes to an address outside of every allocation; the failed write makes the CUDA context unusable.
 extern "C" int guest_fault(void *stream)
 {
     fault_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((float *)16);
     return (int)cudaGetLastError();
 }
 
-// DLPack's unversioned structure, with only those members that a consumer needs to release the tensor.
+// DLPack's unversioned structure, reduced to the members that a consumer needs to release the tensor.
 struct Tensor {
     void *data;
     int device_type;

@@ -16,8 +16,8 @@ import PyGPU
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    # The traceback of a failed test keeps its arrays alive.
-    # It is dropped here, because failures are reported elsewhere.
+    # The interpreter keeps the last traceback, and thereby the arrays of a failed test.
+    # The last traceback is dropped here, because pytest has already reported the failure.
     sys.last_traceback = sys.last_value = sys.last_exc = None
     gc.collect()
     PyGPU.synchronize()

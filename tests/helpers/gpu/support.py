@@ -101,7 +101,7 @@ def require_peers() -> None:
 
 def is_simulated() -> bool:
     """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
-    PyGPU.config()  # The call of `config` opens the driver.
+    PyGPU.config()  # opens the driver, without which `simulated.driver` returns None
     return simulated.driver() is not None
 
 
@@ -116,7 +116,7 @@ def device_name(index: int = 0) -> str:
 
 
 def values(shape: int | tuple[int, ...] = SHAPE, dtype: Any = numpy.float32) -> numpy.ndarray:
-    """Return small integers from 1 on, which differ as far as the dtype can represent them."""
+    """Return numbers of a dtype that repeat 1, 2, ..., 100; of the elements of type bool, every third is true."""
     count = int(numpy.prod(shape))
     dtype = numpy.dtype(dtype)
     if dtype == numpy.bool_:
@@ -142,7 +142,8 @@ def same(actual: Any, expected: Any) -> None:
 @contextlib.contextmanager
 def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
     """Assert that the `with` block does not wait for a stream that is busy for SECONDS."""
-    # A garbage collection within the block could unload modules of earlier tests, which waits for the device.
+    # Garbage is collected before the block.
+    # A collection within the block could unload compiled modules of earlier tests, and an unload waits for the device.
     gc.collect()
     gc.disable()
     start = time.perf_counter()
@@ -187,7 +188,7 @@ class Producer:
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python code in a separate process; a process that hangs causes an error with its output."""
     if PyGPU.backend_name() != "cpu":
-        # The new process shares the device, and would lack the memory that the pool of this process keeps.
+        # The pool of this process gives back its unused memory, because the new process uses the same device.
         PyGPU.trim_memory()
     try:
         return subprocess.run(
@@ -204,7 +205,7 @@ def run_script(body: str, *arguments: str, timeout: float = 60, **environment: s
 
 
 def ended_well(result: subprocess.CompletedProcess[str]) -> str:
-    """Check that a process terminated normally without error output; return its output."""
+    """Check that a process terminated normally without error output; return the output of the process."""
     report = f"exit {result.returncode}\n--- stdout\n{result.stdout}\n--- stderr\n{result.stderr}"
     assert result.returncode == 0, report
     for complaint in ("panicked", "Fatal Python error", "Segmentation fault", "Traceback", "terminate called"):

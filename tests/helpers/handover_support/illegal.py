@@ -19,7 +19,7 @@ import simulated
 COUNT = 100
 DELAY_US = 3000
 DEFAULT = 0 if PyGPU.backend_name() == "hip" else 1
-"""Number of the legacy default stream in DLPack."""
+"""Integer by which DLPack identifies the legacy default stream."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,10 @@ def table_without_order(driver: simulated.Driver, foreign: int, is_legal: bool) 
 
 
 def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    """Let the consumer read behind its own stream, of which the producer was not told."""
+    """Read an array on the consumer's stream, for which the producer did not wait in the illegal form.
+
+    The illegal form passes stream -1 to ``__dlpack__``, which requests no wait. The read may then precede the write.
+    """
     own = PyGPU.Stream(non_blocking=True)
     memory = PyGPU.zeros(COUNT, "u1")
     PyGPU.synchronize()
@@ -94,7 +97,7 @@ def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) 
 
 
 def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    """Drop the owner while the consumer works on another stream than the one that it named."""
+    """Drop the owner of memory while the consumer still writes the memory on a stream that it did not name."""
     memory = PyGPU.zeros(COUNT, "u1")
     address, capsule = memory.ptr, memory.__dlpack__(stream=DEFAULT, max_version=(1, 0))
     PyGPU.synchronize()
@@ -108,14 +111,17 @@ def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is
 
 
 def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    """Write again in the producer before the consumer's read, which the consumer has not ordered before it."""
+    """Write the memory in the producer while the consumer still uses the memory on its stream.
+
+    In the illegal form the consumer does not report that use, so the producer's write does not wait for its end.
+    """
     memory = PyGPU.full(COUNT, 1, "u1")
     capsule = memory.__dlpack__(stream=foreign, max_version=(1, 0))
     PyGPU.synchronize()
     target = PyGPU.zeros(COUNT, "u1")
     PyGPU.synchronize()
     driver.foreign_fill(target.ptr, 3, COUNT, foreign)
-    driver.foreign_fill(memory.ptr, 4, COUNT, foreign)  # the consumer writes last, or its value is lost
+    driver.foreign_fill(memory.ptr, 4, COUNT, foreign)  # ends after `fill(2)` if nothing orders the two writes
     if is_legal:
         memory.record_stream(PyGPU.Stream.from_handle(foreign))
     memory.fill(2)

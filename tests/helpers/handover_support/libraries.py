@@ -29,7 +29,8 @@ extern "C" __global__ void fill(float* out, int count, float value) {
     if (i < count) out[i] = value;
 }
 """
-TICKS = 400_000  # Number of clock cycles for which the delaying kernel runs: a few tenths of a millisecond.
+# Clock cycles for which the kernel runs that keeps a stream busy: a few tenths of a millisecond.
+TICKS = 400_000
 
 
 class Library:
@@ -71,14 +72,15 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Whether PyGPU, which owns the memory, is informed of `stream`. Only then may a holder be dropped during its work.
-    # An importing library informs only the library from which it imports.
-    # No later holder is known after one that informed no library (`rules.py`).
+    # Whether the stream of the current holder was passed to PyGPU, which owns the memory.
+    # If the value is False, the soak does not drop the holder while work on the stream is active.
+    # A library that imports memory passes its stream only to the library from which it imports.
+    # If one library in the chain passes no stream (`rules.py`), the value is False for all later holders.
     is_stream_known: bool = True
     # Whether JAX allocated the memory.
-    # When its last owner is dropped, JAX reuses memory without waiting for other libraries.
+    # When the last owner of such memory is dropped, JAX reuses the memory without waiting for other libraries.
     is_of_jax: bool = False
-    # Earlier holders of the memory, each of which still owns it; a holder may be dropped at any time.
+    # Earlier holders, each of which still keeps the memory alive. The soak may drop an earlier holder at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
@@ -191,7 +193,7 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        # numba's own assignment is not used, because some versions cannot compile its kernel with a newer NumPy.
+        # No assignment `holder[part] = ...`, whose kernel some versions of numba cannot compile with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))
@@ -220,7 +222,7 @@ class Jax(Library):
         baton.holder = self.replaced(baton.holder, part.start, part.stop, np.float32(value))
 
         baton.is_of_jax = True
-        if not baton.is_stream_known:  # The assignment above has dropped the array that the kernel reads.
+        if not baton.is_stream_known:  # The assignment above dropped the old array, which JAX's kernel may still read.
             self.finish(baton)
 
     def read(self, baton: Baton) -> np.ndarray:
@@ -231,7 +233,7 @@ class Jax(Library):
 
 
 class CoreView:
-    """Hold a view of cuda.core and its stream, and export both to other libraries by an array interface."""
+    """Hold a view of cuda.core and the stream of the view, and export both by an array interface."""
 
     def __init__(self, view: Any, stream: Any) -> None:
         self.view, self.stream = view, stream

@@ -28,14 +28,14 @@ PRODUCER, CONSUMER, PROGRAM, NOBODY, OWNER = "producer", "consumer", "program", 
 
 
 class Rule(NamedTuple):
-    """The side that waits before the first use, and the side that waits at the end of the holder."""
+    """Sides that wait in a handover: one before the consumer's first use, and one when the holder is dropped."""
 
     first_use: str
     end: str
 
 
 RULES: dict[tuple[str, str, str], Rule] = {
-    # PyGPU reads the exchange table, DLPack or the array interface of the holder, and passes its current stream.
+    # PyGPU imports by the exchange table, DLPack or the array interface of the holder, and passes its current stream.
     ("*", "PyGPU", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "asarray"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "interface"): Rule(CONSUMER, PROGRAM),
@@ -44,7 +44,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("*", "PyGPU", "hostile"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "table"): Rule(PROGRAM, PROGRAM),
     ("*", "PyGPU", "address"): Rule(PROGRAM, PROGRAM),
-    # Between arrays of PyGPU, each use is tracked in the same block.
+    # If both holders are arrays of PyGPU, PyGPU tracks the uses of both, because they share one memory block.
     ("PyGPU", "PyGPU", "from_dlpack"): Rule(PRODUCER, OWNER),
     ("PyGPU", "PyGPU", "asarray"): Rule(PRODUCER, OWNER),
     ("PyGPU", "PyGPU", "interface"): Rule(CONSUMER, OWNER),
@@ -53,7 +53,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("*", "NumPy", "from_dlpack"): Rule(NOBODY, NOBODY),
     ("*", "NumPy", "asarray"): Rule(NOBODY, NOBODY),
     ("*", "NumPy", "hostile"): Rule(NOBODY, NOBODY),
-    # An array interface does not tell the producer of the consumer's stream.
+    # With an array interface, the producer does not learn on which stream the consumer works.
     ("*", "torch", "as_tensor"): Rule(PROGRAM, PROGRAM),
     ("*", "torch", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("PyGPU", "torch", "from_dlpack"): Rule(PRODUCER, OWNER),
@@ -64,7 +64,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("*", "CuPy", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("PyGPU", "CuPy", "from_dlpack"): Rule(PRODUCER, OWNER),
     ("*", "numba", "as_cuda_array"): Rule(PROGRAM, PROGRAM),
-    # JAX passes no stream of its own work, which runs on streams that it chooses.
+    # JAX does not pass the stream on which it works; JAX chooses its streams itself.
     ("*", "JAX", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),
     ("torch", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),

@@ -63,16 +63,16 @@ def current_stream() -> int:
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
     """Return a DLPack producer of the holder's memory. Its deleter, wrapped one to three times, releases the GIL."""
     library = hostile_peer.library()
-    # The data must be ready on the consumer's stream, because the wrapper's consumer cannot name a stream any more.
+    # The capsule is made for PyGPU's current stream, because the consumer of the wrapper cannot name a stream.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else current_stream())
     for _ in range(choices.randrange(1, 4)):
-        with contextlib.suppress(ValueError):  # A capsule of the unversioned format is passed on unchanged.
+        with contextlib.suppress(ValueError):  # The peer cannot wrap an unversioned capsule: it stays as it is.
             capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return Tensor(capsule, holder.__dlpack_device__())
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export a tensor by DLPack's C exchange table, without a wait, and let the hostile peer wrap it."""
+    """Export a tensor by DLPack's C exchange table, without a wait, and let the hostile peer wrap the tensor."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
@@ -114,7 +114,7 @@ def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
     if array.flags.writeable:
         return array
     copied = array.copy()
-    # JAX may reuse its memory as soon as the import is dropped, so the copy must be complete.
+    # JAX may reuse the memory of its array as soon as PyGPU drops the import, so the function waits for the copy.
     return synchronized(copied)
 
 
@@ -137,7 +137,7 @@ def to_pygpu(device: str) -> dict[str, Way]:
 
 def synchronized(holder: Any) -> Any:
     """Wait for the holder's work and return the holder, for a consumer that does not wait by itself."""
-    # Threads of JAX may not have enqueued the work yet, so waiting for a stream is not enough.
+    # A thread of JAX may not have enqueued the work yet, so that `PyGPU.synchronize` alone would not wait for the work.
     if hasattr(holder, "block_until_ready"):
         holder.block_until_ready()
     PyGPU.synchronize()
@@ -197,7 +197,8 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # CuPy prefers the array interface to DLPack, and the array interfaces of PyTorch and JAX have no stream.
+        # `cupy.asarray` imports by the array interface if it exists.
+        # PyTorch's and JAX's array interfaces name no stream, so their work must be complete before the import.
         has_stream = not isinstance(source, Torch | Jax)
         ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):

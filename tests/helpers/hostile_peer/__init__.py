@@ -19,8 +19,8 @@ from pathlib import Path
 from types import ModuleType
 
 SOURCE = Path(__file__).with_name("hostile.c")
-# Several threads may call `library` concurrently.
-# In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in its first call.
+# Serializes calls of `library` by several threads.
+# In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in the first call of the function.
 LOCK = threading.Lock()
 
 
@@ -33,7 +33,7 @@ def compiler() -> str | None:
 
 
 def build(folder: Path) -> Path:
-    """Return the path of the extension; build it if the folder does not contain it."""
+    """Return the path of the C extension in a folder; build the extension if the folder does not contain it."""
     compile_with = compiler()
     assert compile_with, "there is no C compiler, or Python's headers are missing"
     key = hashlib.sha256(SOURCE.read_bytes() + sys.version.encode()).hexdigest()[:16]
@@ -47,7 +47,7 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # If several processes build the same file, the result of the first one is used.
+            unfinished.replace(made)  # atomic, because several processes may build the same file at once
     return made
 
 

@@ -46,12 +46,12 @@ class Vendor:
             self._call("", "hipSetDevice", device)
             return
         context = _HANDLE()
-        # The primary context is never released, because other libraries do not release it either.
+        # The primary context is never released, because real libraries do not release the primary context either.
         self._call("cuDevicePrimaryCtxRetain", "", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", "", context)
 
     def current(self) -> int:
-        """Return the current device of the thread, which must have a current context."""
+        """Return the current device of the calling thread; the thread must have a current context."""
         device = ctypes.c_int()
         self._call("cuCtxGetDevice", "hipGetDevice", ctypes.byref(device))
         return device.value

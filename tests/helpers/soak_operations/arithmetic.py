@@ -27,7 +27,7 @@ PAIRS = [
 ]  # fmt: skip
 FEW = 1
 FEW_NAMES = 2
-# Functions that are exact or correctly rounded, for each kind of dtype in which they are computed.
+# For each kind of dtype: the functions whose results in this kind are exact or correctly rounded.
 OF_ANY = ["add", "subtract", "equal", "not_equal"]
 OF_ORDERED = ["add", "multiply", "less", "subtract", "equal", "maximum", "minimum", "not_equal", "greater_equal"]
 FUNCTIONS = {
@@ -105,7 +105,7 @@ def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] |
 
 
 def operands(soak: Soak) -> tuple[Held, Held, list[str]]:
-    """Return two arrays, of which the second may be broadcast, and the functions that accept them."""
+    """Return two arrays, of which the second may be broadcast, and the functions that accept the two arrays."""
     first, second = soak.choices.choice(PAIRS[: soak.pairs])
     device = device_of(soak)
     a = drawn(soak, first, device)

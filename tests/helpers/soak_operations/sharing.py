@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
-    """Create a second array over the memory of an array; PyGPU cannot detect that both share memory."""
+    """Create a second array over the memory of an array; PyGPU cannot detect that the two arrays share memory."""
     held.family.lent = True
     soak.settle(held)
     return soak.hold(array, held.twin, held.family)
@@ -29,7 +29,7 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
 
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
-    """Import an array from PyGPU itself: by the array, or by a capsule that hides the owner of the memory."""
+    """Import an array of PyGPU into PyGPU by DLPack: the array itself, or a capsule that hides the memory's owner."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if soak.choices.chance(2):
@@ -59,7 +59,7 @@ def own_interface(soak: Soak) -> Held | None:
 
 @operation(3)
 def numpy_dlpack(soak: Soak) -> Held | None:
-    """Let NumPy write into the memory of a CPU array; for another device NumPy gets a copy."""
+    """Let NumPy write into the memory of a CPU array through DLPack; of other arrays NumPy receives a copy."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if held.array.device.kind != "cpu":

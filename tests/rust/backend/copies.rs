@@ -33,8 +33,7 @@ fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
     values
 }
 
-/// Copies a box out of memory with the byte values 0, 1, 2 and so on into zeroed memory, and returns the bytes of the
-/// latter.
+/// Copies a box of bytes from a source with the values 0, 1, 2 and so on to a zeroed target, and returns the target.
 fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitches, extent: Extent) -> Vec<u8> {
     let source: Vec<u8> = (0..=255).cycle().take(4096).collect();
     let mut target = vec![0; 4096];

@@ -176,7 +176,7 @@ class MemoryAsync(BaseMemory):
 
 
 class UnownedMemory(BaseMemory):
-    """Memory of another library, which its owner keeps alive.
+    """Memory that another library allocated, and that a given owner object keeps alive.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """CuPy's functions that choose the allocator of new arrays.
 
 An allocator of CuPy is a function that receives a number of bytes and returns a `MemoryPointer`. `set_allocator` calls
-`PyGPU.set_allocator`, so that both interfaces report the same allocator. The default allocator is the `malloc` of
-CuPy's default pool. PyGPU then uses its own pool without a call of this Python function.
+`PyGPU.set_allocator`, so that both interfaces report the same allocator. By default, `get_allocator` returns the
+`malloc` of CuPy's default pool. New arrays then take memory from PyGPU's own pool without a call of this `malloc`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ Allocator = Callable[[int], MemoryPointer]
 class _Allocator:
     """Adapter that makes an allocator function of CuPy an allocator object of PyGPU.
 
-    CuPy's function receives no stream: it allocates for the current stream, which `allocate` therefore sets.
+    CuPy's function receives no stream and allocates for the current stream. The method `allocate`, which receives a
+    stream, therefore makes this stream current during the call.
     """
 
     def __init__(self, function: Callable[[int], Any]) -> None:
@@ -51,7 +52,7 @@ class _Allocator:
 
 
 class _Thread(threading.local):
-    """State of one thread: the number of its active `using_allocator` blocks."""
+    """State of one thread: the number of ``with using_allocator(...)`` blocks in which the thread is."""
 
     depth = 0
 
@@ -121,7 +122,7 @@ def get_allocator() -> Callable[[int], Any]:
 
 
 def _in_cupys_form(allocator: Any) -> Callable[[int], MemoryPointer]:
-    """Convert an argument of `PyGPU.set_allocator` to an allocator function of CuPy."""
+    """Return an allocator function in CuPy's form, which calls an allocator that `PyGPU.set_allocator` accepts."""
 
     def allocate(size: int) -> MemoryPointer:
         is_function = not hasattr(allocator, "allocate")
@@ -162,9 +163,10 @@ def using_allocator(allocator: Allocator | None = None) -> Iterator[None]:
 
 
 def hooked_allocator() -> _core._ThreadsAllocator | None:
-    """Make this thread's allocations from PyGPU's own pool call the memory hooks, until the result is put back.
+    """Make this thread's allocations from PyGPU's own pool call the memory hooks.
 
-    With another allocator the function returns None, because the pools of CuPy's interface call the hooks themselves.
+    The hooks are called until the caller calls `put_back` on the returned object. If the program has set an allocator,
+    the function returns None, because the pools of CuPy's interface call the hooks themselves.
     """
     return _core._ThreadsAllocator(_Allocator(default_memory_pool.malloc)) if _core.get_allocator() is None else None
 
@@ -294,7 +296,7 @@ class CFunctionAllocator(PythonFunctionAllocator):
             return int(address)
 
         def free_and_keep(ptr: int, device_id: int, owner: object = owner) -> None:
-            # The memory object refers to this function, and its default argument keeps the owner alive.
+            # The memory object refers to this function, whose default argument keeps the owner of `free` alive.
             free(param, ptr, device_id)
 
         super().__init__(checked, free_and_keep)

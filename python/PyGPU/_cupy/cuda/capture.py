@@ -1,7 +1,8 @@
-"""Captures of streams with the errors of CUDA's runtime, by which programs written for CuPy recognize them.
+"""Captures of streams that raise the errors of CUDA's runtime, which programs written for CuPy expect.
 
-PyGPU refuses work that cannot be captured before it calls the driver, so that the capture stays valid. CUDA's runtime
-performs the call, which fails and invalidates the capture. The streams of `cupy.cuda` do the same.
+If work cannot be captured, PyGPU raises an error before it calls the driver, so that the capture stays valid. CUDA's
+runtime calls the driver, which returns an error and invalidates the capture. The streams of `cupy.cuda` behave as
+CUDA's runtime does.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _blocking: WeakSet[_core.Stream] = WeakSet()
 
 
 def _invalidate(stream: _core.Stream) -> None:
-    """Invalidate the capture of a stream by a query, which the driver refuses."""
+    """Invalidate the capture of a stream, by a query of the stream that the driver refuses during a capture."""
     try:
         _core.Stream.query(stream)
     except _core.CudaError:
@@ -36,7 +37,7 @@ def _invalidate(stream: _core.Stream) -> None:
 
 
 def mode_of(number: int) -> Mode:
-    """Return PyGPU's name of a capture mode of the runtime.
+    """Convert the number of a capture mode of CUDA's runtime to PyGPU's name of the mode.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def begin(stream: _core.Stream, mode: Mode) -> None:
 
 
 def end(stream: _core.Stream) -> _core.Graph:
-    """End a capture; raise the runtime's error if it is invalid, or began on another stream.
+    """End a capture; raise the runtime's error if the capture is invalid or began on another stream.
 
     Parameters
     ----------
@@ -162,7 +163,9 @@ def synchronize(stream: _core.Stream) -> None:
 
 
 def done(stream: _core.Stream) -> bool:
-    """Return whether all work of a stream is complete; False if it is capturing, which invalidates the capture.
+    """Return whether all work of a stream is complete.
+
+    If the stream is capturing, the result is False and the capture becomes invalid, as in CuPy.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Return whether a device exists. The CPU is one, because PyGPU computes on it.
+    """Return whether a device exists. The CPU counts as a device, because PyGPU also computes on the CPU.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def get_local_runtime_version() -> int:
 
 
 def _first_folder(named: list[str | None], program: str, default: str) -> str | None:
-    """Return the first existing folder of `named`, of the installation that contains `program`, and of `default`."""
+    """Return the first existing folder among `named`, the installation folder of `program`, and `default`."""
     found = which(program)
     folders = [*named, str(Path(found).resolve().parent.parent) if found else None, default]
     return next((folder for folder in folders if folder and Path(folder).is_dir()), None)

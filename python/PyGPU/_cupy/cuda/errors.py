@@ -1,4 +1,4 @@
-"""CuPy's exception classes, which are those of PyGPU, and the conversion of a status code to an exception."""
+"""PyGPU's exception classes under CuPy's names, and the conversion of a status code to an exception."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Hooks, which are called when a pool allocates and frees memory.
+"""Memory hooks: objects whose methods a pool calls when it allocates and frees memory.
 
-The hooks of a thread are active inside ``with hook:``. PyGPU's own pool calls no Python code. If a thread has hooks,
-its new arrays are therefore allocated by the module `device_pool`, which calls the hooks and PyGPU's pool. Threads
-without hooks do not run this code.
+The hooks of a thread are active inside ``with hook:``. PyGPU's own pool calls no Python code. In a thread with hooks,
+new arrays are therefore allocated by the Python module `device_pool`, which calls the hooks and PyGPU's pool. Threads
+without hooks allocate without Python code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["MemoryHook", "get_memory_hooks"]
 
 
 class _Thread(threading.local):
-    """State of one thread: the allocator that calls its hooks."""
+    """State of one thread: the allocator that calls the thread's hooks."""
 
     allocator: _core._ThreadsAllocator | None = None
 
@@ -33,10 +33,9 @@ class MemoryHook:
 
     Notes
     -----
-    PyGPU's own pool calls the methods ``malloc_*`` and ``free_*``. It does not call the methods ``alloc_*``, because
-    the driver enlarges that pool. A `MemoryPool` calls all methods. An array that was created before the ``with`` block
-    calls
-    no hook when it is freed, unless its memory is from a `MemoryPool`.
+    For memory of PyGPU's own pool, only the methods ``malloc_*`` and ``free_*`` are called. The methods ``alloc_*`` are
+    not called, because the driver enlarges that pool. A `MemoryPool` calls all methods. If an array was created before
+    the ``with`` block, the end of the array calls hooks only if its memory is from a `MemoryPool`.
 
     Examples
     --------

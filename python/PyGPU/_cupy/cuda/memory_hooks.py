@@ -67,7 +67,7 @@ _lock = fork_safe_lock()
 
 @dataclass
 class _Line:
-    """Line of the program in the call stack of an allocation, with the bytes that were allocated below it."""
+    """Line of the program that occurred in a call stack of an allocation, with the bytes allocated by its callees."""
 
     text: str
     used_bytes: int = 0
@@ -122,7 +122,7 @@ class LineProfileHook(MemoryHook):
                 line.acquired_bytes += acquired_bytes
 
     def print_report(self, file: TextIO | None = None) -> None:
-        """Print each line of the program with the bytes that it allocated and those that the driver provided.
+        """Print each line of the program with the bytes that the line allocated and the bytes that the driver provided.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ def _check_no_capture() -> None:
 
 
 class MemoryPointer:
-    """Pointer into memory of a device, which it keeps alive.
+    """Pointer into memory of a device; the pointer keeps the memory alive.
 
     `GPUArray.data` is a `MemoryPointer`. All functions of PyGPU that accept an address accept this object.
 

@@ -17,7 +17,7 @@ _found: bool | None = None
 
 
 class _Thread(threading.local):
-    """State of one thread: for each of its open ranges, whether NVTX or ROCTX has begun the range."""
+    """State of one thread: for each open range of the thread, whether NVTX or ROCTX has begun the range."""
 
     def __init__(self) -> None:
         self.begun: list[bool] = []
@@ -72,7 +72,7 @@ def RangePushC(message: str, color: int = 0) -> None:
 
 def RangePop() -> None:
     """End the last range that the calling thread has begun."""
-    # The program may have enabled or disabled annotation since the range began.
+    # The stored value decides, because the program may have enabled or disabled annotation since the range began.
     if _thread.begun and _thread.begun.pop():
         _core._end_range()
 

@@ -65,7 +65,7 @@ class PinnedMemory:
 
 
 class PinnedMemoryPointer(_core._HostRange):
-    """Pointer into pinned memory, which exports the bytes from its address to the end by Python's buffer protocol.
+    """Pointer into pinned memory. Python's buffer protocol exports the bytes from the pointer to the memory's end.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _malloc(size: int) -> PinnedMemoryPointer:
 
 
 class PooledPinnedMemory(PinnedMemory):
-    """Memory of a `PinnedMemoryPool`; `free`, or the end of the last reference, returns it to the pool.
+    """Pinned memory of a `PinnedMemoryPool`; `free`, or the end of the last reference, returns the memory to the pool.
 
     The pool creates the objects.
 
@@ -183,7 +183,7 @@ class PinnedMemoryPool(_Pool[Any]):
     """
 
     def __init__(self, allocator: Allocator = _malloc) -> None:
-        # To free a block, the pool drops its last reference to the memory object, and need not call a function.
+        # The function that frees a block does nothing: the pool drops the last reference to the block's memory object.
         super().__init__(lambda nbytes: allocator(nbytes).mem, lambda block: None)
 
     @staticmethod
@@ -197,7 +197,7 @@ class PinnedMemoryPool(_Pool[Any]):
         return 1 << operator.index(bin)
 
     def malloc(self, size: SupportsIndex) -> PinnedMemoryPointer:
-        """Return a free block of the pool that suffices, or new pinned memory if there is none.
+        """Return a sufficient free block of the pool, or new pinned memory if no free block suffices.
 
         Parameters
         ----------
@@ -270,9 +270,9 @@ def alloc_pinned_memory(size: SupportsIndex) -> PinnedMemoryPointer:
 
 
 def set_pinned_memory_allocator(allocator: Allocator | None = None) -> None:
-    """Set the allocator of `alloc_pinned_memory`.
+    """Set the allocator that `alloc_pinned_memory` calls.
 
-    PyGPU's own copies do not use it.
+    PyGPU's own copies do not use this allocator.
 
     Parameters
     ----------

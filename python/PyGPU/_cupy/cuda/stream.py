@@ -26,7 +26,7 @@ _known: WeakValueDictionary[tuple[_core.Device, int], Stream] = WeakValueDiction
 
 
 class _Thread(threading.local):
-    """State of one thread: for each device, the stream that `use` has made current."""
+    """State of one thread: for each device, the stream that the last call of `use` has made current."""
 
     def __init__(self) -> None:
         self.used: dict[_core.Device, BaseStream] = {}
@@ -36,7 +36,7 @@ _thread = _Thread()
 
 
 def _leave_used(device: _core.Device) -> None:
-    """Make the stream current again that was current before this thread's last `use` on a device."""
+    """Undo this thread's last `use` on a device: make the previous stream current again."""
     stream = _thread.used.pop(device, None)
     if stream is not None:
         _core.Stream.__exit__(stream)
@@ -418,7 +418,7 @@ _defaults: dict[tuple[_core.Device, int], Stream] = {}
 
 
 def _facade(stream: _core.Stream) -> Stream:
-    """Return the CuPy stream object for a stream of PyGPU; an existing object is reused."""
+    """Return the object of CuPy's class `Stream` for a stream of PyGPU; create the object at the first call."""
     key = stream.device, stream.handle
     known = _defaults.get(key) or _known.get(key)
     if known is None:
@@ -426,7 +426,7 @@ def _facade(stream: _core.Stream) -> Stream:
         new = Stream.__new__(Stream)
         new._adopt(stream)
         new.device_id = -1 if is_default else stream.device.index
-        with _lock:  # `setdefault` of a WeakValueDictionary is not atomic
+        with _lock:  # two threads could store different objects, because WeakValueDictionary.setdefault is not atomic
             known = (_defaults if is_default else _known).setdefault(key, new)
     return known
 

@@ -14,36 +14,36 @@ __all__ = ["fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "irfft", "rfft"]
 
 
 def fft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
-    """Transform as `PyGPU.fft.fft`; a call is checked against `plan`."""
+    """Transform as `PyGPU.fft.fft` does; raise an error if `plan` does not fit the arguments."""
     return _scipy.fft(x, n, axis, None, overwrite_x, plan=plan)
 
 
 def ifft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
-    """Transform as `PyGPU.fft.ifft`; a call is checked against `plan`."""
+    """Transform as `PyGPU.fft.ifft` does; raise an error if `plan` does not fit the arguments."""
     return _scipy.ifft(x, n, axis, None, overwrite_x, plan=plan)
 
 
 def fftn(x: Any, shape: Any = None, axes: Any = None, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
-    """Transform as `PyGPU.fft.fftn`; a call is checked against `plan`."""
+    """Transform as `PyGPU.fft.fftn` does; raise an error if `plan` does not fit the arguments."""
     return _scipy.fftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
 def ifftn(x: Any, shape: Any = None, axes: Any = None, overwrite_x: bool = False, plan: Any = None) -> _core.GPUArray:
-    """Transform as `PyGPU.fft.ifftn`; a call is checked against `plan`."""
+    """Transform as `PyGPU.fft.ifftn` does; raise an error if `plan` does not fit the arguments."""
     return _scipy.ifftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
 def fft2(
     x: Any, shape: Any = None, axes: Any = (-2, -1), overwrite_x: bool = False, plan: Any = None
 ) -> _core.GPUArray:
-    """Transform as `PyGPU.fft.fft2`; a call is checked against `plan`."""
+    """Transform as `PyGPU.fft.fft2` does; raise an error if `plan` does not fit the arguments."""
     return _scipy.fftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
 def ifft2(
     x: Any, shape: Any = None, axes: Any = (-2, -1), overwrite_x: bool = False, plan: Any = None
 ) -> _core.GPUArray:
-    """Transform as `PyGPU.fft.ifft2`; a call is checked against `plan`."""
+    """Transform as `PyGPU.fft.ifft2` does; raise an error if `plan` does not fit the arguments."""
     return _scipy.ifftn(x, shape, axes, None, overwrite_x, plan=plan)
 
 
@@ -85,7 +85,7 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False
 
 
 def irfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False) -> _core.GPUArray:
-    """Compute real numbers from half of their spectrum along an axis, stored as by `rfft`: its inverse.
+    """Invert `rfft`: compute real numbers along an axis from half of their spectrum, stored in the layout of `rfft`.
 
     Parameters
     ----------
@@ -126,6 +126,6 @@ def irfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = Fals
 
 
 def _pairs(half: _core.GPUArray) -> _core.GPUArray:
-    """Return a view of contiguous complex numbers as real and imaginary parts along the last axis."""
+    """Convert complex numbers to real numbers: real and imaginary parts alternate along the last axis."""
     contiguous = half if half.flags.c_contiguous else half.copy("C")
     return contiguous.view(np.float32 if half.dtype == np.complex64 else np.float64)

@@ -1,4 +1,4 @@
-"""The transforms of `cupy.fft`: those of `PyGPU.fft`, which check the thread's current plan."""
+"""The transforms of `cupy.fft`: those of `PyGPU.fft`, after a check that the thread's current plan fits the call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _along_axes(own: _Transform, value_type: ValueType, name: str, default: tupl
     ) -> _core.GPUArray:
         if get_current_plan() is not None:
             check_plan(None, value_type, a, s, axes)
-        # Not `own`, which warns of arguments that NumPy has deprecated and CuPy has not.
+        # `own("fft")` would warn of arguments that NumPy has deprecated and CuPy has not, so the core is called.
         return _core._fft(name, a, s, axes, norm, out)
 
     return transform

@@ -16,8 +16,8 @@ class PlanCache:
     Notes
     -----
     PyGPU has one cache for all threads and all devices, so the largest number of plans is common to them. A cached plan
-    owns no work area: each transform allocates its own from the memory pool. A limit of the memory therefore always
-    holds.
+    owns no work area: each transform allocates a work area from the memory pool. Cached plans therefore never exceed
+    a limit of memory.
 
     Examples
     --------
@@ -53,16 +53,18 @@ class PlanCache:
         return _core._fft_plan_counts()[0]
 
     def get_memsize(self) -> int:
-        """Return the limit of the memory of work areas, -1 for no limit."""
+        """Return the limit of the memory of work areas that `set_memsize` stored; -1 for no limit."""
         return self._memsize
 
     def set_memsize(self, memsize: int) -> None:
-        """Store a limit of the memory of work areas, which cached plans do not own.
+        """Store the number that `get_memsize` returns; no other number than 0 has an effect.
+
+        In CuPy the number limits the memory of the work areas of cached plans. PyGPU's cached plans own no work area.
 
         Parameters
         ----------
         memsize : int
-            Number of bytes: -1 for no limit; 0 also removes the plans.
+            Number of bytes, or -1 for no limit; 0 also removes the cached plans of the current device.
         """
         if memsize < -1:
             raise ValueError(f"set_memsize: memsize={memsize} is below -1, which stands for no limit")
@@ -75,7 +77,7 @@ class PlanCache:
         return 0
 
     def clear(self) -> None:
-        """Remove the plans of the current device."""
+        """Remove the cached plans of the current device."""
         _core._clear_fft_plans()
 
     def __repr__(self) -> str:
@@ -87,7 +89,7 @@ class PlanCache:
         )
 
     def show_info(self) -> None:
-        """Print the numbers of the cache."""
+        """Print the number of cached plans and the limits of the cache."""
         print(self)
 
 

@@ -14,14 +14,14 @@ __all__ = ["axes_of_transform", "check_plan", "input_shape", "sorted_axes"]
 
 
 def axes_of_transform(ndim: int, lengths: Sequence[int | None] | None, axes: Sequence[int] | None) -> tuple[int, ...]:
-    """Return the axes of a transform; by default the last axes, as many as there are lengths, or all axes."""
+    """Return the axes of a transform; by default the last ``len(lengths)`` axes, or all axes without `lengths`."""
     if axes is None:
         return tuple(range(-(ndim if lengths is None else len(lengths)), 0))
     return tuple(axes)
 
 
 def sorted_axes(ndim: int, axes: tuple[int, ...], value_type: ValueType) -> tuple[int, ...]:
-    """Return axes as numbers from 0 in ascending order; the last axis of a real transform remains the last one."""
+    """Return non-negative axes in ascending order, except that the last axis of a real transform stays last."""
     if value_type == "C2C":
         return tuple(sorted(axis % ndim for axis in axes))
     return (*sorted(axis % ndim for axis in axes[:-1]), axes[-1] % ndim)
@@ -30,7 +30,7 @@ def sorted_axes(ndim: int, axes: tuple[int, ...], value_type: ValueType) -> tupl
 def input_shape(
     shape: Sequence[int], lengths: Sequence[int | None] | None, axes: tuple[int, ...], value_type: ValueType
 ) -> tuple[list[int], int]:
-    """Return the shape of a padded or cropped input, and the number of points along the last of the axes."""
+    """Return the shape to which the input is padded or cropped, and the number of points along the last axis."""
     padded, last = list(shape), axes[-1]
     points = 2 * (shape[last] - 1) if value_type == "C2R" else shape[last]
     for length, axis in zip(lengths or (), axes, strict=False):

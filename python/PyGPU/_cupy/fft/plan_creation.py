@@ -116,7 +116,8 @@ def _plan_nd(a: Any, lengths: Sequence[int | None] | None, axes: tuple[int, ...]
     lines = (source, result, real)
     inembed, onembed, plan_shape = (line[::-1] for line in lines) if is_fortran else lines
     batch = math.prod(shape) // math.prod(source)
-    # The batch has the largest stride for the last axes in C order and for the first axes in Fortran order.
+    # In C order, transforms of the last axes are contiguous, one after the other.
+    # In Fortran order, transforms of the first axes are contiguous.
     is_outer = (ascending[-1] == a.ndim - 1) != is_fortran or batch == 1
     strides = (1, math.prod(source)), (1, math.prod(result))
     (istride, idist), (ostride, odist) = strides if is_outer else ((batch, 1), (batch, 1))
@@ -129,7 +130,7 @@ def _plan_nd(a: Any, lengths: Sequence[int | None] | None, axes: tuple[int, ...]
 def _make_library_plan(
     a: Any, lengths: Sequence[int | None] | None, axes: tuple[int, ...], value_type: ValueType
 ) -> None:
-    """Transform an array once, so that the vendor's library has the plan before a capture."""
+    """Transform an array once, so that the vendor's library creates its plan now: a capture would forbid this."""
     is_on_gpu = isinstance(a, _core.GPUArray) and a.device.kind != "cpu" and a.size > 0
     if is_on_gpu and not (value_type == "R2C" and a.dtype.kind == "c") and not _core.current_stream().is_capturing:
         _core._fft(_TRANSFORMS[value_type], a, lengths, axes, None, None)

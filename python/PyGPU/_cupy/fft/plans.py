@@ -1,4 +1,4 @@
-"""Plans of transforms, as in `cupy.cuda.cufft`: descriptions that are checked against the calls.
+"""Plans of transforms, as in `cupy.cuda.cufft`: descriptions that must fit the transforms for which they are used.
 
 PyGPU keeps the plans of the vendor's library itself, by the shape and layout of the arrays. A plan of this module
 therefore owns no memory of a device.
@@ -29,7 +29,7 @@ _UNSCALED = {CUFFT_FORWARD: "backward", CUFFT_INVERSE: "forward"}
 
 
 class _Thread(threading.local):
-    """State of one thread: the plans whose blocks are entered."""
+    """State of one thread: the plans of the ``with plan:`` blocks in which the thread is."""
 
     def __init__(self) -> None:
         self.plans: list[Plan] = []
@@ -53,7 +53,7 @@ def get_current_plan() -> Plan | None:
 
 
 class _PlanBlock:
-    """Base of plans: a block in which the plan is the current one."""
+    """Base class of plans, which makes a plan the thread's current plan inside ``with plan:``."""
 
     gpus = None
 
@@ -68,7 +68,7 @@ class _PlanBlock:
 
 
 def _transform_name(fft_type: int, direction: int) -> str:
-    """Return the name of a function of `PyGPU.fft` for a type and a direction."""
+    """Return the name of the function of `PyGPU.fft` that performs transforms of a cuFFT type and direction."""
     value_type = value_type_of(fft_type)
     # cuFFT ignores the direction of transforms from and to real numbers.
     fixed = {"R2C": CUFFT_FORWARD, "C2R": CUFFT_INVERSE}.get(value_type, direction)
@@ -139,13 +139,13 @@ class Plan1d(_PlanBlock):
         return f"Plan1d(nx={self.nx}, fft_type={self.fft_type:#x}, batch={self.batch})"
 
     def _lengths(self) -> tuple[int, int]:
-        """Return the numbers of elements of one input and of one output."""
+        """Return two numbers: the elements of one transform's input, and the elements of its output."""
         half = self.nx // 2 + 1
         value_type = value_type_of(self.fft_type)
         return half if value_type == "C2R" else self.nx, half if value_type == "R2C" else self.nx
 
     def fft(self, a: _core.GPUArray, out: _core.GPUArray, direction: int) -> None:
-        """Transform the rows of a contiguous array into another one, without scaling.
+        """Transform the rows of a contiguous array, and store the unscaled results in another array.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Plan1d(_PlanBlock):
 
 
 class PlanNd(_PlanBlock):
-    """Plan of transforms along one to three axes, in cuFFT's terms.
+    """Plan of transforms along one to three axes, with the parameters of cuFFT's function ``cufftPlanMany``.
 
     Parameters
     ----------
@@ -277,13 +277,13 @@ class PlanNd(_PlanBlock):
         return f"PlanNd(shape={self.shape}, fft_type={self.fft_type:#x}, batch={self.batch}, order={self.order!r})"
 
     def _lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the shapes of one input and of one output."""
+        """Return the shape of one transform's input, and the shape of its output."""
         half = (*self.shape[:-1], self.shape[-1] // 2 + 1)
         value_type = value_type_of(self.fft_type)
         return half if value_type == "C2R" else self.shape, half if value_type == "R2C" else self.shape
 
     def _view(self, array: _core.GPUArray, lengths: tuple[int, ...], layout: Any) -> _core.GPUArray:
-        """Return the transforms' elements in an array, with the batch as the first axis."""
+        """Return a view of the elements that the plan's layout selects; the first axis counts the transforms."""
         embedding, stride, distance = layout
         if embedding is None:
             embedding, stride, distance = lengths, 1, math.prod(lengths)
@@ -293,7 +293,7 @@ class PlanNd(_PlanBlock):
         return view
 
     def fft(self, a: _core.GPUArray, out: _core.GPUArray, direction: int) -> None:
-        """Transform the elements at the plan's places into an array, without scaling.
+        """Transform the elements of `a` that the plan's layout selects, and store the unscaled results in `out`.
 
         Parameters
         ----------

@@ -21,14 +21,18 @@ _TRANSFORMS = frozenset(f"{i}{kind}fft{axes}" for i in ("", "i") for kind in (""
 def call(method: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call PyGPU's function in place of SciPy's; NotImplemented for a function that PyGPU lacks."""
     name = getattr(method, "__name__", "")
-    # SciPy calls this function, so its module is loaded; functions of other modules may have the same name.
+    # The name alone is not enough, because other modules of SciPy have functions of the same name.
+    # `scipy.fft` is loaded, because SciPy calls this function.
     if name not in _TRANSFORMS or getattr(sys.modules.get("scipy.fft"), name, None) is not method:
         return NotImplemented
     return getattr(scipy_functions, name)(*args, **keywords)
 
 
 def convert(dispatchables: Sequence[Any], coerce: bool) -> Any:
-    """Return the arguments of a call that select the backend, with host arrays copied to the device for `coerce`."""
+    """Return the array arguments of a call; with `coerce`, copy host arrays to the device.
+
+    The result NotImplemented makes SciPy try its next backend.
+    """
     values = [one.value for one in dispatchables]
     are_arrays = [one.type is np.ndarray for one in dispatchables]
     if coerce:

@@ -35,10 +35,10 @@ def _input(x: Any, name: str) -> _core.GPUArray:
 
 
 def _output(x: Any, lengths: Any, axes: Any) -> _core.GPUArray | None:
-    """Return the array itself if its memory can store the result of a transform of complex numbers."""
+    """Return the input array if its memory can store the result of a complex transform; otherwise None."""
     if not isinstance(x, _core.GPUArray) or x.dtype.kind != "c" or not x.flags.writeable:
         return None
-    if not (x.flags.c_contiguous or x.flags.f_contiguous):  # elements of other arrays may share memory
+    if not (x.flags.c_contiguous or x.flags.f_contiguous):  # elements may overlap in memory
         return None
     same = lengths is None or all(
         length in (None, -1) or (-x.ndim <= axis < x.ndim and x.shape[axis] == length)
@@ -53,12 +53,12 @@ def _no_plan(name: str, plan: Any) -> None:
 
 
 def _sequence(number: Any) -> Any:
-    """Return a tuple of a number, as SciPy accepts it in place of a sequence."""
+    """Return a sequence unchanged, and a number as a tuple, because SciPy accepts a number for a sequence."""
     return (number,) if isinstance(number, Number) else number
 
 
 def _axes(s: Any, axes: Any) -> Any:
-    """Return the axes of a call: for lengths without axes the last axes, as in SciPy."""
+    """Return the axes of a transform; if only lengths are given, the last axes, as in SciPy."""
     return tuple(range(-len(s), 0)) if axes is None and s is not None else axes
 
 
@@ -133,7 +133,7 @@ ihfft2, ihfftn = _inverse_hermitian("ihfft2", (-2, -1)), _inverse_hermitian("ihf
 
 
 def next_fast_len(target: int, real: bool = False) -> int:
-    """Return the smallest length from a number on whose only prime factors are 2, 3, 5 and 7.
+    """Return the smallest length of at least `target` whose only prime factors are 2, 3, 5 and 7.
 
     Parameters
     ----------

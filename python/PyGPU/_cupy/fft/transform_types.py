@@ -1,4 +1,4 @@
-"""Types of transforms under cuFFT's names: which elements are transformed to which."""
+"""Types of transforms with cuFFT's numbers: the dtypes of their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def computed_dtype(dtype: np.dtype[Any], value_type: ValueType) -> np.dtype[Any]
 
 
 def type_of(dtype: np.dtype[Any], value_type: ValueType) -> int:
-    """Return the type of a transform of elements of a dtype.
+    """Return cuFFT's number of the transform type for a dtype and a kind of values such as ``'C2C'``.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def type_of(dtype: np.dtype[Any], value_type: ValueType) -> int:
 
 
 def value_type_of(fft_type: int) -> ValueType:
-    """Return the kind of values of a type; ValueError for an unknown type."""
+    """Return the kind of values, such as ``'C2C'``, of a cuFFT type; raise ValueError for an unknown type."""
     if fft_type not in _TYPES:
         raise ValueError(
             f"fft_type={fft_type!r} is not a type of transform: write cufft.CUFFT_C2C or another CUFFT name"
@@ -61,6 +61,6 @@ def value_type_of(fft_type: int) -> ValueType:
 
 
 def dtypes_of(fft_type: int) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Return the dtypes of input and output of a type."""
+    """Return the input dtype and the output dtype of a cuFFT type."""
     _, source, result = _TYPES[fft_type]
     return np.dtype(source), np.dtype(result)

@@ -1,1 +1,1 @@
-"""Functions of `cupy` that differ from `PyGPU`'s: NumPy lacks or removed them, or CuPy has other parameters."""
+"""Functions of `cupy` that `PyGPU` lacks, because NumPy lacks or removed them, or that have CuPy's own parameters."""

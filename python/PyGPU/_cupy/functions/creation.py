@@ -30,7 +30,11 @@ def _native(values: Any) -> Any:
 
 
 def _device_values(values: Any) -> Any:
-    """Return host values; on the CPU backend a copy, because CuPy's arrays share no memory with host arrays."""
+    """Convert a host array to the native byte order, and copy it on the CPU backend; return other values unchanged.
+
+    On the CPU backend an array of PyGPU could share the memory of a host array. CuPy's arrays never do, so a later
+    write to the host array must not change the new array.
+    """
     values = _native(values)
     if isinstance(values, np.ndarray | memoryview | bytearray) and _core.Device().kind == "cpu":
         return np.array(values, order="K")

@@ -11,7 +11,7 @@ __all__ = ["load"]
 
 
 class _Archive(dict[str, _core.GPUArray]):
-    """Dictionary of the arrays of a file by name; it can be used as a context manager."""
+    """Dictionary that maps the names of a file's arrays to the arrays, and works as a context manager."""
 
     @property
     def files(self) -> list[str]:

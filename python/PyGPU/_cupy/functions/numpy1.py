@@ -57,7 +57,7 @@ def trapz(y: _core.GPUArray, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _c
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> _core.GPUArray:
-    """Test which elements of a flattened array are in another one, as `cupy.isin`."""
+    """Test which elements of a flattened array occur in another array, as `cupy.isin`."""
     return _call("isin", _core.asarray(ar1).reshape(-1), ar2, assume_unique, invert)
 
 
@@ -80,7 +80,7 @@ def asfarray(a: Any, dtype: Any = np.float64) -> _core.GPUArray:
 
 
 def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
-    """Return the address of an array's first byte and of the byte after its last one, as NumPy's `byte_bounds`."""
+    """Return two addresses: of an array's first byte, and of the byte after its last byte, as NumPy's `byte_bounds`."""
     low = high = a.ptr
     if a.size == 0:
         return low, high
@@ -90,7 +90,7 @@ def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
 
 
 def issubclass_(arg1: Any, arg2: Any) -> bool:
-    """Test whether a class is a subclass of another one, as `issubclass`, but return False for other objects."""
+    """Test whether an object is a subclass of a class, as `issubclass`; return False if the object is no class."""
     try:
         return issubclass(arg1, arg2)
     except TypeError:
@@ -115,7 +115,7 @@ def issctype(rep: Any) -> bool:
 
 
 def issubsctype(arg1: Any, arg2: Any) -> bool:
-    """Test whether a scalar type is a subclass of another one, as `cupy.issubdtype`; an array means its dtype."""
+    """Test whether a scalar type is a subclass of a second type, as `cupy.issubdtype`; an array counts as its dtype."""
     return issubclass(obj2sctype(arg1), obj2sctype(arg2))
 
 

@@ -60,7 +60,7 @@ _FLOATS = ("random_sample", "uniform", "normal", "standard_normal", "lognormal",
 
 
 def _checked(name: str, dtype: Any) -> np.dtype[Any]:
-    """Return a parameter `dtype` as a `numpy.dtype`, or raise an error if a method cannot return it."""
+    """Convert the argument `dtype` of the method `name`; raise TypeError for a dtype that the method cannot return."""
     checked: np.dtype[Any] = np.dtype(dtype)
     if checked.kind not in ("f" if name in _FLOATS else "biuf"):
         expected = "float32 or float64" if name in _FLOATS else "a real one"
@@ -94,7 +94,7 @@ class RandomState(_RandomState):
         super().__init__(seed)
 
     def rand(self, *size: int, dtype: Any = float) -> Any:
-        """Draw uniformly distributed numbers between 0 and 1; the arguments are the lengths of the axes.
+        """Draw uniformly distributed numbers between 0 and 1; each argument is the length of an axis of the result.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class RandomState(_RandomState):
         return self.random_sample(size or None, dtype)  # type: ignore[call-arg]  # `_with_dtype` adds it
 
     def randn(self, *size: int, dtype: Any = float) -> Any:
-        """Draw numbers of the standard normal distribution; the arguments are the lengths of the axes.
+        """Draw numbers of the standard normal distribution; each argument is the length of an axis of the result.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ def get_random_state() -> RandomState:
     True
     """
     device = _core.current_device()
-    # If two threads create a state at once, `setdefault` keeps one state.
+    # If two threads create a `RandomState` of a device at once, `setdefault` keeps the first one for both threads.
     return _states.get(device) or _states.setdefault(device, RandomState())
 
 

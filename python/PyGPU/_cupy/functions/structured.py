@@ -59,7 +59,7 @@ def make_aligned_dtype(dtype: Any, *, alignment: int = -1, recurse: bool = True)
 
 
 def _created(description: Any, **keywords: Any) -> np.dtype[Any]:
-    """Return the aligned dtype of NumPy's description by names, formats and offsets."""
+    """Create a structured dtype with NumPy's alignment from a description that `numpy.dtype` accepts."""
     dtype: np.dtype[Any] = np.dtype(description, align=True, **keywords)
     return dtype
 
@@ -76,7 +76,7 @@ def _description(dtype: np.dtype[Any]) -> dict[str, Any]:
 
 
 def _aligned(dtype: np.dtype[Any], recurse: bool) -> tuple[np.dtype[Any], int]:
-    """Return a structured dtype with aligned fields, and its alignment."""
+    """Return a structured dtype with aligned fields, and the alignment of the dtype in bytes."""
     description = _description(dtype)
     ends = [offset + part.itemsize for part, offset in zip(description["formats"], description["offsets"], strict=True)]
     if any(offset < end for offset, end in zip(description["offsets"][1:], ends, strict=False)):
@@ -95,7 +95,7 @@ def _aligned(dtype: np.dtype[Any], recurse: bool) -> tuple[np.dtype[Any], int]:
 
 
 def _aligned_field(dtype: np.dtype[Any], recurse: bool) -> tuple[np.dtype[Any], int]:
-    """Return the dtype of a field with aligned fields of its own, and its alignment."""
+    """Return the dtype of a field, in which nested fields are aligned too, and the alignment of the dtype."""
     if dtype.metadata and _ALIGNMENT in dtype.metadata:
         return dtype, int(dtype.metadata[_ALIGNMENT])
     if dtype.subdtype is not None:

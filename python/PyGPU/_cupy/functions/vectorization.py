@@ -95,6 +95,6 @@ class vectorize:
 
 
 def _is_about_truth(error: Exception) -> bool:
-    """Return whether an error is about an array that was used as a condition or converted to a Python number."""
+    """Return whether an error occurred because an array was used as a condition or converted to a Python number."""
     text = str(error)
     return "truth value" in text or "ambiguous" in text or "scalar" in text or "integer" in text

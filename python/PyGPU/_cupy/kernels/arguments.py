@@ -26,7 +26,7 @@ _Array = _core.GPUArray
 _EXTENTS: dict[tuple[Any, ...], np.void] = {}
 _EXTENTS_KEPT = 1024
 LIMIT_32_BITS = 1 << 31
-# For each type of Python number: kinds of dtypes to which the native launch converts it.
+# For each type of Python number: the kinds of dtypes to which PyGPU's compiled core converts such a number.
 _NATIVE: dict[type, str] = {int: "iufc", bool: "biufc", float: "fc", complex: "c"}
 
 
@@ -111,7 +111,9 @@ class ScalarCast:
 
 
 def scalar_cast(kind: type, dtype: np.dtype[Any]) -> ScalarCast | None:
-    """Return the conversion of scalars of a class; None if the native launch converts them.
+    """Return a function that converts scalars of the class `kind` to the dtype of a kernel's parameter.
+
+    The result is None if PyGPU's compiled core accepts such scalars, because it converts them itself at each launch.
 
     Parameters
     ----------

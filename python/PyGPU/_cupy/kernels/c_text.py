@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 )
 _JUMPS = frozenset({"return", "goto", "continue", "asm"})
 _OWN_INTEGER = re.compile(r"\btypedef\b[\w\s]+?\b(u?int(?:8|16|32|64)_t)\s*;")
-# C++ names whose use makes the result of a kernel depend on the block size.
+# If a C++ text contains one of these names, the result of the kernel may depend on the block size.
 _BLOCK = frozenset({"blockDim", "threadIdx", "blockIdx", "gridDim", "__shared__", "CUPY_FOR", "warpSize"})
 
 
@@ -117,10 +117,10 @@ def depends_on_block(*texts: str) -> bool:
 
 
 def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) -> bool:
-    """Return whether a kernel may compute an output in a local variable, which it stores after the operation.
+    """Return whether a kernel may compute an output element in a local variable and store it after the operation.
 
-    The kernel then does not read the array's element. The array must be new, or the operation must assign the whole
-    element first. The operation must also neither end early nor take the element's address.
+    Such a kernel does not read the old element, so the array must be new or the operation must assign the whole element
+    first. The operation must also neither return early nor take the element's address.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) ->
         if word != name or before in (".", "->", "::"):
             continue
         if _is_address(words, at):
-            return False  # the operation would get the address of the local variable instead of the element
+            return False  # the operation would get the address of the local variable instead of the element's
         if not seen:
             statement = words[at + 2 :][: _statement_end(words[at + 2 :])]
             if depth or before not in (";", "}") or words[at + 1 : at + 2] != ["="] or name in statement:
@@ -217,7 +217,7 @@ def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> 
 
 
 def headers_for(*texts: str) -> str:
-    r"""Return `#include` lines for the headers that C++ texts need, among those that CuPy always includes.
+    r"""Return `#include` lines for the headers that C++ texts need, out of the headers that CuPy always includes.
 
     Parameters
     ----------

@@ -30,6 +30,6 @@ class CachedSources:
             warnings.warn(
                 "The input types of the kernel could not be inferred. Please use `.cached_codes` instead.", stacklevel=2
             )
-        # The copy is one step, so that another thread may add a source.
+        # `dict` copies in one atomic step, so that the iteration does not fail if another thread adds a source.
         codes: dict[tuple[Any, ...], str] = dict(self._cached_codes)
         return next(iter(codes.values()))

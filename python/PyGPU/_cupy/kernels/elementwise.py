@@ -25,7 +25,8 @@ from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_ke
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-# Form of all arrays that PyGPU's own loop traverses, because the source does not depend on their layout.
+# This form stands for every array that PyGPU's generated loop traverses.
+# The source of such a kernel does not depend on layouts, so one compiled kernel serves all layouts.
 _ANY_FORM = ArrayForm(1, True, True)
 
 
@@ -111,7 +112,8 @@ class ElementwiseKernel(CachedSources):
         self._text = KernelText(name, operation, preamble, loop_prep, after_loop, tuple(options))
         self._is_by_block = depends_on_block(*self._text.body)
         self._is_indexed = indexer(self._text, 1) == "index"
-        # `_launches` has fast launches by types of arguments, `_kernels` compiled kernels by types and array forms.
+        # `_launches` maps types of arguments to functions that launch with few checks (`fast_launch`).
+        # `_kernels` maps types and array forms to compiled kernels.
         self._launches: dict[tuple[Any, ...], FastLaunch] = {}
         self._kernels: dict[tuple[Any, ...], Launch] = {}
         self._types: dict[tuple[Any, ...], TypeMap] = {}
@@ -125,7 +127,7 @@ class ElementwiseKernel(CachedSources):
         return self.call(args, size, stream, block_size)
 
     def call(self, given: tuple[Any, ...], size: int, stream: Any, block_size: int) -> Any:
-        """Check all arguments and launch the kernel, without use of a fast launch.
+        """Check all arguments and launch the kernel; calls with new argument types come here.
 
         Parameters
         ----------
@@ -270,7 +272,7 @@ class ElementwiseKernel(CachedSources):
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
 
     def _launch(self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool) -> Launch:
-        """Return the compiled kernel for arguments; broadcast the arrays if the kernel does not do so."""
+        """Return the compiled kernel for these arguments; broadcast the arrays if the kernel contains its own loop."""
         is_plain = (
             self._is_by_block
             or TEXTURE in types.inputs
@@ -295,7 +297,7 @@ class ElementwiseKernel(CachedSources):
         launch = self._kernels.get(key)
         if launch is None:
             build = self._plain if is_plain else self._loop
-            # If several threads compile the kernel at the same time, all use the first one that is stored.
+            # If several threads compile the same kernel at once, all of them use the kernel that was stored first.
             launch = self._kernels.setdefault(key, build(types, forms, len(shape), is_fresh, device))
         return launch
 
@@ -312,7 +314,7 @@ class ElementwiseKernel(CachedSources):
     def _loop(
         self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
     ) -> Launch:
-        """Build the launch of a kernel whose loop PyGPU generates."""
+        """Create a kernel whose loop PyGPU generates, as an object that can be launched."""
         shaped = self._shaped(forms, False)
         kernel, source = loop_kernel(self._text, self.params, self.nin, types, forms, shaped, ndim, is_fresh)
         self._record(types, forms, source)
@@ -321,7 +323,7 @@ class ElementwiseKernel(CachedSources):
     def _plain(
         self, types: TypeMap, forms: tuple[ArrayForm | None, ...], ndim: int, is_fresh: bool, device: int
     ) -> Launch:
-        """Compile a kernel that contains its own loop, and return its launch."""
+        """Compile a kernel that contains its own loop, and return an object that can be launched."""
         shaped = self._shaped(forms, True)
         source = plain_source(self._text, self.params, types, forms, shaped, ndim)
         kernel = _core.Function(compile_plain(source, self._text, device))

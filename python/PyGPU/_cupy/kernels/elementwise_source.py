@@ -86,7 +86,7 @@ class Declared:
 
 
 def is_shaped(parameter: Parameter, form: ArrayForm, text: KernelText, parameters: Sequence[Parameter]) -> bool:
-    """Return whether a raw array must be passed to the kernel together with its shape."""
+    """Return whether a kernel needs the shape of a raw array, which is then passed with the array."""
     if not form.is_contiguous:
         return True
     numbers = frozenset({"i", *(one.name for one in parameters if not one.raw)})
@@ -94,7 +94,7 @@ def is_shaped(parameter: Parameter, form: ArrayForm, text: KernelText, parameter
 
 
 def indexer(text: KernelText, ndim: int) -> str | None:
-    """Return how the texts use CuPy's variable `_ind`: not (None), for its size, or as an index."""
+    """Return how a kernel uses CuPy's variable `_ind`: ``'index'``, ``'size'`` for its method `size` only, or None."""
     if not has_word("_ind", *text.body):
         return None
     return "index" if any(f"_ind.{name}" in body for body in text.body for name in ("get", "set", "shape")) else "size"
@@ -139,7 +139,7 @@ def _operation(text: KernelText, before: str, after: str) -> str:
     operation = f'#line 1 "operation"\n{text.operation}\n;'
     if has_word("i", text.operation):
         if "define" in text.preamble or "#" in text.operation:
-            # A macro may contain the name `i`, so it is not renamed. PyGPU then processes elements one by one.
+            # A macro may contain the name `i`, so the texts keep this name. PyGPU then processes elements one by one.
             operation = f"const ptrdiff_t pygpu_i = i;\n{{ const ptrdiff_t i = pygpu_i;\n{operation} }}"
         else:
             operation = f"const ptrdiff_t pygpu_i = i;\n{renamed(operation, {'i': 'pygpu_i'})}"
@@ -156,7 +156,7 @@ def loop_kernel(
     ndim: int,
     is_fresh: bool,
 ) -> tuple[Any, str]:
-    """Create PyGPU's `ElementwiseKernel` for a call, and return it with its source without the loop.
+    """Create PyGPU's `ElementwiseKernel` for a call, and return the kernel and its source text without the loop.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def loop_kernel(
             before.append(f"{element} &{name} = _raw_{name}[i];")
     compact = re.sub(r"[\s(]", "", text.operation)
     if any(f"&{name}" in compact for name in _references(before)):
-        before.append("(void)tid;")  # disables packs, whose elements are in registers without an address
+        before.append("(void)tid;")  # disables packs: their elements are in registers, which have no address
     loop_prep = text.loop_prep
     kind = indexer(text, ndim)
     if kind == "index":
@@ -269,7 +269,8 @@ def plain_source(
 ) -> str:
     """Return the source of a kernel with its own loop.
 
-    Its arguments are the arrays and scalars, the extents of shaped arrays and of `_ind`, and the number of elements.
+    The kernel's arguments are the arrays and scalars, the extents of shaped arrays and of `_ind`, and the number of
+    elements.
 
     Parameters
     ----------

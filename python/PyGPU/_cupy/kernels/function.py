@@ -46,7 +46,7 @@ def _converted(value: Any, parameter: str, is_narrow: bool) -> Any:
     if dtype is None:
         return _own_scalar(value, is_narrow)
     if dtype.kind in "iub" and isinstance(value, int | np.integer | np.bool_):
-        # CuPy passes the address of a 64-bit integer, of which the kernel reads the low bytes (little-endian).
+        # CuPy passes the address of a 64-bit integer. The kernel reads only as many low bytes as its parameter has.
         return np.array(int(value) & ((1 << 64) - 1), np.uint64).astype(dtype)[()]
     return value if isinstance(value, np.generic) else dtype.type(value)
 
@@ -143,7 +143,10 @@ class Function:
         shared_mem: int,
         stream: Any,
     ) -> None:
-        """Launch again with converted arguments after `error`; raise `error` if no argument can be converted."""
+        """Launch again after `error` with converted arguments and with lengths of at least 1.
+
+        If neither the arguments nor the lengths change, raise `error`.
+        """
         given, parameters = tuple(args), self._kernel.parameters
         arguments = converted(given, parameters)
         shape = [[max(1, length) for length in axes] for axes in (grid, block)]
@@ -176,7 +179,7 @@ class Function:
     def _launch_cooperatively(
         self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], shared_mem: int, stream: Any
     ) -> None:
-        """Launch so that all blocks run concurrently; reduce a one-dimensional grid that is too large."""
+        """Launch a cooperative kernel, whose blocks must all run at once; shorten a one-dimensional grid to fit."""
         lengths = (*(max(1, length) for length in grid), 1, 1)[:3]
         threads = (*(max(1, length) for length in block), 1, 1)[:3]
         total = lengths[0] * lengths[1] * lengths[2]

@@ -1,4 +1,8 @@
-"""Launches of compiled elementwise kernels, and the fast launches of repeated calls."""
+"""Classes and functions that launch compiled elementwise kernels.
+
+A fast launch is a function that launches a kernel with few checks. `ElementwiseKernel` stores this function after the
+first call, for later calls with arguments of the same types.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ FastLaunch = Callable[[Any, int, Any, int], Any]
 
 @dataclass(frozen=True)
 class Launch(ABC):
-    """Compiled kernel, and a description of the extra arguments with which it is launched.
+    """Compiled elementwise kernel, and a description of the arguments that it receives besides the user's arguments.
 
     Parameters
     ----------
@@ -51,7 +55,7 @@ class Launch(ABC):
     is_plain = False
 
     def extents(self, args: Sequence[Any], shape: tuple[int, ...]) -> list[np.void]:
-        """Return the shapes of arrays and of the loop, which the kernel receives after the user's arguments."""
+        """Return the additional arguments of the kernel: the shapes of arrays, and the shape of the loop."""
         extents = [extent(args[position].shape, args[position].strides) for position in self.with_shape]
         if self.has_indexer:
             extents.append(extent(shape, (0,) * len(shape)))
@@ -63,10 +67,10 @@ class Launch(ABC):
 
 
 class LoopLaunch(Launch):
-    """Launch of PyGPU's `ElementwiseKernel`, which broadcasts the arrays and loops over their elements."""
+    """Launch of a kernel for which PyGPU's `ElementwiseKernel` broadcasts the arrays and generates the loop."""
 
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-        """Launch the kernel; PyGPU chooses grid and block."""
+        """Launch the kernel with the grid and block that PyGPU chooses; `block_size` has no effect."""
         extents = self.extents(args, shape) if self.with_shape or self.has_indexer else ()
         values = list(args)
         for position in self.raw:
@@ -77,12 +81,12 @@ class LoopLaunch(Launch):
 
 
 class PlainLaunch(Launch):
-    """Launch of a kernel that contains its own loop; its arrays are already broadcast."""
+    """Launch of a kernel whose source contains the loop over the elements; the caller has broadcast the arrays."""
 
     is_plain = True
 
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-        """Launch one thread for each element."""
+        """Launch the kernel with one thread for each element of the loop."""
         count = 1
         for length in shape:
             count *= length
@@ -154,7 +158,7 @@ def _simple(
     types: TypeMap,
     is_fresh: bool,
 ) -> FastLaunch:
-    """Return the fast launch of a kernel without raw arrays, whose arguments PyGPU broadcasts."""
+    """Return a function that launches a kernel without raw arrays; PyGPU broadcasts the arguments of the kernel."""
     first, *others = arrays
     result, nin, empty = kernel.result, kernel.nin, _core.empty
     inputs, dtypes = types.inputs, types.outputs
@@ -200,7 +204,10 @@ def _simple(
 def _raw(
     kernel: ElementwiseKernel, native: Any, raw: list[int], dtypes: tuple[np.dtype[Any], ...], is_fresh: bool
 ) -> FastLaunch:
-    """Return the fast launch of a kernel with raw arrays only; non-contiguous arrays use `ElementwiseKernel.call`."""
+    """Return a function that launches a kernel whose arrays are all raw, without the checks of the first call.
+
+    If an array is not contiguous, the function calls `ElementwiseKernel.call`, which checks all arguments.
+    """
     result, nin, empty = kernel.result, kernel.nin, _core.empty
 
     def launch(args: Any, size: int, stream: Any, block_size: int) -> Any:
@@ -230,7 +237,11 @@ def _general(
     dtypes: tuple[np.dtype[Any], ...],
     is_fresh: bool,
 ) -> FastLaunch:
-    """Return the fast launch of other kernels with raw arrays; for other layouts it uses `ElementwiseKernel.call`."""
+    """Return a function that launches any other kernel with raw arrays, without most checks of the first call.
+
+    If shapes or layouts differ from those of the first call, the function calls `ElementwiseKernel.call`, which checks
+    all arguments.
+    """
     result, nin, empty = kernel.result, kernel.nin, _core.empty
     ranks = [form.ndim if form is not None else 0 for form in entry.forms]
 

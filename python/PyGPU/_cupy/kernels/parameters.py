@@ -178,7 +178,7 @@ class TypeMap:
     placeholders: tuple[tuple[str, DType], ...]
 
     def typedefs(self) -> str:
-        """Return C++ definitions of structures for structured dtypes, and of the placeholders as types."""
+        """Return C++ text that defines a structure for each structured dtype, and a typedef for each placeholder."""
         dtypes = dict.fromkeys((*self.inputs, *self.outputs))
         records = [record_definition(one, c_name) for one in dtypes if one != TEXTURE and _is_record(one)]
         return "".join(records) + "".join(f"typedef {c_name(dtype)} {name};\n" for name, dtype in self.placeholders)

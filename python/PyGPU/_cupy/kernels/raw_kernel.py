@@ -107,7 +107,8 @@ class RawKernel:
         self.name_expressions = source.name_expressions or None
         self.enable_cooperative_groups = is_cooperative
         self._functions: dict[int, Function] = {}
-        # If there is only one device: its launch function, so that calls need not look it up.
+        # Launch function of the kernel on the only device, stored so that later calls skip the look-up.
+        # `_only_launch` is None before the first call, with several devices, and for cooperative launches.
         self._only_launch: Callable[..., Any] | None = None
 
     def __call__(
@@ -162,7 +163,7 @@ class RawKernel:
         return function
 
     def compile(self, log_stream: Any = None) -> None:
-        """Compile the kernel for the current device, also if it is compiled already.
+        """Compile the kernel for the current device; a kernel that is already compiled is compiled again.
 
         Parameters
         ----------
@@ -279,6 +280,6 @@ def no_texref(name: str) -> Exception:
 
 
 def write_log(module: _core.Module, log_stream: Any) -> None:
-    """Write the compiler's output to a file, if there is one."""
+    """Write the compiler's output for a compiled module to `log_stream`, unless `log_stream` is None."""
     if log_stream is not None:
         log_stream.write(module.log)

@@ -81,11 +81,11 @@ class RawModule:
 
     @property
     def module(self) -> _core.Module:
-        """PyGPU's module of the current device."""
+        """The compiled code for the current device, as a `PyGPU.Module`."""
         return self._source.module(_core.Device().index)
 
     def compile(self, log_stream: Any = None) -> None:
-        """Compile the module for the current device, also if it is compiled already.
+        """Compile the module for the current device; a module that is already compiled is compiled again.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Source of a `RawKernel` or `RawModule`, and the module that is compiled from it for each device."""
+"""The class `RawSource`: source of a `RawKernel` or `RawModule`, with the compiled module of each device."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RawSource:
     name_expressions: tuple[str, ...]
 
     def module(self, device: int) -> _core.Module:
-        """Return the module of a device; compile or load it at the first call.
+        """Return the compiled module of a device; compile the source or load the image at the first call.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class RawSource:
         return module
 
     def recompile(self, device: int) -> _core.Module:
-        """Compile or load the module of a device again, and use it from now on."""
+        """Compile or load the module of a device again, and use the new module for later calls."""
         module = _MODULES[self, device] = self._load(device, cache=False)
         return module
 
@@ -124,7 +124,7 @@ class RawSource:
         return _core.Module.from_file(path, device=device)
 
     def kernel(self, name: str, device: int) -> _core.Kernel:
-        """Return a kernel of the device's module.
+        """Return a kernel of the compiled module for a device.
 
         Parameters
         ----------
@@ -152,5 +152,5 @@ class RawSource:
             raise not_found(error) from error
 
 
-# Modules are not unloaded, as in CuPy, because kernels and addresses of variables refer to them.
+# A compiled module is never unloaded, as in CuPy, because kernels and addresses of its variables may still be in use.
 _MODULES: dict[tuple[RawSource, int], _core.Module] = {}

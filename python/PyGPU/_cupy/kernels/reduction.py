@@ -211,7 +211,7 @@ class ReductionKernel(CachedSources):
         shape: tuple[int, ...],
         stream: Any,
     ) -> None:
-        """Reduce all elements by PyGPU's `ReductionKernel`, then apply the user's last expression to the value."""
+        """Reduce all elements to one value by PyGPU's `ReductionKernel`, then apply the user's `post_map_expr`."""
         is_array = tuple([isinstance(one, _Array) for one in inputs])
         text, params = self._text, (*self.in_params, *self.out_params)
         total = self._kernel(
@@ -292,7 +292,7 @@ class ReductionKernel(CachedSources):
         )
 
     def _nests(self, args: Sequence[Any], shape: tuple[int, ...], reduced: tuple[int, ...]) -> tuple[Nest, Nest]:
-        """Return two loop nests: over the axes that remain, and over the axes that are reduced.
+        """Return two loop nests: one over the axes of the result, and one over the reduced axes.
 
         Outputs have stride 0 along reduced axes.
         """

@@ -13,7 +13,7 @@ __all__ = ["Nest", "Threads", "combine_axes", "kept_shape", "plan_threads", "red
 
 # Number of adjacent threads that reduce adjacent columns, so that they read adjacent elements.
 _COLUMNS = 32
-# Least number of elements for each thread, and of threads of all blocks, where there are enough results.
+# The threads of a result are halved until each has `_ELEMENTS` elements or all blocks together have `_BUSY` threads.
 _ELEMENTS = 16
 _BUSY = 1 << 18
 
@@ -75,7 +75,7 @@ class Nest:
 
 
 def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Nest:
-    """Return a loop nest in which axes are merged as far as the strides permit; at least one axis remains.
+    """Return a loop nest with as few axes as possible: adjacent axes are merged if the strides of all arrays permit.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Ne
 
 @dataclass(frozen=True)
 class Threads:
-    """Assignment of a block's threads: `lanes` threads compute each of `places` results."""
+    """Assignment of a block's threads: a block computes `places` results, each by `lanes` threads."""
 
     places: int
     lanes: int

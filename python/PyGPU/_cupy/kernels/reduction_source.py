@@ -255,5 +255,5 @@ def axis_source(
 
 
 def compile_text(source: str, text: ReductionText, device: int) -> _core.Function:
-    """Compile a source for a device, and return its launch."""
+    """Compile the source of a kernel for a device, and return a function that launches the kernel."""
     return _core.Function(_core.Kernel(source, text.symbol, [*text.options, f"-I{HEADERS}"], device=device))

@@ -61,7 +61,7 @@ def shaped_arange(shape: Any, xp: Any = None, dtype: Any = np.float32, order: st
 
 
 def shaped_reverse_arange(shape: Any, xp: Any = None, dtype: Any = np.float32) -> Any:
-    """Return an array of decreasing numbers, of which the last one is 1.
+    """Return an array of decreasing whole numbers, the last of which is 1.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ __all__ = [
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _Check = Callable[[Any, Any], None]
 
-# Exception classes that programs catch: if NumPy's error is an instance of one, CuPy's error must be, too.
+# If NumPy's error is an instance of one of these classes, CuPy's error must be too, because programs catch them.
 _ERRORS = (
     AttributeError, Exception, IndexError, TypeError, ValueError, NotImplementedError, DeprecationWarning,
     np.exceptions.AxisError, np.linalg.LinAlgError,
@@ -65,7 +65,7 @@ def _outcome(test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if not isinstance(error, (Exception, *loops.skip_classes())):
             raise
         if error.__traceback__ is None or error.__traceback__.tb_next is None:
-            raise  # the test did not start, because its parameters are wrong
+            raise  # the call failed before the body of the test ran, because the parameters of the test are wrong
         return _Outcome(None, error)
 
 
@@ -126,7 +126,7 @@ def _is_dtype(value: Any) -> bool:
 
 
 def _mixes_signs(kwargs: dict[str, Any]) -> bool:
-    """Return whether a test has unsigned and signed dtypes, so that it may cast negative to unsigned numbers."""
+    """Return whether a test has unsigned and signed dtypes, so that the test may cast negative to unsigned numbers."""
     dtypes = [value for value in kwargs.values() if _is_dtype(value)]
     return any(dtype in loops.UNSIGNED for dtype in dtypes) and any(
         dtype in loops.FLOATS + loops.SIGNED for dtype in dtypes
@@ -136,9 +136,9 @@ def _mixes_signs(kwargs: dict[str, Any]) -> bool:
 def _is_nonnegative(
     test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: _Names
 ) -> list[np.ndarray[Any, Any]]:
-    """Return masks of the elements to compare: those that are not negative in a run with signed dtypes.
+    """Run a test with signed dtypes in place of unsigned ones, and return masks of the non-negative results.
 
-    The unsigned value of a negative number is undefined.
+    Only these elements are compared, because the conversion of a negative number to an unsigned dtype is undefined.
     """
     signed = {
         name: np.dtype(np.dtype(value).char.lower()).type if _is_dtype(value) and value in loops.UNSIGNED else value

@@ -49,7 +49,7 @@ def without_parameters(test: Callable[..., Any], run: Callable[..., Any], *names
 
 
 def _for_each(cases: Sequence[dict[str, Any]], names: Iterable[str]) -> _Decorator:
-    """Return a decorator that runs a test once for each set of keyword arguments; errors name the set."""
+    """Return a decorator that runs a test once for each set of keyword arguments; an error shows the failing set."""
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         skipped = skip_classes()

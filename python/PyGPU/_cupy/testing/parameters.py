@@ -105,7 +105,7 @@ def _class_name(base: str, number: int, parameters: dict[str, Any]) -> str:
 
 
 def _attribute(value: Any) -> Any:
-    """Convert a value to an attribute of a class; a function becomes a static method, so that it gets no instance."""
+    """Convert a value to an attribute of a class; a function becomes a static method, to be called without `self`."""
     return staticmethod(value) if isinstance(value, FunctionType) else value
 
 

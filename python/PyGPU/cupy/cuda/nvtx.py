@@ -18,7 +18,7 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # An access to `available` opens the library, so it is not computed at import.
+        # Reading `available` opens the library, so its value is computed at the first access and not at import.
         if name == "available":
             return _nvtx.is_available()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

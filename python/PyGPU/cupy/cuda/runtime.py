@@ -23,7 +23,7 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # An access to `is_hip` opens the backend and thus a library, so it is not computed at import.
+        # Reading `is_hip` opens the backend's library, so its value is computed at the first access, not at import.
         if name == "is_hip":
             return _version.uses_hip()
         from PyGPU._cupy.names import no_attribute

@@ -18,7 +18,7 @@ from PyGPU._cupy.fft.plan_cache import (
     show_plan_cache_info,
 )
 
-# Without the settings, whose reading warns.
+# The list excludes the settings, because reading them emits a warning.
 __all__ = [
     "clear_plan_cache", "get_current_callback_manager", "get_plan_cache", "get_plan_cache_max_memsize",
     "get_plan_cache_size", "set_cufft_callbacks", "set_cufft_gpus", "set_plan_cache_max_memsize",
@@ -112,7 +112,7 @@ class _Config(_types.ModuleType):
 
     @property
     def devices(self) -> None:
-        """GPUs of one transform: None, the array's device."""
+        """GPUs of one transform: None, because a transform runs on the device of its array."""
 
 
 _sys.modules[__name__].__class__ = _Config

@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, f"{sys.argv[1]}/elevation_mapping_cupy/script/elevation_mapping_cupy/kernels")
 import cupy as cp
 
-if cp.__name__ == "cupy":  # CuPy 14 defines float16 only for kernels with parameters of it; CuPy 13 always defined it
+if cp.__name__ == "cupy":  # CuPy 14 defines float16 only for kernels with float16 parameters
     own_kernel = cp.ElementwiseKernel
 
     def kernel_with_float16(*args, preamble="", **options):
@@ -30,7 +30,7 @@ points = cp.asarray(np.stack([x, y, z], axis=1), dtype=cp.float32)
 rotation, origin = cp.eye(3, dtype=cp.float32), cp.asarray([0, 0, 0.0], dtype=cp.float32)
 centre = cp.zeros(2, cp.float32)
 layers = cp.zeros((7, CELLS, CELLS), cp.float32)
-layers[1] += 10  # Initial variance of a cell that no point has reached.
+layers[1] += 10  # Layer 1 has the variance of each cell: 10 before a point has reached the cell.
 layers[0] -= 1
 new_layers, normals = cp.zeros((5, CELLS, CELLS), cp.float32), cp.zeros((3, CELLS, CELLS), cp.float32)
 

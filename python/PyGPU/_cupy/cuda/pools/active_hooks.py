@@ -48,7 +48,7 @@ def get_memory_hooks() -> dict[str, MemoryHook]:
 
 @contextmanager
 def calls_of_hooks(hooks: Sequence[MemoryHook], stage: str, **arguments: int) -> Iterator[dict[str, int]]:
-    """Call a method of each hook before a ``with`` block, and another one after it, also after an error.
+    """Call one method of each hook before a ``with`` block, and another method after the block or an error in it.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Chunk:
         return self.mem.ptr + self.offset
 
     def split(self, size: int) -> Chunk | None:
-        """Shorten the block to `size` bytes, and return the rest as another block, or None if there is no rest."""
+        """Shorten the block to `size` bytes, and return the remaining bytes as a new block, or None if none remain."""
         if size == self.size:
             return None
         rest = Chunk(self.mem, self.offset + size, self.size - size, self.arena)
@@ -91,7 +91,7 @@ class Arena:
         return True
 
     def take(self, size: int) -> Chunk | None:
-        """Remove the smallest sufficient free block and return it, shortened to `size` bytes; None if there is none."""
+        """Remove the smallest sufficient free block and return its first `size` bytes; None if no block suffices."""
         position = bisect.bisect_left(self._blocks, size, key=_size)
         if position == len(self._blocks):
             return None
@@ -103,7 +103,7 @@ class Arena:
         return chunk
 
     def take_whole(self) -> list[Chunk]:
-        """Remove and return the free blocks that comprise a whole allocation."""
+        """Remove and return the free blocks that are whole allocations, which the pool can return to the driver."""
         whole = [chunk for chunk in self._blocks if chunk.prev is None and chunk.next is None]
         self._blocks = [chunk for chunk in self._blocks if chunk.prev is not None or chunk.next is not None]
         self._is_free.difference_update(whole)

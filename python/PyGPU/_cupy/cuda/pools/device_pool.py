@@ -1,6 +1,6 @@
 """CuPy's default memory pool: PyGPU's own pool, which the driver manages.
 
-Drivers report the bytes of their pool but not its blocks. `n_free_blocks` therefore returns 0.
+A driver reports the bytes of its pool, but not the number of free blocks. `n_free_blocks` therefore returns 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NO_LIMIT = 2**64 - 1
 
 
 def _used(statistics: dict[str, int]) -> int:
-    """Return the bytes in use. Freed blocks in PyGPU's cache do not count, although the driver counts them as used."""
+    """Return the bytes in use, without freed blocks in PyGPU's cache, which the driver still counts as used."""
     is_pool = statistics["pool_reserved"] > 0
     return statistics["pool_used"] - statistics["recycled_bytes"] if is_pool else statistics["bytes"]
 
@@ -93,7 +93,7 @@ class _PygpuPool:
 class DefaultMemoryPool(_PygpuPool, MemoryPool):
     """CuPy's view of PyGPU's own pool, which provides the memory of arrays unless another allocator is set.
 
-    `get_default_memory_pool` returns the object. Its methods refer to the pool of the current device.
+    `get_default_memory_pool` returns the only object. The object's methods refer to the pool of the current device.
 
     Examples
     --------
@@ -157,9 +157,10 @@ def _allocate(size: int) -> PooledMemory:
 
 
 class MemoryAsyncPool(_PygpuPool):
-    """Allocator of stream-ordered memory from the pool of PyGPU's arrays, for the current stream.
+    """CuPy's class whose method `malloc` allocates and frees memory in the order of the current stream.
 
-    Arrays need no `MemoryAsyncPool`: PyGPU's own pool already is the driver's stream-ordered pool, if there is one.
+    The memory comes from the pool from which PyGPU allocates arrays. If the driver has a stream-ordered pool,
+    PyGPU's pool is that pool. Programs therefore need this class only to run unchanged.
 
     Parameters
     ----------

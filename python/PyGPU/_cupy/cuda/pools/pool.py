@@ -63,7 +63,7 @@ def limit_of(size: int | None, fraction: float | None) -> int:
 
 
 class _Thread(threading.local):
-    """State of one thread: an object that identifies its per-thread default stream and is never reused."""
+    """State of one thread: an object, different for each thread, by which pools identify its per-thread stream."""
 
     def __init__(self) -> None:
         self.identity = object()
@@ -93,12 +93,12 @@ class SingleDeviceMemoryPool:
             self.set_limit(**parse_limit(text))  # type: ignore[arg-type]
 
     def _arena(self, stream: int) -> Arena:
-        # The per-thread default streams of all threads have the same handle, so the thread identifies them.
+        # The per-thread default streams of all threads have one handle, so the key is an object of the thread.
         key = stream if stream != streamPerThread else _thread.identity
         return self._arenas.setdefault(key, Arena())
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return the smallest free block that suffices, or new memory if there is none."""
+        """Return the smallest free block that suffices, or new memory if no free block suffices."""
         return malloc_with_hooks(size, self._malloc)
 
     def _malloc(self, size: int) -> PooledMemory:
@@ -142,7 +142,7 @@ class SingleDeviceMemoryPool:
                 memory = self._allocator(size).mem
                 return memory
             except MemoryError:
-                pass  # the next pass of the loop frees memory and tries again
+                pass  # the next iteration of the loop frees memory and tries again
             finally:
                 if memory is None:
                     with self._lock:
@@ -202,8 +202,8 @@ class SingleDeviceMemoryPool:
 class MemoryPool:
     """Memory pool that a program creates itself, with separate blocks for each device.
 
-    A `MemoryPool` obtains memory from an allocator and reuses the blocks that its arrays free. The pool that
-    `get_default_memory_pool` returns is another one: PyGPU's own pool, which the driver manages.
+    A `MemoryPool` obtains memory from an allocator, and reuses blocks whose arrays were dropped. The pool that
+    `get_default_memory_pool` returns is no such pool, but PyGPU's own pool, which the driver manages.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class MemoryPool:
         return pool or self._pools.setdefault(device, SingleDeviceMemoryPool(self._allocator))
 
     def malloc(self, size: SupportsIndex) -> MemoryPointer:
-        """Return the smallest free block that suffices, or new memory if there is none.
+        """Return the smallest free block that suffices, or new memory if no free block suffices.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ def round_size(size: int) -> int:
 
 
 class PooledMemory(BaseMemory):
-    """Memory of a pool; `free`, or the end of the last reference, returns it to the pool.
+    """Memory of a pool; `free`, or the end of the last reference, returns the memory to the pool.
 
     The pool creates the objects.
 
@@ -64,7 +64,7 @@ class PooledMemory(BaseMemory):
 
 
 class _Thread(threading.local):
-    """State of one thread: whether a hook is running. Allocations inside a hook call no hooks."""
+    """State of one thread: whether a hook of the thread is running. An allocation inside a hook calls no hooks."""
 
     is_hooked = False
 

@@ -101,7 +101,8 @@ def driverGetVersion() -> int:
     Returns
     -------
     int
-        1000 times the major plus 10 times the minor version; on the CPU backend the version whose interface it has.
+        1000 times the major plus 10 times the minor version; for the CPU backend,
+        the version of CUDA whose interface PyGPU follows.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Functions of `cupy.cuda.runtime` for captures and graphs, which are passed as numbers.
+"""Functions of `cupy.cuda.runtime` for captures and graphs; a program refers to a graph by an integer handle.
 
-A graph and its executable form have different numbers, but are one `PyGPU.Graph`, which is launched as it is.
+A graph and its executable form have different handles, but both refer to one `PyGPU.Graph`.
 """
 
 from __future__ import annotations

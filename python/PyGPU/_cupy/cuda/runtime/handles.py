@@ -1,4 +1,4 @@
-"""Tables of objects that programs refer to by numbers."""
+"""Class that maps integer handles, by which programs refer to objects such as streams and graphs, to the objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class Handles(Generic[_T]):
-    """Objects that live until the program destroys them by their numbers.
+    """Map from integer handles to objects, which live until the program destroys them by their handles.
 
     Examples
     --------
@@ -29,23 +29,23 @@ class Handles(Generic[_T]):
         self._objects: dict[int, _T] = {}
 
     def keep(self, handle: int, value: _T) -> int:
-        """Store an object under a number, and return the number."""
+        """Store an object under a handle, and return the handle."""
         self._objects[handle] = value
         return handle
 
     def find(self, handle: int) -> _T | None:
-        """Return the object of a number; None if there is none."""
+        """Return the object that is stored under a handle; None if no object has this handle."""
         return self._objects.get(handle)
 
     def get(self, handle: int) -> _T:
-        """Return the object of a number; raise the status 400 if there is none."""
+        """Return the object that is stored under a handle; raise an error with status 400 for an unknown handle."""
         value = self._objects.get(handle)
         if value is None:
             raise error_of(INVALID_RESOURCE_HANDLE)
         return value
 
     def take(self, handle: int) -> _T:
-        """Remove and return the object of a number; raise the status 400 if there is none."""
+        """Remove and return the object of a handle; raise an error with status 400 for an unknown handle."""
         value = self.get(handle)
         del self._objects[handle]
         return value

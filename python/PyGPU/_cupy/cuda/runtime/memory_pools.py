@@ -1,6 +1,7 @@
-"""Functions of `cupy.cuda.runtime` for the pool of a device, which is PyGPU's own.
+"""Functions of `cupy.cuda.runtime` for the memory pool of a device; each device has one pool, PyGPU's own.
 
-The handle of a pool is a number of this module, because the driver's pool belongs to PyGPU.
+The handle of a pool is the device's number plus 1. The handle in the driver is not returned, because only PyGPU may
+change the driver's pool.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ def _checked(default: _T, function: Callable[[], _T]) -> _T:
 
 
 def _device(pool: int) -> int:
-    """Return the device of a pool's handle; raise the status 1 for other numbers."""
+    """Return the device number of a pool's handle; raise an error with status 1 for an unknown handle."""
     if not 1 <= pool <= _core.device_count():
         raise error_of(errorInvalidValue)
     return pool - 1
 
 
 def deviceGetDefaultMemPool(device: int) -> int:
-    """Return the handle of PyGPU's pool of a device.
+    """Return the handle of PyGPU's memory pool for a device.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def deviceGetDefaultMemPool(device: int) -> int:
 
 
 def deviceGetMemPool(device: int) -> int:
-    """Return the handle of the pool that provides a device's arrays, which is `deviceGetDefaultMemPool`.
+    """Return the handle of the pool that provides a device's arrays, as `deviceGetDefaultMemPool` does.
 
     Parameters
     ----------

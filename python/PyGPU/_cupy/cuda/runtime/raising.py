@@ -27,7 +27,7 @@ def raising(function: Callable[_P, cudaError_t]) -> Callable[_P, None]: ...
 @overload
 def raising(function: Callable[_P, tuple[_T, cudaError_t]]) -> Callable[_P, _T]: ...
 def raising(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return CuPy's form of a `cuda*` function, which raises an error status and returns the result alone."""
+    """Convert a `cuda*` function to CuPy's form: a function that raises an error status and returns no status."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Functions of `cupy.cuda.runtime` for streams and events, which are identified by their handles, integers.
+"""Functions of `cupy.cuda.runtime` for streams and events; a program refers to them by integer handles.
 
 PyGPU destroys a stream or event when its last Python object is destroyed. This module therefore keeps the objects that
 `streamCreate` and `eventCreate` return until `streamDestroy` and `eventDestroy`.
@@ -60,7 +60,7 @@ def _event(handle: int) -> cuda_event.cudaEvent_t | _core.Event:
 
 
 def stream_of(handle: int) -> _core.Stream:
-    """Return the stream of a handle: the object of `streamCreate` if there is one."""
+    """Return the stream object that `streamCreate` stored for a handle, or else a stream object for the handle."""
     return cuda_stream.as_stream(_streams.find(handle) or handle)
 
 
@@ -414,7 +414,7 @@ def eventQuery(event: int) -> int:
 
 
 def eventElapsedTime(start: int, end: int) -> float:
-    """Return the milliseconds from one event to a later one.
+    """Return the milliseconds between two recorded events, from the first to the second argument.
 
     Parameters
     ----------

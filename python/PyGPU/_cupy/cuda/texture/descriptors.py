@@ -1,6 +1,6 @@
 """Descriptions of channels, of texture memory and of texture reads, with CuPy's interface.
 
-CUDA's runtime receives such descriptions as structures. Here they only contain the values, which
+CUDA's runtime receives such descriptions as C structures. The classes of this file only hold the values, which
 `PyGPU._cupy.cuda.texture.objects` passes on to `PyGPU.Texture` and `PyGPU.Surface`.
 """
 
@@ -48,7 +48,7 @@ class ChannelFormatDescriptor:
         self._kind = int(f)
 
     def get_channel_format(self) -> dict[str, int]:
-        """Return the bits of the channels and their kind."""
+        """Return a dict with the bits of each channel (keys ``x``, ``y``, ``z``, ``w``) and their kind (key ``f``)."""
         return {**dict(zip("xyzw", self._bits, strict=True)), "f": self._kind}
 
     @property
@@ -138,7 +138,7 @@ class ResourceDescriptor:
         self._size, self._width, self._height, self._pitch = sizeInBytes, width, height, pitchInBytes
 
     def get_resource_desc(self) -> dict[str, Any]:
-        """Return the parameters as CUDA's structure has them, with the address of the memory."""
+        """Return the parameters and the memory's address as a dict with the field names of ``cudaResourceDesc``."""
         if self.cuArr is not None and self.restype == constants.cudaResourceTypeArray:
             return {"resType": self.restype, "array": {"array": self.cuArr.ptr}}
         assert self.chDesc is not None
@@ -232,14 +232,14 @@ class TextureDescriptor:
         self._normalized, self._anisotropy = int(normalizedCoords or 0), int(maxAnisotropy or 0)
 
     def get_texture_desc(self) -> dict[str, Any]:
-        """Return the parameters as CUDA's structure has them."""
+        """Return the parameters as a dict whose keys are the field names of CUDA's structure ``cudaTextureDesc``."""
         return {
             "addressMode": self._address, "filterMode": self._filter, "readMode": self._read, "sRGB": 0,
             "borderColor": self._border, "normalizedCoords": self._normalized, "maxAnisotropy": self._anisotropy,
         }  # fmt: skip
 
     def options(self) -> dict[str, Any]:
-        """Return the parameters under the names of `PyGPU.Texture`."""
+        """Return the parameters as keyword arguments of the constructor of `PyGPU.Texture`."""
         return {
             "address_mode": [self._ADDRESS[mode] for mode in self._address], "filter_mode": self._FILTER[self._filter],
             "read_mode": self._READ[self._read], "normalized_coords": bool(self._normalized),
