@@ -1,4 +1,4 @@
-"""Test that the simulated driver reports a race for each illegal handover between libraries and none for legal ones."""
+"""Test that the simulated driver reports each illegal handover between libraries, and no legal one."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_legal_handover_has_right_values_and_no_race(name: str, foreign: int) ->
 
 
 @pytest.mark.parametrize("name", illegal.PROGRAMS)
-def test_illegal_handover_is_reported_as_race(name: str, foreign: int) -> None:
+def test_illegal_handover_is_reported_as_race_or_use_after_free(name: str, foreign: int) -> None:
     driver = simulated.driver()
     assert driver is not None
     illegal.PROGRAMS[name].run(driver, foreign, False)  # the values depend on the time that the host takes
     PyGPU.synchronize()
     kinds = {report["kind"] for report in driver.reports()}
-    assert "race" in kinds
-    assert kinds <= {"race", "use_after_free"}
+    assert kinds
+    assert kinds <= {"race", "use_after_free"}  # the second, if the block is freed during the other library's work
