@@ -31,9 +31,6 @@ pub(super) fn body(
     usages: &[Option<Usage>],
     texts: &Texts,
 ) -> String {
-    if plan.packs > 1 {
-        return two_packs(pack, plan, arguments, usages, texts);
-    }
     let parts = PackLoop::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
@@ -41,6 +38,7 @@ pub(super) fn body(
         // beyond the pack but must stay inside the array.
         PackLayout::Peeled(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
         PackLayout::InnerContiguous => "true".to_owned(),
+        _ if plan.packs > 1 => format!("pygpu_at + pygpu_apart + {} < (long long)n", pack - 1),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),
     };
     let operation = source_locations("operation", &texts.operation);
@@ -48,15 +46,18 @@ pub(super) fn body(
         Some(at_once) => parts.in_rounds(pack, at_once, width, &is_whole, &operation),
         None => {
             let PackLoop { declared, load, names, store, .. } = &parts;
+            let (elements, at) = (pack * usize::from(plan.packs), element(pack, plan));
             let each = format!(
-                "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
-                 pygpu_turn * {width};\n{names}{operation}    }}\n"
+                "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
+                 {at};\n{names}{operation}    }}\n"
             );
+            // A second copy of the expression for each element would take twice the time of compilation.
+            let unrolling = if plan.packs > 1 { "#pragma unroll 1\n" } else { "" };
             let rest = match plan.way {
                 PackLayout::InnerContiguous => String::new(), // there are only whole packs
                 _ => format!(
-                    "else {{\n{}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
-                     pygpu_turn * {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
+                    "else {{\n{}{unrolling}    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
+                     {at};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
                     bindings(plan, arguments, usages)
                 ),
             };
@@ -66,53 +67,20 @@ pub(super) fn body(
     format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
 }
 
-/// Generates the body of a kernel whose threads load two packs, process their elements, and store the packs.
-fn two_packs(
-    pack: usize,
-    plan: &ElementPlan,
-    arguments: &[Argument],
-    usages: &[Option<Usage>],
-    texts: &Texts,
-) -> String {
-    let operation = source_locations("operation", &texts.operation);
-    let at = format!("pygpu_at + pygpu_turn / {pack} * pygpu_apart + pygpu_turn % {pack}");
-    let [mut load, mut store, mut names] = [const { String::new() }; 3];
-    for one in &held(plan, arguments, usages) {
-        let (name, c_type) = (&one.argument.name, &one.argument.c_type);
-        let element = element_type(one.argument, one.usage);
-        if !one.usage.at_index || one.operand.form == AccessPattern::Broadcast {
-            names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
-            continue;
-        }
-        let packs = format!("pygpu_packs_{}", one.first);
-        let item = format!("&{packs}[pygpu_turn / {pack}].item[pygpu_turn % {pack}]");
-        names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
-        if one.first != name {
-            continue;
-        }
-        let kind = format!("pygpu::pack<{c_type}, {pack}>");
-        load.push_str(&format!("    {kind} {packs}[2];\n"));
-        let places = ["pygpu_at", "pygpu_at + pygpu_apart"].map(|at| format!("*({kind} *)(pygpu_array_{name} + {at})"));
-        for (number, place) in places.iter().enumerate() {
-            if one.is_read {
-                load.push_str(&format!("    {packs}[{number}] = {place};\n"));
-            }
-            if one.is_written {
-                store.push_str(&format!("    {place} = {packs}[{number}];\n"));
-            }
-        }
+/// Returns the C expression for the index of the element with the number `pygpu_turn` among those of a thread.
+fn element(pack: usize, plan: &ElementPlan) -> String {
+    match plan.packs {
+        1 => format!("pygpu_at + pygpu_turn * {}", width(plan.way)),
+        _ => format!("pygpu_at + pygpu_turn / {pack} * pygpu_apart + pygpu_turn % {pack}"),
     }
-    format!(
-        "    const long long pygpu_apart = (long long)blockDim.x * {pack};\n    for (long long pygpu_at = ((size_t)cta_start * 2 + \
-         tid) * {pack}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {both}) {{\n    if (pygpu_at + pygpu_apart \
-         + {last} < (long long)n) {{\n{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {both}; pygpu_turn++) \
-         {{\n    size_t i = {at};\n{names}{operation}    }}\n{store}    }} else {{\n{bindings}#pragma unroll 1\n    for (int \
-         pygpu_turn = 0; pygpu_turn < {both}; pygpu_turn++) {{\n    size_t i = {at};\n    if (i >= n) continue;\n{operation}    \
-         }}\n    }}\n    }}\n",
-        both = 2 * pack,
-        last = pack - 1,
-        bindings = bindings(plan, arguments, usages),
-    )
+}
+
+/// Returns the C expression for the same element in the packs of an array.
+fn item(name: &str, pack: usize, plan: &ElementPlan) -> String {
+    match plan.packs {
+        1 => format!("pygpu_pack_{name}.item[pygpu_turn]"),
+        _ => format!("pygpu_pack_{name}[pygpu_turn / {pack}].item[pygpu_turn % {pack}]"),
+    }
 }
 
 /// Returns the C expression for the distance between consecutive elements of a pack, in elements in C order.
@@ -128,12 +96,22 @@ fn width(way: PackLayout) -> &'static str {
 fn walk(pack: usize, plan: &ElementPlan) -> String {
     let start = match plan.way {
         PackLayout::StackedRows => return rows(pack, plan.last()),
+        _ if plan.packs > 1 => return pairs(pack),
         PackLayout::BlockStrided => format!("(size_t)cta_start * {pack} + tid"),
         PackLayout::Peeled(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
         _ => format!("((size_t)cta_start + tid) * {pack}"),
     };
     format!(
         "    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n"
+    )
+}
+
+/// Generates the head of the loop for two packs, which are a block's width apart.
+fn pairs(pack: usize) -> String {
+    format!(
+        "    const long long pygpu_apart = (long long)blockDim.x * {pack};\n    for (long long pygpu_at = ((size_t)cta_start * 2 + \
+         tid) * {pack}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {}) {{\n",
+        2 * pack
     )
 }
 
@@ -173,8 +151,8 @@ impl PackLoop {
                 parts.names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
                 continue;
             }
-            let item = format!("&pygpu_pack_{}.item[pygpu_turn]", one.first);
-            parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
+            let item = item(one.first, pack, plan);
+            parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{&{item}}};\n"));
             if one.first == name {
                 parts.add(plan, pack, one.argument, one.operand, one.is_read, one.is_written);
             }
@@ -204,13 +182,22 @@ impl PackLoop {
             // An array that this argument only reads may be written through another argument.
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
-        let at = format!("pygpu_at + pygpu_turn * {}", width(plan.way));
-        let neighbours = match operand.form {
-            AccessPattern::InnerContiguous => format!("*({kind} *)&{array}[pygpu_at]"),
-            _ => format!("*({kind} *)(pygpu_array_{name} + pygpu_at)"),
+        let at = element(pack, plan);
+        // Each pack of a thread, and its elements in memory.
+        let memory = format!("*({kind} *)(pygpu_array_{name} + pygpu_at");
+        let packs = match operand.form {
+            AccessPattern::InnerContiguous => {
+                vec![(format!("pygpu_pack_{name}"), format!("*({kind} *)&{array}[pygpu_at]"))]
+            }
+            _ if plan.packs == 1 => vec![(format!("pygpu_pack_{name}"), format!("{memory})"))],
+            _ => vec![
+                (format!("pygpu_pack_{name}[0]"), format!("{memory})")),
+                (format!("pygpu_pack_{name}[1]"), format!("{memory} + pygpu_apart)")),
+            ],
         };
-        let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
-        self.declared.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
+        let item = item(name, pack, plan);
+        let count = if plan.packs == 1 { String::new() } else { format!("[{}]", plan.packs) };
+        self.declared.push_str(&format!("    {kind} pygpu_pack_{name}{count};\n"));
         self.rotate.push_str(&format!("    pygpu::rotate<pygpu_at_once>(pygpu_pack_{name});\n"));
         if is_spread || plan.way == PackLayout::InnerContiguous {
             self.arrays.push_str(&(binding(plan, argument, operand, c_type, &array) + "\n"));
@@ -222,14 +209,14 @@ impl PackLoop {
                 AccessPattern::Misaligned => {
                     format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
                 }
-                _ => format!("    pygpu_pack_{name} = {neighbours};\n"),
+                _ => packs.iter().map(|(pack, memory)| format!("    {pack} = {memory};\n")).collect(),
             });
             self.load_rest.push_str(&each(format!("{item} = {array}[pygpu::nearest({at}, n)];")));
         }
         if is_written {
             self.store.push_str(&match is_spread {
                 true => each(format!("{array}[{at}] = {item};")),
-                false => format!("    {neighbours} = pygpu_pack_{name};\n"),
+                false => packs.iter().map(|(pack, memory)| format!("    {memory} = {pack};\n")).collect(),
             });
             self.store_rest.push_str(&each(format!("if ((size_t)({at}) < n) {array}[{at}] = {item};")));
         }

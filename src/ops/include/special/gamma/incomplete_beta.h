@@ -4,7 +4,7 @@ namespace pygpu_special {
 
 template <class T> __device__ inline double beta_fraction(double a, double b, double x, double y) {
     const double least = sizeof(T) == 4 ? 1e-9 : 1e-16;
-    double start = a * y - b * x + 1, inverse = 1 / (a + 1), over = 1, under = 0;
+    double start = a * y - b * x + 1, inverse = 1 / (a + 1);
     double top_before = 1, bottom_before = 0, top = a * start * inverse, bottom = 1, value = bottom / top, change = 1;
 #pragma unroll 1
     for (int step = 0; step < 200 && change > least * value; step += 2) {
@@ -12,8 +12,8 @@ template <class T> __device__ inline double beta_fraction(double a, double b, do
         for (int term = 1; term < 3; term++) {
             double m = step + term, share = m * (b - m) * x * inverse;
             double next = 1 / (a + 2 * m + 1);
-            over = (a + m - 1) * (a + b + m - 1) * x * inverse * share;
-            under = m + share + (a + m) * (start + m * (2 - x)) * next;
+            double over = (a + m - 1) * (a + b + m - 1) * x * inverse * share;
+            double under = m + share + (a + m) * (start + m * (2 - x)) * next;
             inverse = next;
             double next_top = pygpu_xsf::multiply_add(under, top, over * top_before);
             double next_bottom = pygpu_xsf::multiply_add(under, bottom, over * bottom_before);
