@@ -67,23 +67,20 @@ class _PlanBlock:
         _thread.plans.pop()
 
 
-def _transform_name(fft_type: int, direction: int) -> str:
-    """Return the name of the function of `PyGPU.fft` that performs transforms of a cuFFT type and direction."""
+def _checked_transform(fft_type: int, direction: int, a: _core.GPUArray, out: _core.GPUArray) -> tuple[str, str]:
+    """Check a plan's direction and dtypes; return the name of the function of `PyGPU.fft`, and its `norm`."""
     value_type = value_type_of(fft_type)
     # cuFFT ignores the direction of transforms from and to real numbers.
-    fixed = {"R2C": CUFFT_FORWARD, "C2R": CUFFT_INVERSE}.get(value_type, direction)
-    if (value_type, fixed) not in _NAMES:
+    direction = {"R2C": CUFFT_FORWARD, "C2R": CUFFT_INVERSE}.get(value_type, direction)
+    if (value_type, direction) not in _NAMES:
         raise ValueError(f"direction={direction!r} is none: write cufft.CUFFT_FORWARD or cufft.CUFFT_INVERSE")
-    return _NAMES[value_type, fixed]
-
-
-def _check_dtypes(fft_type: int, a: _core.GPUArray, out: _core.GPUArray) -> None:
     wanted = dtypes_of(fft_type)
     if (a.dtype, out.dtype) != wanted:
         raise ValueError(
             f"cuFFT plan dtype mismatch. The arrays have the dtypes {a.dtype} and {out.dtype}, the plan "
             f"transforms {wanted[0]} to {wanted[1]}"
         )
+    return _NAMES[value_type, direction], _UNSCALED[direction]
 
 
 def _natural(number: Any, name: str, least: int) -> int:
@@ -154,8 +151,7 @@ class Plan1d(_PlanBlock):
         direction : int
             ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``; transforms of real numbers have one direction.
         """
-        name = _transform_name(self.fft_type, direction)
-        _check_dtypes(self.fft_type, a, out)
+        name, scaling = _checked_transform(self.fft_type, direction, a, out)
         for array, length in zip((a, out), self._lengths(), strict=True):
             if not array.flags.c_contiguous or array.size != self.batch * length:
                 raise ValueError(
@@ -166,7 +162,6 @@ class Plan1d(_PlanBlock):
             source, target = (
                 array.reshape(self.batch, length) for array, length in zip((a, out), self._lengths(), strict=True)
             )
-            scaling = _UNSCALED[CUFFT_INVERSE if name.startswith("i") else CUFFT_FORWARD]
             _core._fft(name, source, self.nx, -1, scaling, target)
 
     def _output(self, a: _core.GPUArray) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -302,12 +297,10 @@ class PlanNd(_PlanBlock):
         direction : int
             ``cufft.CUFFT_FORWARD`` or ``cufft.CUFFT_INVERSE``; transforms of real numbers have one direction.
         """
-        name = _transform_name(self.fft_type, direction)
-        _check_dtypes(self.fft_type, a, out)
+        name, scaling = _checked_transform(self.fft_type, direction, a, out)
         if self.batch:
             source, target = map(self._view, (a, out), self._lengths(), self._layouts)
             axes = tuple(range(1, 1 + len(self.shape)))
-            scaling = _UNSCALED[CUFFT_INVERSE if name.startswith("i") else CUFFT_FORWARD]
             _core._fft(f"{name}n", source, self.shape, axes, scaling, target)
 
     def _output(self, a: _core.GPUArray) -> tuple[tuple[int, ...], np.dtype[Any]]:
