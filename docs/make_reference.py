@@ -55,7 +55,7 @@ PREFIXES = {
     "nvml": "`nvml*`",
 }  # fmt: skip
 
-# Modules whose names are listed under headings of their own.
+# Modules whose names are listed under separate headings.
 MODULES = (PyGPU.emath, PyGPU.fft, PyGPU.lib.stride_tricks, PyGPU.linalg, PyGPU.special, PyGPU.testing)
 
 # Families of PybindGPU's classes: each has one class for each of ten dtypes.

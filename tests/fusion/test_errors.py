@@ -142,7 +142,7 @@ def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Dri
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # The shape differs from that of `first`, so the product has a kernel of its own.
+    second = first * cube  # The shape differs from that of `first`, so the product has a separate kernel.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()

@@ -58,8 +58,10 @@ fn allocation_of_impossible_size_raises_out_of_memory() {
 fn overlapping_copy_behaves_like_memmove() {
     let mut values: Vec<u8> = (0..10).collect();
     let first = address(&mut values);
+    // SAFETY: both ranges lie inside `values`.
     unsafe { CPU.copy(0, Direction::DeviceToDevice, first + 2, first, 8, S).unwrap() };
     assert_eq!(values, [0, 1, 0, 1, 2, 3, 4, 5, 6, 7]);
+    // SAFETY: a copy of no bytes accesses no memory.
     unsafe { CPU.copy(0, Direction::DeviceToDevice, 0, 0, 0, S).unwrap() };
 }
 
@@ -70,6 +72,7 @@ fn pitched_copy_skips_gaps_between_rows() {
     let from = Pitched { address: address(&mut source) + 1, row_pitch: 5, plane_pitch: 20 };
     let to = Pitched { address: address(&mut target), row_pitch: 4, plane_pitch: 12 };
     let extent = Extent { width: 3, height: 2, depth: 3 };
+    // SAFETY: the boxes lie inside `source` and `target`.
     unsafe { CPU.copy_pitched(0, UP, to, from, extent, S).unwrap() };
     let mut expected = vec![255u8; 60];
     for (plane, row, byte) in (0..3).flat_map(|p| (0..2).flat_map(move |r| (0..3).map(move |b| (p, r, b)))) {
@@ -84,6 +87,7 @@ fn pitched_copy_skips_gaps_between_planes() {
     let mut target = vec![0u8; 16];
     let from = Pitched { address: address(&mut source), row_pitch: 4, plane_pitch: 12 };
     let to = Pitched { address: address(&mut target), row_pitch: 4, plane_pitch: 8 };
+    // SAFETY: the boxes lie inside `source` and `target`.
     unsafe {
         CPU.copy_pitched(0, DOWN, to, from, Extent { width: 4, height: 2, depth: 2 }, S).unwrap();
     }
@@ -95,8 +99,10 @@ fn empty_box_touches_no_memory_for_any_pitch() {
     let nowhere = Pitched { address: 8, row_pitch: usize::MAX, plane_pitch: usize::MAX };
     for (width, height, depth) in [(0, 2, 2), (2, 0, 2), (2, 2, 0)] {
         let extent = Extent { width, height, depth };
+        // SAFETY: an empty box contains no address.
         unsafe { CPU.copy_pitched(0, Direction::DeviceToDevice, nowhere, nowhere, extent, S).unwrap() };
     }
+    // SAFETY: both fills have no rows or no elements, so they write nothing.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 0, 5, S).unwrap() };
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 5, 0, S).unwrap() };
 }
@@ -105,6 +111,7 @@ fn empty_box_touches_no_memory_for_any_pitch() {
 fn fill_with_pattern_of_any_size_leaves_gaps_between_rows() {
     let mut words = [0xffff_ffff_u32; 6];
     let first = address(&mut words);
+    // SAFETY: the rows of all four fills lie inside `words`.
     unsafe { CPU.fill(0, first, 12, Pattern::U32(0x0102_0304), 2, 2, S).unwrap() };
     assert_eq!(words, [0x0102_0304, 0x0102_0304, u32::MAX, 0x0102_0304, 0x0102_0304, u32::MAX]);
     unsafe { CPU.fill(0, first, 4, Pattern::U16(0xabcd), 2, 6, S).unwrap() };
@@ -121,6 +128,7 @@ fn streams_are_distinct_nonzero_and_always_complete() {
     assert!(streams.iter().all(|stream| stream.0 >= FIRST_STREAM));
     assert!(streams[0] != streams[1] && streams[1] != streams[2]);
     for stream in streams {
+        // SAFETY: this test owns the stream, and uses it no more after its destruction.
         unsafe {
             assert!(CPU.query_stream(0, stream).unwrap());
             assert_eq!(CPU.stream_device(stream).unwrap(), Some(0));
@@ -133,6 +141,7 @@ fn streams_are_distinct_nonzero_and_always_complete() {
 #[test]
 fn events_measure_the_time_between_their_records() {
     let (start, end) = (CPU.create_event(0, TIMED).unwrap(), CPU.create_event(0, TIMED).unwrap());
+    // SAFETY: this test owns the events; the backend rejects the handle of a destroyed event.
     unsafe {
         assert_eq!(code(CPU.elapsed(0, start, end)), INVALID_HANDLE);
         CPU.record_event(0, start, S).unwrap();
@@ -154,6 +163,7 @@ fn events_measure_the_time_between_their_records() {
 #[test]
 fn event_without_timing_has_no_time_and_interprocess_event_is_rejected() {
     let event = CPU.create_event(0, EventFlags { timing: false, ..TIMED }).unwrap();
+    // SAFETY: this test owns the event, and uses it no more after its destruction.
     unsafe {
         CPU.record_event(0, event, S).unwrap();
         let error = CPU.elapsed(0, event, event).unwrap_err();
@@ -203,6 +213,7 @@ fn pinned_memory_is_recognized_until_freed() {
     let kinds = [block - 1, block, block + 99, block + 100].map(|address| CPU.pointer_kind(address).unwrap());
     let (unknown, pinned) = (PointerKind::Unregistered, PointerKind::Host);
     assert_eq!(kinds, [unknown, pinned, pinned, unknown]);
+    // SAFETY: this test owns the block, which is not used any more.
     unsafe { CPU.free_host(0, block, 100).unwrap() };
     assert_eq!(CPU.pointer_kind(block).unwrap(), unknown);
 }

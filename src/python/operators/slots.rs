@@ -207,7 +207,7 @@ macro_rules! slots {
     };
 }
 
-/// Contains the methods that `slots!` defines for the operators. The methods are in a module of their own, because the
+/// Contains the methods that `slots!` defines for the operators. The methods are in a separate module, because the
 /// `allow` attribute must also cover the code that pyo3 generates for them.
 #[allow(unsafe_op_in_unsafe_fn, reason = "written by pyo3, which has argued for it")]
 mod methods {

@@ -223,7 +223,7 @@ def flush_in_another_thread() -> None:
         PyGPU.synchronize()
 
     # This flush must not raise errors of operations that another thread deferred.
-    # Errors of its own driver calls, such as `synchronize`, are suppressed.
+    # Errors of driver calls that the program itself makes, such as `synchronize`, are suppressed.
     with ThreadPoolExecutor(1) as pool:
         try:
             pool.submit(launch).result()

@@ -70,7 +70,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("torch", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),
     ("PyGPU", "cuda.core", "view"): Rule(PRODUCER, OWNER),
 }
-"""Rules by producer, consumer and way; ``*`` stands for each producer without a row of its own."""
+"""Rules by producer, consumer and way; ``*`` stands for each producer that has no separate row."""
 
 
 def rule_of(producer: str, consumer: str, way: str) -> Rule:

@@ -1,5 +1,5 @@
 //! Implements memory and events that are shared with other processes. The memory of a device is a file, and another
-//! process maps the pages of a block over a part of its own device memory. Each shared block also has a file with its
+//! process maps the pages of a block over a part of the process's device memory. Each shared block also has a file with its
 //! handle that is closed when the block is freed; thereby another process detects whether the block of a handle still
 //! exists, and whether the handle was changed.
 //!
