@@ -30,7 +30,7 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
 
     /// Returns an object to the pool. If the pool is full, evicts the least recently returned object, which the
     /// caller must destroy.
-    #[must_use = "a thing of a library does not end by itself"]
+    #[must_use = "the caller must destroy the objects of a vendor library"]
     pub fn put(&'static self, key: K, thing: T) -> Option<T> {
         let mut things = self.things.lock();
         things.push((key, thing));
@@ -44,7 +44,7 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
 
     /// Removes all objects whose key satisfies a condition from the pool and returns them. The caller must destroy
     /// these objects.
-    #[must_use = "a thing of a library does not end by itself"]
+    #[must_use = "the caller must destroy the objects of a vendor library"]
     pub fn take_all(&'static self, condition: impl Fn(&K) -> bool) -> Vec<T> {
         let mut things = self.things.lock();
         things.extract_if(.., |(key, _)| condition(key)).map(|(_, thing)| thing).collect()
@@ -57,7 +57,7 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
 
     /// Sets the maximum number of objects that the pool may contain. Evicts the least recently returned objects that
     /// exceed this number; the caller must destroy the evicted objects.
-    #[must_use = "a thing of a library does not end by itself"]
+    #[must_use = "the caller must destroy the objects of a vendor library"]
     pub fn set_most(&'static self, most: usize) -> Vec<T> {
         let mut things = self.things.lock();
         self.most.store(most, Ordering::Relaxed);
