@@ -485,3 +485,15 @@ HOST = {
     "vsplit": ("indices_or_sections",),
 }
 """Parameters in which NumPy's function accepts an ndarray beside arrays of a device."""
+
+TIERS = {
+    "compatibility": (
+        "Allocator", "SUPPORTED_DTYPES", "allocators", "as_cupy", "as_pycuda", "autoinit", "autoprimaryctx", "backend",
+        "characterize", "compiler", "cumath", "cupy", "cupyx", "curandom", "device_array", "driver", "elementwise",
+        "get_array_module", "gpuarray", "nvml", "reduction", "runtime", "scan", "tools",
+    ),
+    "experimental": (
+        "GraphBody", "GraphCondition", "SharedHandle", "TensorMap", "dask", "fusion_report", "open_shared", "profile",
+    ),
+}
+"""The declared names and the modules that are not stable, by their tier."""
