@@ -46,7 +46,7 @@ TESTS := .on-cuda .on-cpu .on-hip .fusion-on-cuda .instructions-counted .from-th
     .streams-on-cuda .streams-on-hip .eager-on-cuda .on-cpu-with-torch
 CHECKS := .lint-rust .lint-others .lint-python .docs-read
 
-.PHONY: help demo names test test-all check ci docs links wheel bench plots array-api instructions wheel-check sdist bill release-check fuzz soak fusion-soak \
+.PHONY: help demo names try test test-all check ci docs links wheel bench plots array-api instructions wheel-check sdist bill release-check fuzz soak fusion-soak \
     fusion-mutations hazard-mutations clean distclean $(TESTS) $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -59,6 +59,12 @@ demo: .venv/.extension-quick ## Install into .venv and run the main job on a rea
 names: .venv/.created ## Write the index and the stubs of public names from their declarations, and random kernels
 	$(BIN)/python tools/names.py
 	$(BIN)/python tools/random_kernels.py
+
+try: .venv/.extension-dev .venv/.group-test build/simulated/.ready ## Run the tests of FOLDERS on the CPU and both simulated GPUs: make try FOLDERS=tests/views
+	@$(if $(FOLDERS),,echo "name the folders: make try FOLDERS=tests/views"; exit 1)
+	PYGPU_BACKEND=cpu PYGPU_STRICT=1 $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS)
+	@for backend in cuda hip; do echo "on simulated $$backend"; $(SIMULATED_GPU) PYGPU_BACKEND=$$backend \
+	    $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) || exit 1; done
 
 # The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP

@@ -20,6 +20,8 @@ part make --no-print-directory .venv/.group-build .venv/.group-check .venv/.grou
 part bash tools/release/lint_workflows.sh .venv/bin
 part .venv/bin/python tools/release/version.py
 part make --no-print-directory sdist bill
-part sh tools/release/try_sdist.sh dist
+part sh tools/release/try_sdist.sh .venv/bin/python dist
+part make --no-print-directory wheel
+part sh tools/release/try_wheel.sh .venv/bin/python "$clone/$(echo dist/*.whl)"
 echo "All parts passed after $SECONDS s. Only a hosted runner can run: the containers of manylinux_2_28 and musllinux_1_2,"
 echo "aarch64, attestations, the draft of the release, the upload to an index. See docs/release.md."

@@ -1,14 +1,11 @@
 #!/bin/sh
-# Builds a wheel from the unpacked source distribution, checks the wheel, and runs its self-test.
+# Builds a wheel from the source distribution as pip does for a user, and runs the self-test of the wheel.
 #
-#     try_sdist.sh FOLDER
+#     try_sdist.sh PYTHON FOLDER
 #
-# FOLDER contains one source distribution. The build needs what `make wheel` needs, and not the repository.
+# FOLDER contains one source distribution. The wheel stays in FOLDER/from-sdist.
 set -eu
-archive=$(echo "$1"/*.tar.gz)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-tar --extract --gzip --strip-components=1 --directory "$folder" --file "$archive"
-make --no-print-directory --directory "$folder" wheel
-cd "$folder"
-sh tools/release/try_wheel.sh .venv/bin/python "$folder/$(echo dist/*.whl)"
+python=$1 archive=$(echo "$2"/*.tar.gz) wheels=$2/from-sdist
+rm -rf "$wheels"
+"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$wheels" "$archive"
+sh tools/release/try_wheel.sh "$python" "$(echo "$PWD/$wheels"/*.whl)"
