@@ -112,6 +112,15 @@ def test_sections_of_changelog_have_dates_and_texts() -> None:
     assert sections == {"Unreleased": (None, ""), "0.2.0": ("2026-11-27", "text"), "0.1.0": (None, "old")}
 
 
+def test_no_page_installs_from_index() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").glob("*.md")]
+    wrong = re.compile(r"""pip install[^`\n]* ["']?PyGPU(?![-\w./])""", re.IGNORECASE)
+    assert wrong.search('pip install "PyGPU[cuda13]"')
+    assert wrong.search("pip install -U pygpu")
+    assert not wrong.search("pip install ./pygpu-0.2.0-cp311-abi3.whl")
+    assert [str(page) for page in pages if wrong.search(page.read_text(encoding="utf-8"))] == []
+
+
 def test_changelog_section_of_version_is_short() -> None:
     version = script("version")
     _, text = version.sections(version.read("CHANGELOG.md"))[version.version()]
