@@ -32,7 +32,7 @@ GROUPS = (
     "Joining and splitting",
     "Moving and repeating elements",
     "Slopes, areas, filters, polynomials",
-    "Functions called for parts",
+    "Functions applied to parts of an array",
     "Matrices and grids",
     "Types and constants",
     "Comparing arrays",
