@@ -68,7 +68,7 @@ def _check_block(block: BlockName) -> None:
 
 
 def _field(record: SharedHandle | BlockName, name: str, *types: type) -> Any:
-    """Return a field of exactly one of these types; instances of derived classes could redefine operators."""
+    """Return a field of a handle if its class is one of `types`; a derived class could redefine operators."""
     try:
         value = getattr(record, name)
     except AttributeError:

@@ -27,7 +27,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 
 _HANDLE_BYTES = 64
 _lock = fork_safe_lock()
-# Opened memory of other processes, by address. Handles that are opened twice have equal addresses, hence lists.
+# Opened memory of other processes, in a list for each address: a handle that is opened twice has one address.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 
