@@ -172,7 +172,7 @@ def module_page(name: str, homes: dict[int, str]) -> str:
 
 
 def describable(value: Any) -> bool:
-    """Return whether an object identifies its name; equal numbers and strings may have unrelated names."""
+    """Return whether an object can be found by its identity; several names may share a number or a string."""
     return callable(value) and not of_numpy(value)
 
 

@@ -122,7 +122,7 @@ def get_allocator() -> Callable[[int], Any]:
 
 
 def _in_cupys_form(allocator: Any) -> Callable[[int], MemoryPointer]:
-    """Convert an allocator that `PyGPU.set_allocator` accepts to a function with CuPy's parameter and result."""
+    """Convert an allocator of PyGPU to CuPy's form: a function of a number of bytes that returns a `MemoryPointer`."""
 
     def allocate(size: int) -> MemoryPointer:
         is_function = not hasattr(allocator, "allocate")
