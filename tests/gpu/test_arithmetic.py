@@ -85,8 +85,7 @@ def assert_alike(ours: Any, theirs: Any, what: Any) -> None:
     if what[0] in ULPS:
         is_finite = np.isfinite(theirs)
         np.testing.assert_array_equal(ours.get()[~is_finite], theirs[~is_finite], err_msg=str(what))
-        # The expected result is rounded too. Near a zero of the function, the error can exceed one unit in the last
-        # place.
+        # Near a zero of the function, rounding of the expected result can exceed one unit in the last place.
         # Errors of results below 1 are therefore measured in units of the spacing of floats at 1.
         place = np.spacing(np.maximum(np.abs(theirs[is_finite]), theirs.dtype.type(1))).astype("float64")
         apart = np.abs(ours.get()[is_finite].astype("float64") - theirs[is_finite])

@@ -459,7 +459,6 @@ def test_launch_does_not_wait_for_unloading_of_another_module(module: PyGPU.Modu
     slow.synchronize()
     with no_wait():
         module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
-        # During a launch with arrays of other libraries, PyGPU also looks for completed launches, to release their
-        # arrays.
+        # A launch with arrays of other libraries also releases the arrays of launches that are complete.
         module.get_function("add")[256, 256, slow](foreign, foreign, out, COUNT)
     assert (out.get() == 14).all()

@@ -180,8 +180,7 @@ def test_device_memory_is_filled_freed_and_filled_again() -> None:
             PyGPU.empty(6 * size, "uint8")
         assert [int(array[0]) for array in arrays] == [number + turn for number in range(8)]
         del arrays
-    # This array has the size of all eight arrays. It fits only if the pool does not keep their memory as separate
-    # blocks.
+    # This array is as large as all eight. It fits only if the pool does not keep their memory as separate blocks.
     whole = PyGPU.empty(8 * size, "uint8")
     whole[-1] = 3
     assert int(whole[-1]) == 3
