@@ -221,8 +221,7 @@ def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module
             with stream:
                 module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
             counts.append(driver.call_count(name) - before)
-    # `counts` has the number of waits of each launch, counted from 0. Launches 0 and 1 wait for the creation of the
-    # arrays.
+    # `counts` has the waits of each launch. Launches 0 and 1 wait for the stream that created the arrays.
     # Launches 2 and 3 only read a read-only array, so they must not wait.
     # Launch 5 must wait, because it passes a writable array that launch 4 may have written.
     assert counts[2:4] == [0, 0]
