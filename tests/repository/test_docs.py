@@ -94,7 +94,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
-        for member, value in vars(base).items():
+        for member, value in sorted(vars(base).items()):  # The extension's classes have them in any order.
             if isinstance(value, staticmethod | classmethod):
                 value = getattr(base, member)
             if (

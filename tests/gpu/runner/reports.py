@@ -66,7 +66,7 @@ def _outcome(element: ElementTree.Element) -> tuple[str, str, str]:
             message = (found.get("message") or found.text or "").strip()
             first = (message.splitlines() or [""])[0]
             if first == "collection skipped":  # of a module, whose reason is the end of a printed tuple
-                first = re.sub(r"^.*'Skipped: (.*)'\)$", r"\1", (found.text or "").strip(), flags=re.DOTALL)
+                first = re.sub(r"^.*['\"]Skipped: (.*)['\"]\)$", r"\1", (found.text or "").strip(), flags=re.DOTALL)
             if kind == "skipped":
                 return ("xfailed" if found.get("type") == "pytest.xfail" else "skipped"), first, message
             return "failed", first, f"{message}\n{found.text or ''}"
