@@ -104,7 +104,7 @@ def batches(files: Sequence[str], weight: Mapping[str, tuple[bool, float]], most
 
 
 class Run:
-    """One run of all tests: the processes beside each other, the device-filling tests, and the second runs."""
+    """One run of all tests: the parallel processes, the tests that fill the device, and the second runs."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -203,7 +203,7 @@ class Run:
         )
 
     def all(self, files: Sequence[str]) -> None:
-        """Run all files: beside each other, then those that fill the device, then those to run again."""
+        """Run all files: first in parallel, then those that fill the device, then those to run again."""
         options = self.options
         self.run(batches(files, weights(files, options.seconds_of), options.batch), f"not {MARK}", options.processes)
         alone = [(file,) for file in files if MARK in Path(file).read_text(encoding="utf-8")]
