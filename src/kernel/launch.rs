@@ -279,7 +279,7 @@ fn wrong_stream(function: &Function, stream: &Stream) -> Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, clippy::undocumented_unsafe_blocks)]
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
     #[test]
@@ -296,12 +296,15 @@ mod tests {
             let mut pointers = SmallVec::new();
             arguments.pointers(&mut pointers);
             for number in 0..count {
+                // SAFETY: `pointers` has three entries for each `number`, which point to values of these types that
+                // `arguments` stores.
                 unsafe {
                     assert_eq!(*pointers[3 * number].cast::<u64>(), number as u64);
                     assert_eq!(*pointers[3 * number + 1].cast::<[u8; 40]>(), [number as u8; 40]);
                     assert_eq!(pointers[3 * number + 1] as usize % 16, 0);
                 }
             }
+            // SAFETY: the last entry points to the float that was pushed last.
             assert_eq!(unsafe { *pointers[3 * count].cast::<f32>() }, 7.5);
         }
     }
@@ -323,8 +326,10 @@ mod tests {
             for (place, (value, alignment)) in values.iter().zip([128, 32, 64, 8, 32, 128]).enumerate() {
                 let pointer = pointers[before as usize + place];
                 assert_eq!(pointer.addr() % alignment, 0);
+                // SAFETY: `pointer` points to the bytes of `value` that `arguments` stores.
                 assert_eq!(unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), value.len()) }, value);
             }
+            // SAFETY: the last entry points to the word that was pushed last.
             assert_eq!(unsafe { *pointers[before as usize + sizes.len()].cast::<u64>() }, 5);
         }
     }
