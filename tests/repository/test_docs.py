@@ -90,7 +90,7 @@ def script(name: str) -> ModuleType:
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
     """Return the methods and properties of a class, and of its bases within the package."""
-    # The class docstring describes attributes such as slots and constants, so they need no docstring of their own.
+    # The class docstring describes attributes such as slots and constants, so the attributes need no docstrings.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():

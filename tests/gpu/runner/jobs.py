@@ -36,7 +36,7 @@ class Job:
     aborted: float = 0.0
 
     def start(self, environment: Mapping[str, str]) -> None:
-        """Start the command in a session of its own, so that it is stopped together with its children."""
+        """Start the command as the leader of a new session, so that it is stopped together with its children."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.began = time.monotonic()
         with self.log.open("wb") as log:

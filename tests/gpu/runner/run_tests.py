@@ -44,7 +44,7 @@ SECONDS_PER_BYTE = 1e-3
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line; all arguments after `--` are pytest's."""
     given = list(sys.argv[1:] if given is None else given)
-    own, _, pytests = _split(given)
+    end = given.index("--") if "--" in given else len(given)
     cores = len(os.sched_getaffinity(0))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", default=["tests"], help="test files and folders (default: tests)")
@@ -57,15 +57,10 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--batch", type=float, default=6, help="seconds of the files that one process runs")
     parser.add_argument("--seconds-of", type=Path, default=ROOT / "docs/results/gpu-tests.json", help="earlier result")
     parser.add_argument("--list", action="store_true", help="print the files of each process in their order, and stop")
-    made = parser.parse_args(own)
-    made.pytests = pytests
+    made = parser.parse_args(given[:end])
+    made.pytests = given[end + 1 :]
     made.host_gib = made.host_gib or 0.9 * os.sysconf("SC_PHYS_PAGES") * jobs.PAGE / GIB / made.processes
     return made
-
-
-def _split(given: list[str]) -> tuple[list[str], str, list[str]]:
-    position = given.index("--") if "--" in given else len(given)
-    return given[:position], "--", given[position + 1 :]
 
 
 def test_files(paths: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-# The script runs files of pytest in processes of their own, on any backend.
+# The script starts a process of pytest for each file, on any backend.
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.starts_processes]
 SCRIPT = Path(__file__).with_name("run_tests.py")
 

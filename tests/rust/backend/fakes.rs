@@ -30,7 +30,7 @@ impl Fake {
     }
 }
 
-/// Builds a fake driver in a folder of its own, and returns this folder. Returns `None` without a C compiler.
+/// Builds a fake driver in a new folder, and returns the folder. Returns `None` without a C compiler.
 pub fn fake_driver(fake: Fake, name: &str, options: &[&str]) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

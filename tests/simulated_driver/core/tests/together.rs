@@ -62,7 +62,7 @@ fn together(sources: &[(&str, &str)]) -> usize {
     rtc::compile_together()
 }
 
-/// Asserts that a source is compiled separately, into an image of its own.
+/// Asserts that a source is compiled alone, and that its image contains no other source.
 fn is_compiled_alone(name: &str, source: &str) -> String {
     let (code, image, log) = compiled(name, source);
     assert_eq!(code, SUCCESS, "{log}");
