@@ -102,8 +102,9 @@ fn empty_box_touches_no_memory_for_any_pitch() {
         // SAFETY: an empty box contains no address.
         unsafe { CPU.copy_pitched(0, Direction::DeviceToDevice, nowhere, nowhere, extent, S).unwrap() };
     }
-    // SAFETY: both fills have no rows or no elements, so they write nothing.
+    // SAFETY: a fill without rows or without elements writes nothing.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 0, 5, S).unwrap() };
+    // SAFETY: as above.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 5, 0, S).unwrap() };
 }
 
