@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use super::device;
 use super::device::PyDevice;
-use super::stream_handle;
+use super::{stream_check, stream_handle};
 use crate::atexit;
 use crate::convert::number;
 use crate::ffi::numbers::is_index;
@@ -178,6 +178,9 @@ impl PyStream {
     ) -> PyResult<()> {
         let priority = priority.map_or(Ok(0), |priority| number::int32(priority, "priority"))?;
         let device = device::from_argument(py, device)?;
+        if non_blocking {
+            stream_check::prepare(py, device);
+        }
         let create = || Stream::create(device, StreamFlags { non_blocking, priority });
         self.0.make("Stream", || Ok(py.without_gil(create)?))
     }
