@@ -13,14 +13,14 @@ import sys
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 
-import numpy as np
-
 import hostile_peer
 import PyGPU
 import simulated
 from handover_support import illegal
 from PyGPU._native.observability import stream_check
 
+# Delay of each operation of a slow stream. A shorter one is over before a busy machine has made the next call.
+DELAY_US = 40_000
 Run = Callable[[simulated.Driver, int, bool], object]
 WRITE = PyGPU.Kernel('extern "C" __global__ void write(unsigned char *x) { x[threadIdx.x] = 5; }', "write")
 
@@ -46,7 +46,7 @@ def address_on_unordered_stream(driver: simulated.Driver, foreign: int, is_legal
     memory = PyGPU.zeros(illegal.COUNT, "u1")
     address = memory.ptr
     PyGPU.synchronize()
-    driver.delay(illegal.DELAY_US, first.handle)
+    driver.delay(DELAY_US, first.handle)
     memory.fill(1, stream=first)
     if is_legal:
         second.wait_stream(first)
@@ -61,7 +61,7 @@ def use_after_launch_with_address(driver: simulated.Driver, foreign: int, is_leg
     memory = PyGPU.zeros(illegal.COUNT, "u1")
     address = memory.ptr
     PyGPU.synchronize()
-    driver.delay(illegal.DELAY_US, stream.handle)
+    driver.delay(DELAY_US, stream.handle)
     WRITE[1, illegal.COUNT, stream](address)
     if is_legal:
         memory.record_stream(stream)
@@ -81,7 +81,7 @@ def import_on_non_blocking_stream(driver: simulated.Driver, foreign: int, is_leg
     memory, other = PyGPU.zeros(illegal.COUNT, "u1"), PyGPU.zeros(illegal.COUNT, "u1")
     producer = illegal.Producer(memory)
     PyGPU.synchronize()
-    driver.delay(illegal.DELAY_US, simulated.DEFAULT_STREAMS)
+    driver.delay(DELAY_US, simulated.DEFAULT_STREAMS)
     if is_legal:
         other.fill(1)
     else:
@@ -119,7 +119,7 @@ PROGRAMS |= {
 
 def main() -> None:
     """Run each program in both forms, or one program in one form, which warns instead."""
-    np.zeros(PyGPU.zeros(1).size)
+    PyGPU.zeros(1)
     PyGPU.synchronize()
     driver = simulated.driver()
     assert driver is not None
@@ -127,6 +127,7 @@ def main() -> None:
     foreign = driver.foreign_stream()
     sys.modules["torch"] = stand_in(TorchStream(foreign))
     illegal.Producer.__module__ = "torch"
+    illegal.DELAY_US = DELAY_US
     found: dict[str, list[list[str]]] = {}
     only = sys.argv[1:]
     for name in only[:1] or PROGRAMS:
@@ -134,7 +135,7 @@ def main() -> None:
             reports: list[str] = []
             if not only:
                 stream_check.listener = reports.append
-            driver.delay(illegal.DELAY_US, foreign)
+            driver.delay(DELAY_US, foreign)
             PROGRAMS[name](driver, foreign, form == "legal")
             driver.delay(0, foreign)
             PyGPU.synchronize()
