@@ -23,11 +23,9 @@ const INTERVAL: Duration = Duration::from_micros(20);
 /// than the end of the work before it on another stream.
 const GRACE: u32 = 3;
 
-type Mark = Arc<PooledEvent>;
-
 /// End of the latest work of PyGPU on each stream that PyGPU has used since the check is on, by backend, device and
 /// handle.
-static OWN_WORK: ForkSafeMutex<BTreeMap<(u8, i32, usize), Mark>> = ForkSafeMutex::new(BTreeMap::new());
+static OWN_WORK: ForkSafeMutex<BTreeMap<(u8, i32, usize), Arc<PooledEvent>>> = ForkSafeMutex::new(BTreeMap::new());
 
 fn key_of(stream: &Stream) -> (u8, i32, usize) {
     let device = stream.device();
@@ -56,21 +54,39 @@ pub fn prepare(device: Device) {
 /// Returns whether pending work of other libraries on the stream `worker` is not ordered before new work on the stream
 /// `waiter`. The result is `false` if this is not certain.
 pub fn is_unordered(waiter: &Stream, worker: &Stream) -> bool {
-    let own = || OWN_WORK.lock().get(&key_of(worker)).cloned();
-    are_comparable(waiter, worker).unwrap_or(false)
-        && remains_after(waiter, own().as_deref(), || worker.query()).unwrap_or(false)
+    if !is_of_others(worker) || !are_comparable(waiter, worker).unwrap_or(false) {
+        return false;
+    }
+    let own = own_work_before(worker);
+    remains_after(waiter, &own, || worker.query()).unwrap_or(false)
+}
+
+/// Returns whether other libraries work on a stream. PyGPU's own streams are not tested: their pending work may be a
+/// wait or a free, which PyGPU enqueues without a mark.
+fn is_of_others(stream: &Stream) -> bool {
+    let same = Stream::foreign(stream.device(), stream.handle(), None);
+    same.is_foreign() || same == Stream::default_of(stream.device())
+}
+
+/// Returns the ends of PyGPU's work that work of PyGPU on a stream may wait for. On the default stream this is the work
+/// on each stream of the device.
+fn own_work_before(worker: &Stream) -> Vec<Arc<PooledEvent>> {
+    let key = key_of(worker);
+    let is_default = *worker == Stream::default_of(worker.device());
+    let concerns = |other: &(u8, i32, usize)| *other == key || (is_default && (other.0, other.1) == (key.0, key.1));
+    OWN_WORK.lock().iter().filter(|(other, _)| concerns(other)).map(|(_, mark)| Arc::clone(mark)).collect()
 }
 
 /// Returns whether pending work on the stream `worker`, also work of PyGPU, is not ordered before new work on the stream
 /// `waiter`.
 pub(super) fn is_any_work_unordered(waiter: &Stream, worker: &Stream) -> bool {
-    are_comparable(waiter, worker).unwrap_or(false) && remains_after(waiter, None, || worker.query()).unwrap_or(false)
+    are_comparable(waiter, worker).unwrap_or(false) && remains_after(waiter, &[], || worker.query()).unwrap_or(false)
 }
 
 /// Returns whether work before an event of the stream `worker` is not ordered before new work on the stream `waiter`.
 pub(super) fn is_event_unordered(waiter: &Stream, worker: &Stream, end: &PooledEvent) -> bool {
     are_comparable(waiter, worker).unwrap_or(false)
-        && remains_after(waiter, None, || end.event().query()).unwrap_or(false)
+        && remains_after(waiter, &[], || end.event().query()).unwrap_or(false)
 }
 
 /// Returns whether the test of two streams is possible, and their order is not implied by their kinds.
@@ -88,15 +104,15 @@ fn are_comparable(waiter: &Stream, worker: &Stream) -> Result<bool> {
     Ok(!is_implied)
 }
 
-/// Returns whether work is pending after all work on `waiter` and the event `own` are complete. `is_complete` queries
+/// Returns whether work is pending after all work on `waiter` and the events `own` are complete. `is_complete` queries
 /// the work. No event is recorded behind this work, because this event would be pending longer than the work.
-fn remains_after(waiter: &Stream, own: Option<&PooledEvent>, is_complete: impl Fn() -> Result<bool>) -> Result<bool> {
+fn remains_after(waiter: &Stream, own: &[Arc<PooledEvent>], is_complete: impl Fn() -> Result<bool>) -> Result<bool> {
     if is_complete()? {
         return Ok(false);
     }
     let begin = PooledEvent::record(waiter)?;
     let deadline = Instant::now() + PATIENCE;
-    for mark in [Some(&begin), own].into_iter().flatten() {
+    for mark in std::iter::once(&begin).chain(own.iter().map(|mark| &**mark)) {
         while !mark.event().query()? {
             if is_complete()? || Instant::now() > deadline {
                 return Ok(false);

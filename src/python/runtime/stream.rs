@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use super::device;
 use super::device::PyDevice;
-use super::{stream_check, stream_handle};
+use super::stream_handle;
 use crate::atexit;
 use crate::convert::number;
 use crate::ffi::numbers::is_index;
@@ -23,7 +23,7 @@ use pygpu_base::flush::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
-use pygpu_memory::{capture, retired};
+use pygpu_memory::{capture, retired, stream_check};
 
 /// Stream: work enqueued on it runs in the order of enqueueing.
 ///
@@ -178,8 +178,8 @@ impl PyStream {
     ) -> PyResult<()> {
         let priority = priority.map_or(Ok(0), |priority| number::int32(priority, "priority"))?;
         let device = device::from_argument(py, device)?;
-        if non_blocking {
-            stream_check::prepare(py, device);
+        if non_blocking && !device.is_cpu() && stream_check::is_on() {
+            py.without_gil(|| stream_check::prepare(device));
         }
         let create = || Stream::create(device, StreamFlags { non_blocking, priority });
         self.0.make("Stream", || Ok(py.without_gil(create)?))

@@ -14,7 +14,6 @@ use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::py_once::intern;
 use pygpu_array::Array;
-use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_memory::stream_check::{self, Origin};
 use pygpu_memory::{Access, Allocation};
@@ -48,13 +47,6 @@ pub(crate) fn check_import(py: Python<'_>, producer: Option<&Bound<'_, PyAny>>, 
     }
     let ready = PyStream::from(stream::own_current(device));
     module(py)?.call_method1(intern!(py, "check_import"), (producer, PyDevice::from(device), ready)).map(drop)
-}
-
-/// Prepares the check for a stream that the legacy default stream does not wait for.
-pub(crate) fn prepare(py: Python<'_>, device: Device) {
-    if !device.is_cpu() && is_on() {
-        py.without_gil(|| stream_check::prepare(device));
-    }
 }
 
 /// Checks an export without synchronization.
