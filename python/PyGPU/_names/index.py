@@ -10,6 +10,7 @@ HOME = {
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "ScalarType": "PyGPU._protocols.numpy_aliases",
     "SharedHandle": "PyGPU._sharing.handle",
+    "StreamOrderWarning": "PyGPU._native.observability.stream_check",
     "Struct": "PyGPU._native.struct_arguments",
     "True_": "PyGPU._protocols.numpy_aliases",
     "allclose": "PyGPU._functions.comparison",
@@ -428,7 +429,8 @@ GROUPS = {
         "backend_name", "config", "driver_version", "show_config",
     ),
     "Exceptions": (
-        "BackendUnavailableError", "CompileError", "CudaError", "ForkError", "NotSupportedError", "OutOfMemoryError",
+        "StreamOrderWarning", "BackendUnavailableError", "CompileError", "CudaError", "ForkError", "NotSupportedError",
+        "OutOfMemoryError",
     ),
     "Bindings": (
         "as_argtype", "get_include",

@@ -23,7 +23,7 @@ use pygpu_base::flush::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
-use pygpu_memory::{capture, retired};
+use pygpu_memory::{capture, retired, stream_check};
 
 /// Stream: work enqueued on it runs in the order of enqueueing.
 ///
@@ -178,6 +178,9 @@ impl PyStream {
     ) -> PyResult<()> {
         let priority = priority.map_or(Ok(0), |priority| number::int32(priority, "priority"))?;
         let device = device::from_argument(py, device)?;
+        if non_blocking && !device.is_cpu() && stream_check::is_on() {
+            py.without_gil(|| stream_check::prepare(device));
+        }
         let create = || Stream::create(device, StreamFlags { non_blocking, priority });
         self.0.make("Stream", || Ok(py.without_gil(create)?))
     }
