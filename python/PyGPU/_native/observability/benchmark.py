@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.argument_errors import describe
 
 __all__ = ["BenchmarkResult", "benchmark"]
 
@@ -130,7 +131,8 @@ def benchmark(
     )
     for parameter, value, is_right, wanted in expected:
         if not is_right:
-            raise ValueError(f"benchmark: {parameter}={value!r} is not {wanted}")
+            remedy = "; write args=(x,)" if parameter == "args" else ""
+            raise ValueError(f"benchmark(): {parameter}= is {describe(value)}; expected {wanted}{remedy}")
     rows = _repeated(lambda: func(*args, **kwargs), n_repeat, n_warmup, max_duration, devices)
     times = np.array(rows, dtype=np.float64)
     return BenchmarkResult(name, times[:, 0].copy(), times[:, 1:].T.copy(), devices)
