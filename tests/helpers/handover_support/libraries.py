@@ -102,7 +102,27 @@ class Own(Library):
         with baton.stream or contextlib.nullcontext():
             if self.spin and baton.stream:
                 self.spin(baton.stream)
-            baton.holder[part].fill(np.float32(value))
+            view, number = baton.holder[part], np.float32(value)
+            match int(value) % 4:
+                case 0:
+                    view.fill(number)
+                case 1:
+                    view *= np.float32(0)
+                    view += number
+                case 2:
+                    baton.holder[part] = view * np.float32(0) + number
+                case _:
+                    self.replace(baton, part, number)
+
+    def replace(self, baton: Baton, part: slice, number: np.float32) -> None:
+        """Make a new array, which is pending if arithmetic is deferred, the holder, and write into this array."""
+        before = baton.holder
+        baton.holder = before * np.float32(1)
+        baton.holder[part] = number
+        # The kernel may still read the old memory, whose owner may not have PyGPU's stream.
+        if not baton.is_stream_known or baton.is_of_jax:
+            self.finish(baton)
+        baton.is_stream_known, baton.is_of_jax = True, False
 
     def read(self, baton: Baton) -> np.ndarray:
         return baton.holder.get()
