@@ -41,7 +41,7 @@ redirects = {
 }
 root_doc = "index"
 exclude_patterns = ["site"]
-# If two modules have a name, such as Stream, a link leads to the module of the page.
+# If several modules define a name such as `Stream`, a link on the page of a module leads to that module's object.
 suppress_warnings = ["ref.python", "myst.header"]
 
 # Sphinx renders `name` in a docstring as a link if the name exists, otherwise as code.

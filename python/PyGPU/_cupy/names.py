@@ -126,7 +126,7 @@ def no_attribute(package: str, name: str) -> Exception:
     shown_package, module = package.removeprefix("PyGPU."), sys.modules[package]
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""
-    # The caller of the module's `__getattr__` is two frames up, or three if `find` called this function.
+    # The frame that called the module's `__getattr__` is at depth 2, or at depth 3 if `find` called this function.
     callers = (sys._getframe(depth).f_code.co_name for depth in (2, 3))
     if hint and "_handle_fromlist" in callers:
         # In `from cupy import name` Python replaces an AttributeError by an ImportError without the hint.

@@ -381,13 +381,13 @@ def _check_dtypes(first: np.dtype[Any], second: np.dtype[Any]) -> None:
 def _items_equal(first: _core.GPUArray, second: _core.GPUArray, ndim: int) -> _core.GPUArray:
     """Compare structured or void elements, and combine the results of one element by a logical and.
 
-    Fields that are subarrays or are compared byte by byte add axes after the first `ndim` axes, which are reduced.
+    Comparing subarrays, or the bytes of elements, adds axes after the first `ndim` axes. The added axes are reduced.
     """
     if first.dtype.names is not None:
         ndim_of_fields = max(first.ndim, second.ndim)
         parts = [
             _items_equal(first[name], second[name], ndim_of_fields) for name in first.dtype.names
-        ]  # `second` has a field of the same name for each field of `first`
+        ]  # both arrays have the same field names
         is_same = parts[0]
         for part in parts[1:]:
             is_same = is_same & part

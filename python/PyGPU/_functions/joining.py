@@ -59,7 +59,8 @@ def joined(
     if out is None and dtype is None and (fast_result := _core._joined(parts, axis)) is not None:
         return fast_result
     if dtype is not None:
-        dtype = _core.empty_like(parts[0], dtype, shape=0).dtype  # NumPy checks `dtype` first
+        # This raises the error for an invalid `dtype` before errors for shapes, as NumPy does.
+        dtype = _core.empty_like(parts[0], dtype, shape=0).dtype
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
     if out is None:

@@ -64,11 +64,10 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     if numpy_result is not NotImplemented:
         return numpy_result
     work = copy_row_major(a, dtype)
-    # The library reads matrices in column order, so the upper triangle of a C-order matrix is the lower triangle for
-    # the library.
+    # The library reads C-order matrices as transposed, so their upper triangle is the lower triangle for the library.
     info = library.cholesky(work, is_lower=upper) if work.size else None
     factor = triu(work) if upper else tril(work)
-    # The check makes the host wait. It therefore follows the last launch.
+    # The host waits for the check, which therefore follows the last launch.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
     return factor

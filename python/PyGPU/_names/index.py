@@ -371,7 +371,7 @@ GROUPS = {
         "convolve", "correlate", "gradient", "interp", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint",
         "polymul", "polysub", "polyval", "roots", "trapezoid", "unwrap", "vander",
     ),
-    "Functions called for parts": (
+    "Functions applied to parts of an array": (
         "apply_along_axis", "apply_over_axes", "piecewise",
     ),
     "Matrices and grids": (

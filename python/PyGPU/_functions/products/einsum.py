@@ -290,7 +290,7 @@ def einsum(
     text, operand_list = _subscripts_and_operands(operands)
     device_operands = arrays(operand_list, "einsum")
     if out is None and _is_view(text, device_operands):
-        dtype = None  # as in NumPy, a view ignores `dtype`
+        dtype = None  # as in NumPy, `dtype` has no effect if the result is a view
     compute_dtype = (
         np.dtype(dtype) if dtype is not None else np.result_type(*(operand.dtype for operand in device_operands))
     )
