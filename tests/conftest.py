@@ -102,7 +102,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
 
 
 def attempt(item: pytest.Function) -> None:
-    """Call a test up to its first missing kernel, or up to what it requires of a kernel that is compiled already."""
+    """Call a test until it needs a kernel that is not compiled yet, or until it fails for another reason."""
     with contextlib.suppress(Exception, pytest.skip.Exception):
         item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
 
@@ -131,7 +131,8 @@ def other() -> PyGPU.Stream:
 
 @pytest.fixture
 def block() -> Iterator[PyGPU.GPUArray]:
-    """Return an array of `support.COUNT` ones, with the device idle before and after."""
+    """Return an array of `support.COUNT` ones. The device has no work before the test, and completes all work after
+    it."""
     array = PyGPU.full(support.COUNT, 1, "float32")
     PyGPU.synchronize()
     yield array

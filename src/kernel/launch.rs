@@ -34,7 +34,8 @@ pub struct WideValue {
     alignment: usize,
 }
 
-/// Returns the largest power of two that divides `bytes`, but at most 128. A type of that size has no larger alignment.
+/// Returns the largest power of two that divides `bytes`, but at most 128. No type of this size can have a larger
+/// alignment.
 fn alignment_of(bytes: usize) -> usize {
     /// The alignment of `CUtensorMap` since CUDA 13.
     const MOST: usize = 128;
@@ -70,7 +71,7 @@ impl Arguments {
         self.starts.is_empty()
     }
 
-    /// Returns the value of the first argument, as the bytes of its cell.
+    /// Returns the bytes of the cell that contains the first argument's value.
     pub fn first(&self) -> Option<&[u8]> {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
@@ -115,8 +116,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed that of a cell. If the type's alignment exceeds that of a
-    /// cell, returns the value's location, which the caller must pass to [`Self::align`].
+    /// Appends a value of a type whose alignment may exceed that of a cell. In this case, returns the value's location,
+    /// which the caller must pass to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);

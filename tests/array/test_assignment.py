@@ -33,7 +33,7 @@ from support import (
     values,
 )
 
-# Source dtype that a quick run tests for each target dtype. Every dtype is the source once and the target once.
+# Source dtype of each target dtype in a quick test run. Every dtype is the source once and the target once.
 FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
@@ -43,7 +43,7 @@ def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, n
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            # If both a value and the shape of a list are invalid, NumPy reports the value and PyGPU the shape.
+            # If a list has an invalid value and an invalid shape, NumPy reports the value and PyGPU the shape.
             given_to_numpy = given_to_us
         assert_same_refusal(given_to_us, given_to_numpy)
     else:

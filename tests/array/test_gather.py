@@ -220,8 +220,8 @@ def test_selection_from_subclass_has_same_class() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 @pytest.mark.parametrize("number", [0, 1, 7])
-def test_0d_index_array_next_to_empty_one_checks_bounds_like_numpy(shape: tuple[int, ...], number: int) -> None:
-    # NumPy checks the bounds of the index `number`, even though the empty second index array selects no element.
+def test_index_beside_empty_index_array_is_checked_like_numpy(shape: tuple[int, ...], number: int) -> None:
+    # NumPy raises IndexError if the index `number` is out of bounds, although the empty index array selects no element.
     host = np.zeros(shape)
     key = (np.array(number), np.array([], int))
     try:

@@ -89,7 +89,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def refusals(statements: list[str], **environment: str) -> list[str]:
-    """Run statements in one process; return the class and the text of the exception of each, or an empty text."""
+    """Run statements in one process; return the class and text of each statement's exception, or an empty text."""
     script = "import numpy as np, PyGPU, warnings\n"
     for statement in statements:
         script += f"try:\n    {statement}\nexcept Exception as error:\n"
@@ -160,12 +160,13 @@ def test_operations_raise_for_unknown_mode_of_deferred_evaluation() -> None:
 
 
 @on_gpus
-def test_absent_library_files_are_refused_without_search() -> None:
+def test_absent_library_file_in_variable_raises_without_search() -> None:
     statements = {
         "PYGPU_CUFFT": "PyGPU.fft.fft(PyGPU.ones(8, 'complex64'))",
         "PYGPU_CURAND": "PyGPU.curandom.Sobol64RandomNumberGenerator()",
         "PYGPU_CUSOLVER": "PyGPU.linalg.solve(PyGPU.to_gpu(np.eye(100)), PyGPU.ones(100))",
-        # PyGPU's kernels compute products without the library, and the report names the file.
+        # Without the cuBLAS library, PyGPU computes products by its own kernels; `config()` then contains the file's
+        # name.
         "PYGPU_CUBLAS": "a = PyGPU.ones((300, 300), 'f4'); a @ a; raise RuntimeError(str(PyGPU.config()))",
     }
     lines = refusals(list(statements.values()), **{name: f"{NONE}-{name}.so" for name in statements})
@@ -175,8 +176,9 @@ def test_absent_library_files_are_refused_without_search() -> None:
 
 @on_gpus
 @pytest.mark.enough_on("cuda")
-def test_absent_nvrtc_is_refused_without_search() -> None:
-    """Compile nothing with another NVRTC than the named one; formerly, a wrong name was silently passed over."""
+def test_absent_nvrtc_file_in_variable_raises_without_search() -> None:
+    """Check that PyGPU searches no other NVRTC if `PYGPU_NVRTC` names an absent file. A former defect: the variable was
+    ignored."""
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void never_compiled(int *x) { *x = 7; }', 'never_compiled')"
     own = "(PyGPU.to_gpu(np.ones(5)) + 1).get()"
     for refusal in refusals([kernel, own], PYGPU_NVRTC=f"{NONE}.so", PYGPU_CACHE="off"):

@@ -23,8 +23,8 @@ CREATING = (
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# Functions that accept any value, as NumPy's functions of the same names do.
-# They report types, shapes or memory, print values or write them to files.
+# Functions that accept any value, like NumPy's functions of the same names: they report types, shapes or memory,
+# print values, or write values to files.
 ACCEPTING_ANY_VALUE = (
     "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
@@ -33,12 +33,12 @@ ACCEPTING_ANY_VALUE = (
     "promote_types result_type save savetxt savez savez_compressed set_printoptions shape shares_memory show_config "
     "size"
 )
-# Functions of polynomials, which accept a list of coefficients.
+# Functions of polynomials. They accept a list of coefficients.
 POLYNOMIALS = {"roots", *(name for name in dir(np) if name.startswith("poly"))}
-# Functions that NumPy has deprecated, which warn before they raise.
+# Functions that NumPy has deprecated. They raise an error only after a deprecation warning.
 DEPRECATED = {"row_stack"}
 
-# Arguments for the functions that do not take one to three arrays.
+# Arguments of the tested functions. A function that is not listed here gets one to three arrays.
 GIVEN: dict[str, tuple[Any, ...]] = {
     "apply_along_axis": (PyGPU.sum, 0, ROWS),
     "apply_over_axes": (PyGPU.sum, ROWS, [0]),
@@ -92,7 +92,8 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Yield each function of PyGPU and NumPy with its arguments in `GIVEN`, without the functions listed above."""
+    """Yield the tested functions of PyGPU, each with its arguments from `GIVEN`. The functions listed above are
+    omitted."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*CREATING.split(), *ACCEPTING_ANY_VALUE.split(), *POLYNOMIALS, *DEPRECATED}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):
@@ -104,8 +105,8 @@ def functions() -> Iterator[Any]:
 def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
     """Return the text of the `TypeError` that a call raises.
 
-    Unless `is_exact` is set, the function's number of operands is unknown: the function is called with 1, 2, ...
-    arguments until the error is no longer about the number of arguments.
+    Without `is_exact`, the function is called with one argument, then two, and so on, until the error is not about the
+    number of arguments any more.
     """
     text = "no error"
     for count in range(len(given) if is_exact else 1, len(given) + 1):
@@ -125,7 +126,7 @@ def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any
 
 
 @pytest.mark.parametrize("name", ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
-def test_function_that_writes_rejects_list_as_target(name: str) -> None:
+def test_function_that_writes_into_array_rejects_list_as_target(name: str) -> None:
     arguments = GIVEN.get(name) or ([1, 2], [3, 4])
     with pytest.raises(TypeError, match=r"to_gpu|must be (numpy\.ndarray|an array)"):
         getattr(PyGPU, name)(*arguments)

@@ -137,7 +137,8 @@ def is_positional(parameter: inspect.Parameter) -> bool:
 
 
 def counterparts(numpys: _Parameters, ours: _Parameters) -> dict[str, str]:
-    """Map NumPy's parameters to PyGPU's of the same name; map others by position, or by kind if they are variable."""
+    """Pair the parameters of NumPy's and PyGPU's function: by name, else by position, and `*args` and `**kwargs` by
+    kind."""
     pairs = {name: name for name in numpys if name in ours}
     positional = [name for name, parameter in ours.items() if is_positional(parameter)]
     for position, (name, parameter) in enumerate(numpys.items()):

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 import os
 
-# Without this variable JAX reserves three quarters of the GPU's memory, which leaves too little for the memory tests.
+# Without this variable, JAX reserves three quarters of the GPU's memory, and the memory tests would have too little.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

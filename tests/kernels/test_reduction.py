@@ -16,8 +16,8 @@ pytestmark = needs_kernels
 DOT = ReductionKernel(np.int64, 0, "a + b", "(long long)x[i] * y[i]", "const int *x, const int *y", "dot")
 SUM = ReductionKernel(np.float32, "0", "a + b")
 MINMAX = np.dtype([("lowest", np.float32), ("highest", np.float32)])
-# C++ source of the type `reduction_minmax`, as a user of PyCUDA writes it.
-# PyCUDA's own reduction kernels call these constructors and the assignment from volatile objects.
+# C++ source of the type `reduction_minmax` in the form that PyCUDA requires:
+# its reduction kernels call these constructors and the assignment from volatile objects.
 MINMAX_SOURCE = """
 struct reduction_minmax {
     float lowest, highest;
@@ -64,7 +64,7 @@ def test_sum_of_every_dtype_matches_numpy() -> None:
         np.testing.assert_array_equal(kernel(PyGPU.to_gpu(x)).get(), x.sum(dtype=name), err_msg=name)
 
 
-def test_empty_reduction_gives_neutral_element() -> None:
+def test_reduction_of_no_elements_gives_neutral_element() -> None:
     largest = ReductionKernel(np.float32, -5, "a > b ? a : b")
     assert largest(PyGPU.zeros((3, 0, 2), np.float32)).get() == -5
     assert largest(PyGPU.full(3, -7, np.float32)).get() == -5

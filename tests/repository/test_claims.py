@@ -37,7 +37,7 @@ def claims(text: str) -> list[tuple[str, str]]:
 
 
 def missing(held_by: str) -> list[str]:
-    """Return the tests and files that a table cell names but that do not exist."""
+    """Return which tests and files a table cell names although they do not exist."""
     return [
         f"{path}::{name}" if name else path
         for path, name in REFERENCE.findall(held_by)

@@ -26,7 +26,7 @@ from PyGPU._names import index
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
-# The tests cover all modules except those whose import has side effects.
+# The tests cover all Python modules, except modules whose import has side effects.
 MODULES = (
     PyGPU,
     PyGPU.gpuarray,
@@ -64,7 +64,7 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 BLOCK = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
-# A docstring without a section Parameters must refer to another docstring in this form.
+# A docstring without a section Parameters must refer to another docstring by a text that matches this pattern.
 REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE)
 
 
@@ -79,7 +79,7 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # The script's folder is on the path, as for `python docs/SCRIPT`, because scripts import modules of their folder.
+    # Python puts a script's folder on the import path, because scripts import modules of their folder.
     sys.path.insert(0, str(ROOT / "docs"))
     try:
         spec.loader.exec_module(module)
@@ -90,7 +90,7 @@ def script(name: str) -> ModuleType:
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
     """Return the methods and properties of a class, and of its bases within the package."""
-    # Attributes that the docstring of a class describes, such as slots and constants, need no docstring.
+    # The class docstring describes attributes such as slots and constants, so they need no docstring of their own.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
@@ -216,7 +216,7 @@ def test_docstring_example_gives_shown_output(test: doctest.DocTest) -> None:
 
 def test_docstrings_of_functions_differ() -> None:
     by_text: dict[str, list[str]] = {}
-    for name, thing in DOCUMENTED.items():  # An object that has two names counts once.
+    for name, thing in DOCUMENTED.items():  # An object with two public names counts once.
         if not isinstance(thing, type) and "." not in name:
             by_text.setdefault(inspect.getdoc(thing) or "", []).append(name)
     assert [names for names in by_text.values() if len(names) > 1] == []

@@ -109,7 +109,7 @@ def test_zones_example_assigns_nearest_city() -> None:
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
     products = points @ places.T
     chosen = example.zones(places, width, height).get().ravel()
-    # If two cities are equally near, either one is right.
+    # A point may be equally near to two cities. Either of them is right.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 

@@ -96,7 +96,7 @@ def test_cases_outside_sample_are_deselected_as_matrix(
         ("memory", "hip", True, 8 + 3),
     ],
 )
-def test_value_tests_are_sampled_on_simulated_gpus_without_marker(
+def test_unmarked_value_tests_are_sampled_on_simulated_gpus(
     folder: str, backend: str, is_simulated: bool, count: int, tmp_path: Path
 ) -> None:
     place = tmp_path / "tests" / folder / "test_it.py"

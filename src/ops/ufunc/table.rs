@@ -38,7 +38,7 @@ pub enum Output {
     As(ScalarType),
     /// The real type with the operands' precision.
     Real,
-    /// There is no result: operands of this type are rejected, although they could be cast to another loop's type. For
+    /// Result type of a group that rejects its operands although they could be cast to the type of another loop. For
     /// example, bools have no sign.
     Refused,
 }

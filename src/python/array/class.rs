@@ -300,9 +300,8 @@ impl GpuArray {
         Ok(())
     }
 
-    /// Returns the Python owner of the memory and the allocator that results inherit, if this object holds all
-    /// references to the memory. The garbage collector may then count the owner and the allocator as referenced by this
-    /// object.
+    /// Returns two Python objects, if this array holds all references to its memory: the owner of the memory, and the
+    /// allocator that results inherit. The garbage collector may then count both as referenced by this array.
     ///
     /// The collector calls this function more than once in a collection. The result must stay the same, because the
     /// collector would free a live object that is counted in one pass and not in another. Therefore no thread that

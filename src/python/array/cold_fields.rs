@@ -42,8 +42,8 @@ pub(crate) struct ColdFields<A> {
     new_call: Mutex<Option<CallIdentity>>,
     /// The current value of the array: an element of `values`, or null for the value that the array was created with.
     current: AtomicPtr<A>,
-    /// All values that replaced the first value so far. A value is dropped only with this struct, because callers may
-    /// hold references to any value.
+    /// All values that have replaced the first value. They are dropped only with this struct, because callers may hold
+    /// references to any of them.
     values: Mutex<Vec<Arc<A>>>,
     /// The number of bytes that a subclass has assigned to the attribute `nbytes`.
     nbytes: Mutex<Option<Option<i64>>>,

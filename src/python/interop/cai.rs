@@ -211,7 +211,7 @@ impl GpuArray {
     }
 }
 
-/// Interface dictionary that a producer returned.
+/// The dictionary that an object of another library returned as its `__cuda_array_interface__`.
 struct InterfaceDict<'py>(Bound<'py, PyDict>);
 
 impl<'py> InterfaceDict<'py> {
@@ -268,7 +268,8 @@ impl<'py> InterfaceDict<'py> {
         Ok(dtype)
     }
 
-    /// Returns the NumPy dtype of opaque items: with fields if the interface describes fields.
+    /// Returns the NumPy dtype of array elements with a void typestr such as `|V8`. The dtype has fields if the
+    /// interface's entry `descr` describes fields.
     fn structured(&self, typestr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.0.py();
         if let Some(descr) = self.get("descr")? {

@@ -34,7 +34,7 @@ FROM_CUPY: dict[str, Callable[[Any], Any]] = {
 
 
 class Dictionary:
-    """Wrap a CuPy array so that only its `__cuda_array_interface__` is available, not its DLPack methods."""
+    """Wrap a CuPy array so that only its `__cuda_array_interface__` is visible, not its DLPack methods."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -121,8 +121,8 @@ def test_pygpu_imports_reversed_cupy_view_by_interface_dictionary(view: str) -> 
 
 @pytest.mark.starts_processes
 def test_cupy_export_with_negative_strides_is_rejected_or_correct() -> None:
-    # CuPy's DLPack export has wrong values for negative strides (cupy#10172: an unsigned division).
-    # The script runs in a separate process, because an access with wrong strides would make the CUDA context unusable.
+    # CuPy's DLPack export is wrong for negative strides (cupy#10172: an unsigned division). An access by wrong strides
+    # would make the CUDA context unusable, so the script runs in a separate process.
     script = """
         import cupy, PyGPU
         theirs = cupy.arange(12, dtype="float32").reshape(3, 4)[::-1]

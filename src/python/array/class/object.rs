@@ -33,9 +33,9 @@ impl Frozen for GpuArray {
 
 const VALUE_OFFSET: usize = value_offset::<GpuArray>();
 
-/// A layout probe: an object that pyo3 lays out like an object of `GpuArray`, without a value. The collector may visit
-/// the probe during its creation: pyo3 tracks the first object with a `__dict__`, and then releases the GIL to
-/// determine the Python version.
+/// A layout probe: an object that pyo3 creates with the layout of a `GpuArray` object, but without a value. The
+/// collector may visit the probe during its creation: pyo3 tracks the first object with a `__dict__`, and then releases
+/// the GIL to determine the Python version.
 #[pyclass(frozen, subclass, weakref, dict, name = "_Twin", module = "PyGPU")]
 struct LayoutProbe(MaybeUninit<GpuArray>);
 
