@@ -12,6 +12,12 @@ use pygpu_device::Device;
 
 const RUNTIME: &str = "libcudadevrt.a";
 
+/// Whether the last option about it requests relocatable code.
+pub fn is_relocatable(list: &[CompileOption]) -> bool {
+    let is_last = |option: &CompileOption| matches!(option, CompileOption::Relocatable(true));
+    list.iter().rev().find(|option| matches!(option, CompileOption::Relocatable(_))).is_some_and(is_last)
+}
+
 /// Returns the loadable image of a compiled source: the linked image if the code is relocatable, otherwise the compiled
 /// image.
 ///
@@ -24,11 +30,7 @@ pub fn linked<'a>(
     (list, options): (&[CompileOption], &LoadOptions),
     hints: &[PathBuf],
 ) -> Result<Cow<'a, Compiled>> {
-    let asked = list.iter().rev().find_map(|option| match option {
-        CompileOption::Relocatable(asked) => Some(*asked),
-        _ => None,
-    });
-    if device.kind() != BackendKind::Cuda || asked != Some(true) {
+    if device.kind() != BackendKind::Cuda || !is_relocatable(list) {
         return Ok(Cow::Borrowed(compiled));
     }
     let launches = source.text.contains("<<<");

@@ -274,6 +274,8 @@ def test_table_of_special_functions_matches_script_output() -> None:
 
 def test_numpy_name_table_matches_script_output() -> None:
     page = (ROOT / "docs" / "array_api.md").read_text(encoding="utf-8")
+    if f"NumPy {np.__version__}." not in page:
+        pytest.skip(f"the page lists the names of another NumPy than {np.__version__}")
     assert page == script("make_functions").page(), "run: python docs/make_functions.py"
 
 
