@@ -26,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reads_in_place: lets NumPy read host memory in place, also in a strict run")
     config.addinivalue_line("markers", "starts_processes: runs Python in separate processes")
     config.addinivalue_line("markers", "enough_on(backends): the same everywhere; other simulated GPUs leave it out")
+    config.addinivalue_line("markers", "whole_device: fills the device's memory; no other process may use the device")
     config.addinivalue_line(
         "markers", "sampled(on, elsewhere): `make test` runs a sample of the cases: helpers/sampling.py"
     )

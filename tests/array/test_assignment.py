@@ -29,6 +29,7 @@ from support import (
     pair,
     shapes,
     slices,
+    stable_repr,
     told,
     values,
 )
@@ -154,7 +155,7 @@ SCALARS = [
 ]
 
 
-@pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: repr(value)[:25])
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: stable_repr(value)[:25])
 def test_assigned_scalar_is_converted_or_rejected_like_numpy(scalar: Any) -> None:
     for dtype in told(NUMPYS_OWN):
         host, device = pair((2, 2), dtype)

@@ -28,6 +28,7 @@ from support import (
     outcome,
     pair,
     shapes,
+    stable_repr,
     values,
 )
 
@@ -312,7 +313,7 @@ WRONG_SHAPES += [
 ]
 
 
-@pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: repr(shape)[:30])
+@pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: stable_repr(shape)[:30])
 @pytest.mark.parametrize("name", ["empty", *ZEROS_ONES])
 def test_creation_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
     numpys = outcome(lambda: getattr(np, name)(shape))

@@ -25,6 +25,7 @@ from support import (
     pair,
     shapes,
     slices,
+    stable_repr,
     values,
 )
 
@@ -140,7 +141,9 @@ def test_mask_selects_elements_and_accepts_one_value_per_element() -> None:
 
 
 @pytest.mark.parametrize("key", [[0, 1], np.array([[0], [2]]), np.arange(5) > 2, (..., [0, 1])], ids=repr)
-@pytest.mark.parametrize("source", [np.arange(7.0), np.ones((2, 2, 2, 2)), [1, 2, 3], "text", [object()], {}], ids=repr)
+@pytest.mark.parametrize(
+    "source", [np.arange(7.0), np.ones((2, 2, 2, 2)), [1, 2, 3], "text", [object()], {}], ids=stable_repr
+)
 def test_assignment_of_wrong_value_raises_and_changes_nothing(key: Any, source: Any) -> None:
     host, device = pair((5, 4))
     assert_same_refusal(

@@ -148,6 +148,7 @@ def same(ours: Any, numpys: Any) -> None:
         assert ours == numpys
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5
 @pytest.mark.parametrize("name", sorted(PROGRAMS) if on_cpu() else FIRST)
 def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")

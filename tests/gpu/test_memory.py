@@ -15,6 +15,8 @@ import simulated
 from gpu import support
 
 support.require_gpu()
+# Several tests fill the device, or compare its free memory before and after.
+pytestmark = pytest.mark.whole_device
 
 MIB = 1 << 20
 # A size in bytes that exceeds all memory cached in PyGPU's pool. It is smaller on a simulated GPU,

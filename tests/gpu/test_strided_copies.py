@@ -176,6 +176,7 @@ def test_copies_of_large_view_in_every_direction_match_numpy(name: str) -> None:
     same(array.get(), host)
 
 
+@pytest.mark.whole_device
 def test_copy_of_array_above_4_gib_is_correct() -> None:
     count = (1 << 32) + 5
     free, _ = PyGPU.memory_info()

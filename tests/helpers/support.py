@@ -5,6 +5,7 @@ No function here reads device memory from the host: values are downloaded by `ge
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -80,6 +81,11 @@ def told(cases: Iterable[Case]) -> Iterator[Case]:
     for case in cases:
         print(repr(case)[:200])
         yield case
+
+
+def stable_repr(value: object) -> str:
+    """Return the `repr` of a parameter without the addresses of objects, which differ between processes."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
 def values(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C", start: int = 1) -> np.ndarray:

@@ -183,6 +183,7 @@ def little_memory() -> Iterator[int]:
 
 @gpu_only
 @pytest.mark.provokes_errors
+@pytest.mark.whole_device
 def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
     """Rule out a defect: the device is empty, but fragments in the pool prevent the allocation of a large array."""
     with little_memory() as free:

@@ -94,7 +94,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
-        for member, value in vars(base).items():
+        for member, value in sorted(vars(base).items()):  # The extension's classes have them in any order.
             if isinstance(value, staticmethod | classmethod):
                 value = getattr(base, member)
             if (
@@ -274,6 +274,8 @@ def test_table_of_special_functions_matches_script_output() -> None:
 
 def test_numpy_name_table_matches_script_output() -> None:
     page = (ROOT / "docs" / "array_api.md").read_text(encoding="utf-8")
+    if f"NumPy {np.__version__}." not in page:
+        pytest.skip(f"the page lists the names of another NumPy than {np.__version__}")
     assert page == script("make_functions").page(), "run: python docs/make_functions.py"
 
 
@@ -316,7 +318,9 @@ def links(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_links_lead_to_files(page: Path) -> None:
-    assert [target for target in links(page) if not (page.parent / target).exists()] == []
+    has_results = (ROOT / "docs" / "results").exists()  # A copy of the tree for a machine with a GPU may lack them.
+    targets = [target for target in links(page) if has_results or "results/" not in target]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_every_page_is_linked_from_readme() -> None:

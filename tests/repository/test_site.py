@@ -10,6 +10,8 @@ import pytest
 
 import PyGPU
 
+pytest.importorskip("dask", reason="the pages of the reference include PyGPU.dask")
+
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -212,6 +212,13 @@ def test_pygpu_read_waits_for_unfinished_cupy_write(kernels: Kernels, way: str) 
     assert (array.get() == 4).all()
 
 
+def external_stream(stream: PyGPU.Stream) -> Any:
+    """Return CuPy's object for a stream of PyGPU; CuPy 14 deprecates the class `ExternalStream`."""
+    if hasattr(cupy.cuda.Stream, "from_external"):
+        return cupy.cuda.Stream.from_external(stream)
+    return cupy.cuda.ExternalStream(stream.handle)
+
+
 def test_streams_are_exchanged_between_cupy_and_pygpu(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = cupy.cuda.Stream(non_blocking=True)
     kernels.spin(SECONDS, stream.ptr)
@@ -219,7 +226,7 @@ def test_streams_are_exchanged_between_cupy_and_pygpu(kernels: Kernels, block: P
     block.record_stream(stream if hasattr(stream, "__cuda_stream__") else stream.ptr)
     assert (block.get() == 5).all()
     own = PyGPU.Stream(non_blocking=True)
-    with cupy.cuda.ExternalStream(own.handle):
+    with external_stream(own):
         kernels.spin(SECONDS, own.handle)
         shared = cupy.from_dlpack(block)
         shared += 1
