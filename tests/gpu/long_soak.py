@@ -1,6 +1,6 @@
 """Run all soaks in turn in one process for a given time, and check that the memory use of the process does not grow.
 
-    python tests/helpers/long_soak.py --seconds 1200 --seed 7 --json report.json
+    PYTHONPATH=tests/helpers python tests/gpu/long_soak.py --seconds 1200 --seed 7 --json report.json
 
 A round consists of random operations (`soak.py`), random programs of deferred operations (`fusion_soak.py`), and
 handovers between the installed libraries (`handovers.py`). Each round has new seeds, and compares all values with
