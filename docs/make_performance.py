@@ -165,6 +165,10 @@ class Transfers:
     def __init__(self, results: dict[str, Any]) -> None:
         self._rows = {(row["way"], row["bytes"]): row["gigabytes_per_second"] for row in results["transfers"]}
 
+    def of(self, way: str, size: int) -> float:
+        """Return the speed of PyGPU."""
+        return float(self._rows[way, size]["PyGPU"])
+
     def line(self, what: str, way: str, bus: str, sizes: list[int]) -> str:
         """Return a table line with the speeds of PyGPU, of the fastest other library, and of the driver."""
         here = [self._rows[way, size] for size in sizes]
