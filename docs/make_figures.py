@@ -20,7 +20,7 @@ BARS = [
     ("x + y", "arithmetic", "x + y (GB/s)"),
     ("0.9*x + y - 2*x*y", "fusion", "0.9*x + y - 2*x*y (GB/s)"),
     ("((x - m)**2).sum()", "fusion", "((x - m)**2).sum() (GB/s)"),
-    ("five-point stencil, by slices", "fusion", "stencil of five points (GB/s)"),
+    ("five-point stencil", "fusion", "stencil of five points (GB/s)"),
     ("x.T + y", "arithmetic", "x.T + y (GB/s)"),
     ("x[mask]", "selection", "x[mask] (GB/s)"),
     ("fft along the first axis", "transforms", "fft of columns (GB/s)"),

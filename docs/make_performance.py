@@ -189,14 +189,10 @@ def call_line(what: str, case: str, results: dict[str, Any]) -> str:
 
 def figures() -> str:
     """Return the table of figures for README.md."""
-    compare, launches, kernels, strided = (read(name) for name in ("compare", "launches", "kernels", "strided"))
+    compare, launches = read("compare"), read("launches")
     transfers = Transfers(compare)
-    sums = read("arithmetic")["rows"]["x + y (GB/s)"]
-    work = {(row["work"], row["library"]): row["gb_per_s"] for row in kernels["throughput"]}
-    copies = {row["case"]: row["GB/s"] for row in strided["results"] if row["itemsize"] == 4}
     launch, first = launches["launch_us"], launches["first_launch_ms"]
     rows = "[limits](docs/results/h200.md)"
-    by_expression = {library: work["a*x + y", library] for library in ("PyGPU", "CuPy")}
     upload, download = ("to device", "to device, pinned"), ("from device, fresh", "into pinned")
     lines = [
         f"Measured on an {made_on(compare)},",
@@ -212,13 +208,9 @@ def figures() -> str:
         call_line("`a[1:3]`, ns", "a[1:3]", compare),
         call_line("`empty((3, 3))`, ns", "empty((3, 3), f32)", compare),
         "",
-        f"On arrays of 1 GiB, `x + y` reaches {sums['PyGPU']:.0f} GB/s (torch {sums['torch']:.0f}, CuPy "
-        f"{sums['cupy']:.0f}), "
-        f"`a*x + y` by `ElementwiseKernel` {by_expression['PyGPU']:.0f} GB/s (CuPy {by_expression['CuPy']:.0f}),",
-        f"and a transposed copy {copies['transposed']:.0f} GB/s (memcpy {copies['memcpy']:.0f}). A launch takes "
-        f"{launch['PyGPU, native']:.1f} us (a loop in C {launch['floor']:.1f}, cuda.core {launch['cuda.core']:.1f}, "
-        f"CuPy {launch['CuPy']:.1f}), the first launch of a process {first['PyGPU']:.1f} ms (CuPy "
-        f"{first['CuPy']:.0f}).",
+        f"A launch takes {launch['PyGPU, native']:.1f} us (a loop in C {launch['floor']:.1f}, cuda.core "
+        f"{launch['cuda.core']:.1f}, CuPy {launch['CuPy']:.1f}), the first launch of a process {first['PyGPU']:.1f} ms "
+        f"(CuPy {first['CuPy']:.0f}).",
     ]
     return "\n".join(lines) + "\n"
 

@@ -114,6 +114,22 @@ def test_performance_page_matches_script_output() -> None:
     assert page == make_performance().page(), "run: python docs/make_performance.py"
 
 
+def test_readme_speeds_match_newest_results() -> None:
+    rows = make_performance().read("fusion")["rows"]
+    expression = rows["0.9*x + y - 2*x*y (GB/s)"]
+    assert f"{expression['PyGPU']:.0f} GB/s on an H200, where torch reaches {expression['torch']:.0f}." in README
+    titles = [title for title, _, _ in script("make_figures").BARS]
+    assert titles[1:3] == ["0.9*x + y - 2*x*y", "((x - m)**2).sum()"]
+    for title in titles[1:3]:
+        row = rows[f"{title} (GB/s)"]
+        assert row["torch.compile"] > 0.99 * row["PyGPU"]
+
+
+def test_readme_test_count_matches_newest_report() -> None:
+    total = make_performance().read("gpu-tests")["total"]
+    assert f"{total['passed']} of {total['passed'] + total['failed']} tests passed" in README
+
+
 def test_guide_gallery_and_picture_match_newest_results() -> None:
     made = script("make_figures")
     for path, expected in ((made.GUIDE, made.guide), (made.GALLERY, made.gallery)):
