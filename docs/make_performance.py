@@ -24,6 +24,8 @@ NO_PEERS = ("PyGPU", "NumPy", "floor")
 HEAD = """\
 # Performance
 
+*For readers who compare libraries.*
+
 `python docs/make_performance.py` writes this page from the files of [docs/results](results/README.md). `make plots`
 draws the same figures into `build/plots`. A higher speed (`GB/s`) and a shorter time (`us`, `ns`) are better. Compare
 figures only within one table, whose libraries were measured in turns, in one run, on one machine.
