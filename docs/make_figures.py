@@ -40,7 +40,7 @@ def between(text: str, inner: str, begin: str, end: str) -> str:
 
 
 def costs() -> list[tuple[str, str, str]]:
-    """Return the rows of the guide's table: a subject, a form of the program, and its speed or time."""
+    """Return the rows of the guide's table: a subject, a slow form of the program, and a fast form."""
     transfers, fusion, launches = Transfers(read("compare")), read("fusion")["rows"], read("launches")
     copies = report.table(read("strided"))
     products, selection = read("products")["rows"], read("selection")["rows"]
@@ -59,34 +59,44 @@ def costs() -> list[tuple[str, str, str]]:
     batch = 1e6 / solves["solve of 1000 x 16 (calls/s)"]["PyGPU"]
     stack = 2 * 4096 * 64**3 / products["TFLOP, 4096 x 64^3 float32 (a second)"]["PyGPU"] / 1e6
     each, in_graph = launches["launch_us"]["PyGPU, native"], launches["graph_us_per_kernel"]["PyGPU"]
-    rows = [
-        ("`0.9*x + y - 2*x*y`, 1 GiB", "a kernel for each operation", f"{expression['torch']:.0f} GB/s (torch)"),
-        ("", "one kernel", f"{expression['PyGPU']:.0f} GB/s"),
-        ("16 elements", "`(s + s2).get()`, which waits", f"{wait:.1f} us"),
-        ("", "`s + s2`, kept on the device", f"{launch:.1f} us"),
-        ("selection of 16", "`s[s > 3]`, which waits", f"{masked:.1f} us"),
-        ("", "`where(m, x, y)`", f"{chosen:.1f} us"),
-        ("download, 256 MiB", "`get()`, all results kept", speed("from device, fresh")),
-        ("", "`get(out=pinned)`", speed("into pinned")),
-        ("upload, 256 MiB", "from ordinary memory", speed("to device")),
-        ("", "from pinned memory", speed("to device, pinned")),
-        ("copy of a view", "every second column", kernel("every second column")),
-        ("", "every second row", kernel("every second row")),
-        ("short kernels", "a launch for each", f"{each:.1f} us"),
-        ("", "a graph of 100, for each", f"{in_graph:.2f} us"),
-        ("`linalg.solve`", "one system of 3", f"{solves['solve of 3 (us)']['PyGPU']:.0f} us"),
-        ("", "1000 systems of 16 in one call", f"{batch:.0f} us"),
-        ("`a @ b`", "3 x 3", f"{products['3 x 3 @ (us)']['PyGPU']:.1f} us"),
-        ("", "4096 products of 64 x 64 in one call", f"{stack:.0f} us"),
+    return [
+        (
+            "`0.9*x + y - 2*x*y`, 1 GiB",
+            f"a kernel each: {expression['torch']:.0f} GB/s (torch)",
+            f"one kernel: {expression['PyGPU']:.0f} GB/s",
+        ),
+        (
+            "16 elements",
+            f"`(s + s2).get()`, which waits: {wait:.1f} us",
+            f"`s + s2`, kept on the device: {launch:.1f} us",
+        ),
+        ("selection of 16", f"`s[s > 3]`, which waits: {masked:.1f} us", f"`where(m, x, y)`: {chosen:.1f} us"),
+        (
+            "download, 256 MiB",
+            f"`get()`, results kept: {speed('from device, fresh')}",
+            f"`get(out=pinned)`: {speed('into pinned')}",
+        ),
+        ("upload, 256 MiB", f"ordinary memory: {speed('to device')}", f"pinned memory: {speed('to device, pinned')}"),
+        (
+            "copy of a view",
+            f"every second column: {kernel('every second column')}",
+            f"every second row: {kernel('every second row')}",
+        ),
+        ("short kernels", f"a launch each: {each:.1f} us", f"in a graph of 100: {in_graph:.2f} us each"),
+        (
+            "`linalg.solve`",
+            f"one system of 3: {solves['solve of 3 (us)']['PyGPU']:.0f} us",
+            f"1000 systems of 16: {batch:.0f} us",
+        ),
+        ("`a @ b`", f"one of 3 x 3: {products['3 x 3 @ (us)']['PyGPU']:.1f} us", f"4096 of 64 x 64: {stack:.0f} us"),
     ]
-    return rows
 
 
 def guide(text: str) -> str:
     """Return the text of docs/howto/fast.md with a new table."""
     rows = ["| " + " | ".join(row) + " |" for row in costs()]
     head = f"Measured on an {made_on(read('compare'))} ([performance](../performance.md)):"
-    return between(text, "\n".join([head, "", "| | form | |", "|---|---|---|", *rows, ""]), BEGIN, END)
+    return between(text, "\n".join([head, "", "| | slow | fast |", "|---|---|---|", *rows, ""]), BEGIN, END)
 
 
 def gallery(text: str) -> str:

@@ -30,6 +30,8 @@ HEAD = """\
 draws the same figures into `build/plots`. A higher speed (`GB/s`) and a shorter time (`us`, `ns`) are better. Compare
 figures only within one table, whose libraries were measured in turns, in one run, on one machine.
 
+![GB/s of PyGPU, torch and CuPy for seven expressions on an H200](speed.svg)
+
 `python -m PyGPU bench --plot bench.svg` measures your own machine. [`make gpu-bench`](howto/measure.md) compares
 PyGPU with other libraries on it.
 """
