@@ -150,8 +150,11 @@ def _repeated(
     for device in devices:
         with _core.Device(device):
             pairs.append((_core.Event(), _core.Event()))
+    # A result that is dropped before its launch is never computed, so each result is kept until its launch.
     for _ in range(n_warmup):
-        call()
+        kept = call()
+        _core.flush()
+        del kept
     for device in devices:
         _core.Device(device).synchronize()
     rows: list[list[float]] = []
@@ -159,9 +162,10 @@ def _repeated(
     while len(rows) < n_repeat and duration <= max_duration:
         _record(devices, [begin for begin, _ in pairs])
         start = time.perf_counter()
-        call()
+        kept = call()
         seconds = time.perf_counter() - start
         _record(devices, [end for _, end in pairs])
+        del kept
         for _, end in pairs:
             end.synchronize()
         rows.append([seconds, *(begin.elapsed_time(end) * 1e-3 for begin, end in pairs)])
