@@ -130,10 +130,12 @@ PYTEST := $(BIN)/python -m pytest
 .instructions-counted:
 	@$(MAKE) --no-print-directory instructions $(part)
 
-# What an index asks of a wheel, and the self-test of the installed wheel. After the part above, which builds the same one.
-.wheel-held: .instructions-counted .venv/.group-check .venv/.group-release
+# Checks of a package index, the self-test of the installed wheel, and a test whose defects only optimized code shows. After the
+# part above, which builds the same wheel.
+.wheel-held: .instructions-counted .venv/.group-check .venv/.group-release .venv/.group-test
 	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
-	PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu $(BIN)/python -m PyGPU test ) $(part)
+	export PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu && $(BIN)/python -m PyGPU test && \
+	$(PYTEST) tests/memory/test_collector.py $(PYTEST_ARGS) ) $(part)
 
 held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 

@@ -25,6 +25,8 @@ PAGE = Path(__file__).parent / "reference.md"
 HEAD = """\
 # Reference
 
+*For users who look up a name.*
+
 This page describes every public name of the module `PyGPU` in one line, taken from its docstring by
 `python docs/make_reference.py`. `help(PyGPU.empty)` shows the complete docstring with parameters, errors and examples.
 The site that `make docs` builds also describes the other modules, such as `driver`, `compiler`, `tools` and `cumath`.

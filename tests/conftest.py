@@ -26,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reads_in_place: lets NumPy read host memory in place, also in a strict run")
     config.addinivalue_line("markers", "starts_processes: runs Python in separate processes")
     config.addinivalue_line("markers", "enough_on(backends): the same everywhere; other simulated GPUs leave it out")
+    config.addinivalue_line("markers", "whole_device: fills the device's memory; no other process may use the device")
     config.addinivalue_line(
         "markers", "sampled(on, elsewhere): `make test` runs a sample of the cases: helpers/sampling.py"
     )
@@ -102,7 +103,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
 
 
 def attempt(item: pytest.Function) -> None:
-    """Call a test up to its first missing kernel, or up to what it requires of a kernel that is compiled already."""
+    """Call a test until it needs a kernel that is not compiled yet, or until it fails for another reason."""
     with contextlib.suppress(Exception, pytest.skip.Exception):
         item.function(**(item.callspec.params if hasattr(item, "callspec") else {}))
 
@@ -131,7 +132,8 @@ def other() -> PyGPU.Stream:
 
 @pytest.fixture
 def block() -> Iterator[PyGPU.GPUArray]:
-    """Return an array of `support.COUNT` ones, with the device idle before and after."""
+    """Return an array of `support.COUNT` ones. The device has no work before the test, and completes all work after
+    it."""
     array = PyGPU.full(support.COUNT, 1, "float32")
     PyGPU.synchronize()
     yield array

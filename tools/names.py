@@ -35,7 +35,7 @@ def module_of(path: Path) -> str:
 
 
 def marks(path: Path, text: str) -> Iterator[Name]:
-    """Return the names that a Python file declares."""
+    """Return the names that a Python file declares as public."""
     if "public" not in text:
         return
     tree = ast.parse(text)
@@ -69,7 +69,7 @@ def is_call(node: ast.expr, name: str) -> bool:
 
 
 def arguments(path: Path, call: ast.expr) -> tuple[str, tuple[str, ...]]:
-    """Return the first argument of a mark, its group, and the others: names, or parameters that accept an ndarray."""
+    """Return the group of a declaration, and its other arguments: names, or parameters that accept an ndarray."""
     assert isinstance(call, ast.Call)
     try:
         first, *others = [ast.literal_eval(one) for one in call.args]

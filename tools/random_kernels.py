@@ -49,7 +49,7 @@ def head(match: re.Match[str]) -> str:
 
 
 def with_table(text: str, name: str) -> tuple[str, list[str]]:
-    """Return a text whose numbers are elements of a table, and the table.
+    """Replace the numbers in a CUDA text by elements of a table; return the text and the table's source.
 
     GPUs read an operand from constant memory in the instruction itself. A number in the text takes two further
     instructions, unless the lower half of its bits is 0.

@@ -242,7 +242,10 @@ def class_lines(item: Item, members: list[Item], further: list[str], classes: di
     by_name: dict[str, list[Item]] = {}
     for each in members:
         by_name.setdefault(each.name, []).append(each)
-    for name, together in by_name.items():  # A setter must follow its getter directly.
+    for (
+        name,
+        together,
+    ) in by_name.items():  # Type checkers require that the setter of a property follows the getter directly.
         if name in UNSHOWN and not any(each.stub for each in together):
             continue
         for each in sorted(together, key=lambda one: one.has("setter")):

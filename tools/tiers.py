@@ -21,7 +21,7 @@ GROUPS = {
     "Joining and splitting": STABLE,
     "Moving and repeating elements": STABLE,
     "Slopes, areas, filters, polynomials": STABLE,
-    "Functions called for parts": STABLE,
+    "Functions applied to parts of an array": STABLE,
     "Matrices and grids": STABLE,
     "Types and constants": STABLE,
     "Comparing arrays": STABLE,

@@ -273,12 +273,12 @@ def parts(text: str) -> list[str]:
 
 
 def zetas() -> list[float]:
-    """Return Riemann's zeta function divided by the order, for the orders from 2 to 41."""
+    """Return the values zeta(n) / n of Riemann's zeta function for n from 2 to 41."""
     found = []
     for order in range(2, 42):
         start = Fraction(1, 1) * 30
         total = sum((Fraction(1, k**order) for k in range(1, 30)), Fraction(0))
-        # Euler and Maclaurin's formula for the terms from 30 on
+        # The Euler-Maclaurin formula sums the terms of the series from k = 30 on.
         total += start ** (1 - order) / (order - 1) + start**-order / 2
         factor, power = Fraction(order), start ** (-order - 1)
         for place, number in enumerate((Fraction(1, 12), Fraction(-1, 720), Fraction(1, 30240), Fraction(-1, 1209600))):
@@ -297,16 +297,16 @@ def origin(source: str, text: str) -> list[str]:
 
 
 def prepared(source: str, text: str) -> str:
-    """Return the text of a header with definitions that `items` can read, and with functions of complements."""
+    """Return a header's text in a form that `items` can parse, with PyGPU's changes of single functions."""
     text = without_comments(as_polynomials(text) if source == "faddeeva.h" else text)
     for name, number in re.findall(r"(ikv_temme_need_\w) = (0x\d)", text):
         text = f"constexpr int {name} = {number};\n" + text
     text = re.sub(r"enum \{ikv[^}]*\};|enum \{ ikv[^}]*\};", "", text)
-    if source == "wright_bessel.h":  # of the function only, not of its logarithm
+    if source == "wright_bessel.h":  # removes the variant that computes the logarithm
         text = re.sub(r"template <bool log_wb>|<log_wb>|\|\| \(log_wb[^)]*\)", "", text)
         text = re.sub(r"if \(!log_wb\) \{([^}]*)\} else \{[^}]*\}", r"\1", text)
         text = re.sub(r"if \(log_wb\)[^;]*;", "", text)
-    if source == "cephes/expn.h":  # a table in place of pointers to tables
+    if source == "cephes/expn.h":  # one table with two axes replaces an array of pointers to tables
         rows = [re.search(rf"expn_A{row}\[\] = (\{{.*?\}});", text, re.DOTALL)[1] for row in range(13)]  # type: ignore[index]
         text = re.sub(
             r"constexpr const double \*expn_A\[\] = .*?;",
@@ -315,7 +315,7 @@ def prepared(source: str, text: str) -> str:
             flags=re.DOTALL,
         )
         text = re.sub(r"constexpr double expn_A\d+\[\] = .*?;", "", text, flags=re.DOTALL)
-    if source == "cephes/beta.h":  # compiles in less time than the series of xsf
+    if source == "cephes/beta.h":  # PyGPU's `inverse_of_gamma` compiles in less time than `rgamma`
         text = text.replace("rgamma(", "inverse_of_gamma(")
         text = BETA + INVERSE_OF_GAMMA + text
         text = re.sub(
@@ -326,17 +326,17 @@ def prepared(source: str, text: str) -> str:
         )
     if order := re.fullmatch(r"cephes/j([01])\.h", source):
         text += NEAR[order[1]] + FAR.replace("jN", f"j{order[1]}")
-    if source == "cephes/fdtr.h":  # with exact complements
+    if source == "cephes/fdtr.h":  # passes `1 - w` as a quotient, which is exact, instead of a difference
         text = text.replace("incbet(0.5 * b, 0.5 * a, w)", "incbet_of(0.5 * b, 0.5 * a, w, a * x / (b + a * x))")
         text = text.replace("w = w / (b + w);", "")
         text = text.replace("incbet(0.5 * a, 0.5 * b, w)", "incbet_of(0.5 * a, 0.5 * b, w / (b + w), b / (b + w))")
-    if source == "cephes/scipy_iv.h":  # scaled by an exponential, so that neither factor overflows
+    if source == "cephes/scipy_iv.h":  # opposite scale factors of I and K, so that neither overflows
         text = text.replace("double *k_value)", "double *k_value, double shift = 0)", 1)
         text = text.replace("std::exp(v * eta)", "std::exp(v * eta - shift)")
         text = text.replace("std::exp(-v * eta)", "std::exp(shift - v * eta)")
     if source == "cephes/unity.h":
         text = f"constexpr double zeta_over_order[40] = {{{', '.join(map(repr, zetas()))}}};\n" + text
-    if source == "cephes/incbet.h":  # with the complement of the argument, which the caller may know exactly
+    if source == "cephes/incbet.h":  # adds the parameter `xxc`: 1 - xx, which a caller may know exactly
         text = text.replace(
             "double incbet(double aa, double bb, double xx)",
             "double incbet_of(double aa, double bb, double xx, double xxc)",
@@ -349,7 +349,7 @@ def prepared(source: str, text: str) -> str:
 
 
 def items(source: str, text: str) -> list[Item]:
-    """Return the definitions of a header in doubles."""
+    """Return the definitions of a header that compute in double precision."""
     found = []
     for part in parts(prepared(source, text)):
         head = part.split("{")[0].split("=")[0] if "(" not in part.split("=")[0] else part.split("{")[0]
@@ -373,7 +373,7 @@ def items(source: str, text: str) -> list[Item]:
 
 
 def as_table(part: str, is_light: bool) -> str:
-    """Return a definition as a device's: functions are inline, and tables are in constant memory."""
+    """Return a definition as device code: functions become device functions, tables are in constant memory."""
     if "(" in part.split("{")[0].split("=")[0]:
         if not is_light and "call_" not in part.split("{")[0]:
             part = re.sub(r"::(lgamma|tgamma|pow|erfc)\(", r"call_\1(", part)
@@ -382,7 +382,7 @@ def as_table(part: str, is_light: bool) -> str:
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)
             return re.sub(r"^(?:__device__ )*(?:inline )?", "static __device__ __noinline__ ", part)
         return part if "inline" in part.split("{")[0] else "__device__ inline " + part.replace("__device__ ", "", 1)
-    if "w_im" in part:  # Threads read different rows, and constant memory would read these one by one.
+    if "w_im" in part:  # threads read different rows, which constant memory would read one by one
         return part.replace("constexpr", "__device__ const", 1)
     if "[" in part.split("=")[0]:
         return re.sub(r"(?:static )?(?:constexpr|const) (\w+)", r"__constant__ const \1", part, count=1)

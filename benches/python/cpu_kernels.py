@@ -108,7 +108,7 @@ def openmp(x: np.ndarray, y: np.ndarray) -> Calls:
         "a*x + y": (lambda: loops.saxpy(ctypes.c_float(2), a, b, n), 12 * len(x)),
         "sums of blocks, a tree": sums,
         "sums of blocks, shuffles": sums,
-        # This entry keeps the output arrays of the loops alive as long as the calls.
+        # This entry refers to the output arrays of the loops, so that the arrays live as long as the timed calls.
         "": (lambda: out, 0),
     }
 

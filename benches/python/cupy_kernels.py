@@ -25,7 +25,7 @@ THREADS = 256
 
 
 class Kernels:
-    """Hold the same kernels of a library, made by CuPy's classes."""
+    """Hold the measured kernels, created by the classes of CuPy or of `PyGPU.cupy`."""
 
     def __init__(self, library: Library) -> None:
         self.cupy = cupy = importlib.import_module("PyGPU.cupy" if library.name == "PyGPU" else "cupy")

@@ -21,7 +21,7 @@ from libraries import FIVE, Library
 from transfers import Arrays, Way
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
-# CUDA's attribute of a memory pool that limits the bytes of freed memory in the pool: its value in the enumeration.
+# CUDA's number of the attribute CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: the bytes of freed memory that a pool keeps.
 RELEASE_THRESHOLD = 4
 PTX = b"""
 .version 6.3

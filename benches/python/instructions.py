@@ -99,9 +99,8 @@ def turn() -> None:
         # Threads of the process also come to rest, because valgrind runs one thread at a time.
         timer.timeit(TURNS)
         time.sleep(0.02)
-        # The C library has a list of free chunks for each size.
-        # If the list for a requested size is empty, the C library splits a larger chunk: 235 more instructions.
-        # The release of these blocks fills the lists of the C library.
+        # If the C library has no free chunk of a requested size, it splits a larger chunk, by 235 instructions.
+        # Freeing these blocks gives the C library free chunks of each size, so that no count includes a split.
         blocks = [PyGPU.empty(size, numpy.uint8) for size in range(1, 1024, 16) for _ in range(8)]
         del blocks
         for turns in (TURNS, 2 * TURNS):
@@ -123,8 +122,8 @@ def totals(folder: Path) -> list[int]:
 
 def count(valgrind: str, program: str) -> Counts:
     """Return the instructions per iteration for each call and library, without the instructions of the loop."""
-    # Other environment variables are not passed on, because a variable changes the heap and thereby the counts.
-    # A thread of OpenBLAS would change them too.
+    # Few environment variables are passed on, because a variable changes the heap and thereby the instruction counts.
+    # OpenBLAS gets one thread, because further threads would change the instruction counts, too.
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
     environment |= {"OPENBLAS_NUM_THREADS": "1"}

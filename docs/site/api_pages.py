@@ -64,7 +64,7 @@ def directive(module: str, name: str, value: Any) -> str:
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
     if value is PyGPU.Reduction:
-        return f".. autoclass:: {full}()\n   :members:\n\n"  # only instances, such as `PyGPU.sum`, have parameters
+        return f".. autoclass:: {full}()\n   :members:\n\n"  # the class is not called, only its instances such as `sum`
     if isinstance(value, type):
         one_by_one = members_of(value)
         without = ", ".join(["names", "values", *one_by_one])
@@ -79,10 +79,10 @@ def directive(module: str, name: str, value: Any) -> str:
 
 
 def inherited(value: type) -> str:
-    """Return autodoc's option that includes the members of base classes without an own page."""
+    """Return autodoc's option that includes the members of base classes which have no page."""
     bases = value.__mro__[1:]
     pageless = [base for base in bases if base.__module__.startswith("PyGPU.") and "._" in base.__module__]
-    # The option contains the base classes whose members are omitted.
+    # autodoc omits the members of the base classes that this option names.
     ends = ", ".join(sorted({base.__name__ for base in bases if base not in pageless}))
     return f"   :inherited-members: {ends}\n" if pageless else ""
 
@@ -151,7 +151,7 @@ def module_page(name: str, homes: dict[int, str]) -> str:
     try:
         module = importlib.import_module(full)
     except (ImportError, PyGPU.NotSupportedError) as error:
-        return heading(full) + f"Unsupported: {error}.\n"  # `PyGPU.gl` and `PyGPU.sparse`, whose import raises an error
+        return heading(full) + f"Unsupported: {error}.\n"  # for `PyGPU.gl` and `PyGPU.sparse`
     values = {each: getattr(module, each) for each in listed(module)}
     values = {each: value for each, value in values.items() if not isinstance(value, ModuleType)}
     elsewhere = {each: home for each, value in values.items() if (home := homes.get(id(value))) and describable(value)}
@@ -172,13 +172,16 @@ def module_page(name: str, homes: dict[int, str]) -> str:
 
 
 def describable(value: Any) -> bool:
-    """Return whether an object identifies its name; equal numbers and strings may have unrelated names."""
+    """Return whether an object can be found by its identity; several names may share a number or a string."""
     return callable(value) and not of_numpy(value)
 
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of each API page."""
-    index = heading("Interface") + "Every public name, from its docstring. `PyGPU` has NumPy's structure.\n\n"
+    index = (
+        heading("Interface")
+        + "*For users who look up a call.*\n\nEvery public name, from its docstring. `PyGPU` has NumPy's structure.\n\n"
+    )
     subjects = {slug(title): (title, names) for title, names in by_subject().items() if names}
     yield from ((page, subject_page(title, names)) for page, (title, names) in subjects.items())
     placed = {"PyGPU": list(subjects)}

@@ -36,9 +36,8 @@ from PyGPU._core import *  # noqa: F403
 
 
 class _EinopsFinder:
-    # This import finder waits for the import of einops. This finder needs no other module, so `import PyGPU` stays
-    # fast. When einops is imported, the finder replaces itself by a finder that registers PyGPU's backend at the end of
-    # that import.
+    # Waits for the import of einops, then replaces itself by a finder that registers PyGPU's backend with einops.
+    # The class uses no other module, so that `import PyGPU` stays fast.
     @classmethod
     def find_spec(cls, fullname: str, path=None, target=None):
         if fullname != "einops._backends":
@@ -81,8 +80,8 @@ _LAZY_SPECIAL_NAMES = ("__all__", "__array_api_version__", "__array_namespace_in
 
 
 def __getattr__(name: str):
-    # The name is a submodule, a name in the generated index, or a name of PybindGPU.
-    # The object that is found is stored in the package, so that each name is searched only once.
+    # `lazy_names.find` imports a submodule, an object in the generated index, or an object of PybindGPU's interface.
+    # The object is stored in the package, so that each name is searched only once.
     if name.startswith("_") and name not in _LAZY_SPECIAL_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names

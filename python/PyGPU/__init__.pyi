@@ -511,6 +511,7 @@ from PyGPU._native.allocator import set_allocator as set_allocator, using_alloca
 from PyGPU._native.argtypes import as_argtype as as_argtype
 from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out
 from PyGPU._native.include_paths import get_include as get_include
+from PyGPU._native.observability.stream_check import StreamOrderWarning as StreamOrderWarning
 from PyGPU._native.struct_arguments import Struct as Struct, pointers as pointers
 from PyGPU._protocols.data_types import (
     bool as bool,

@@ -30,8 +30,8 @@ else:
     __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
-        # The value of `use_hip` is computed at each access, because it requires opening a driver library. `__all__`
-        # does not contain `use_hip`: a star import would otherwise open the library.
+        # `use_hip` is computed at each access, because its value is known only after a driver library is opened.
+        # `__all__` omits `use_hip`, so that a star import opens no library.
         if name == "use_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -52,13 +52,13 @@ impl Drop for BaseOwner {
     }
 }
 
-/// All data of an array except layout and dtype. It is a separate type because an array is large, and every function
-/// that returns an array copies it.
+/// All data of an array except layout and dtype. This smaller type is separate, because each function that returns a
+/// large `Array` copies the array.
 pub struct ArrayPlacement {
     /// The memory block.
     pub allocation: Arc<Allocation>,
-    /// Number of bytes from the start of the block to element zero. If the offset of a layout counts from element zero,
-    /// this number must be added to find an element in the block.
+    /// Number of bytes from the start of the block to element zero. It must be added to an offset that counts from
+    /// element zero, to find an element in the block.
     pub shift: i64,
     /// Whether writes to the array are rejected.
     pub readonly: bool,
@@ -97,7 +97,7 @@ impl ArrayPlacement {
                 None => Allocation::unowned(first, bytes, stream),
             }
         };
-        // The offset of the layout now counts from the first byte of the block instead of element zero.
+        // From here on, the offset of the layout counts from the first byte of the block instead of element zero.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
 
@@ -152,7 +152,7 @@ impl Array {
         Self { owner: Some(Arc::new(BaseOwner(Some(owner)))), ..self }
     }
 
-    /// Returns the additional owner, and the number of arrays that share it.
+    /// Returns the additional owner, and the number of arrays that share this owner.
     pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         let owner = self.owner.as_ref()?;
         Some((&**owner.0.as_ref()?, Arc::strong_count(owner)))
@@ -180,8 +180,8 @@ impl Array {
         ground.array(layout, dtype)
     }
 
-    /// Writes an array that uses the block `allocation` into `slot`, with the layout of a single element. The caller
-    /// then sets the layout; see [`Self::write_view`].
+    /// Initializes the uninitialized `slot` with an array in the block `allocation`. The array has the layout of a
+    /// single element, until the caller sets another layout; see [`Self::write_view`].
     ///
     /// # Safety
     /// `slot` must be writable and must not hold an array.

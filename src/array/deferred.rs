@@ -60,12 +60,13 @@ impl DeferredArray {
         Err(Error::value("the operation that makes this array was not launched"))
     }
 
-    /// Returns the `Array` that this value contains. The caller later uses this array as a `DeferredArray` again.
+    /// Converts the value to an `Array` without launching its operation, for code that stores the array and later
+    /// borrows it as a `DeferredArray` again.
     pub fn into_held(self) -> Array {
         self.0
     }
 
-    /// Returns the additional owner, and the number of arrays that share it.
+    /// Returns the additional owner, and the number of arrays that share this owner.
     pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         self.0.owner()
     }

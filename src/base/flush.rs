@@ -218,15 +218,15 @@ pub fn discard_result(id: NodeId) {
 
 static USAGE: Usage = Usage(AtomicUsize::new(0));
 
-/// Records that operations may be deferred from now on. The caller does this before it checks for the first time that
-/// an operand is private, i.e. accessible to PyGPU only.
+/// Records that operations may be deferred from now on. The caller must do this before its first check whether an
+/// operand is private, i.e. accessible to PyGPU only.
 #[inline]
 pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred in this process. A caller that changes the visibility of a block
-/// does so before this call, so that a thread that defers an operation meanwhile finds the change.
+/// Returns whether operations may have been deferred in this process. Before this call, the caller must have changed
+/// the visibility of its block, so that a thread that defers an operation meanwhile finds the change.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()

@@ -292,7 +292,7 @@ impl<T> Default for ForkSafeOnce<T> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::undocumented_unsafe_blocks)]
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     static ONE: ForkSafeMutex<u32> = ForkSafeMutex::new(1);
@@ -302,6 +302,8 @@ mod tests {
     /// Runs `work` in a forked child, and returns the result of `work`, which is the child's exit status. A child that
     /// hangs for 20 s is killed.
     fn in_child(work: impl FnOnce() -> u32) -> i32 {
+        // SAFETY: the child runs only `work`, which uses the locks under test, and ends by `_exit`. `status` is valid
+        // during `waitpid`.
         unsafe {
             let child = libc::fork();
             if child == 0 {

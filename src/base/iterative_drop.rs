@@ -26,8 +26,8 @@ thread_local! {
     static WAITING: RefCell<Vec<DropFn>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Drops `value` by passing it to `now` immediately. If too many drops are nested, passes it to `later` instead, when
-/// the outermost drop returns. `later` may run in any state of the thread; `now` runs only inside this call.
+/// Drops `value`: passes it to `now` immediately, or, if too many drops are nested, to `later` when the outermost drop
+/// returns. `later` may run in any state of the thread; `now` runs only inside this call.
 #[inline]
 pub fn drop_iteratively<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
     CHAIN.with(|chain| {

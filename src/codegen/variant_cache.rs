@@ -170,7 +170,8 @@ impl KernelFamily {
         }
     }
 
-    /// Whether dropping this group, which evicts its variants, may call a driver.
+    /// Whether dropping this group may call a driver, because the drop evicts variants that are loaded on a device with
+    /// a driver.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
     }
@@ -188,7 +189,7 @@ impl Drop for KernelFamily {
     }
 }
 
-/// Identifies a variant in the table: the number of its [`KernelFamily`], its device and its key.
+/// Key of a variant in the table: the number of its [`KernelFamily`], its device, and the key within the family.
 #[derive(Clone, Copy)]
 struct VariantId<'a> {
     family: u64,

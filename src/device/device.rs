@@ -22,8 +22,8 @@ struct DeviceInner {
     kind: BackendKind,
     /// Number of resets of the device. Objects created before a reset must not be passed to the driver after the reset.
     epoch: AtomicU32,
-    /// Number of waits of the host for the whole device that were begun. `wait_ended` is the number of the latest
-    /// complete wait.
+    /// Number of waits for the whole device that the host has begun. `wait_ended` is the number of the latest wait that
+    /// has ended.
     waits_begun: AtomicU64,
     wait_ended: AtomicU64,
 }

@@ -28,8 +28,8 @@ thread_local! {
 /// Stops all driver calls except those of the calling thread, because the process is about to end. Nothing is freed
 /// from now on.
 pub fn begin_exit() {
-    // The store is sequentially consistent, because the thread that ends the process then reads the count `ASKING`. A
-    // call that is not counted at that time sees the flag.
+    // The store is sequentially consistent, because this thread reads the count `ASKING` afterwards. A thread that is
+    // not yet counted at that time sees the flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }

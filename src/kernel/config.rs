@@ -218,7 +218,7 @@ fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
     )))
 }
 
-/// Returns the error for a cluster that the kernel or the device does not support; Returns `None` if the cluster is not
+/// Returns the error for a cluster that the kernel or the device does not support. Returns `None` if the cluster is not
 /// the cause of the failed launch.
 fn wrong_cluster(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes) -> Option<Error> {
     let required = function.required_cluster().ok()?;

@@ -34,7 +34,8 @@ pub struct WideValue {
     alignment: usize,
 }
 
-/// Returns the largest power of two that divides `bytes`, but at most 128. A type of that size has no larger alignment.
+/// Returns the largest power of two that divides `bytes`, but at most 128. No type of this size can have a larger
+/// alignment.
 fn alignment_of(bytes: usize) -> usize {
     /// The alignment of `CUtensorMap` since CUDA 13.
     const MOST: usize = 128;
@@ -70,7 +71,7 @@ impl Arguments {
         self.starts.is_empty()
     }
 
-    /// Returns the value of the first argument, as the bytes of its cell.
+    /// Returns the bytes of the cell that contains the first argument's value.
     pub fn first(&self) -> Option<&[u8]> {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
@@ -115,8 +116,8 @@ impl Arguments {
         }
     }
 
-    /// Appends a value of a type whose alignment may exceed that of a cell. If the type's alignment exceeds that of a
-    /// cell, returns the value's location, which the caller must pass to [`Self::align`].
+    /// Appends a value of a type whose alignment may exceed that of a cell. In this case, returns the value's location,
+    /// which the caller must pass to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);
@@ -278,7 +279,7 @@ fn wrong_stream(function: &Function, stream: &Stream) -> Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, clippy::undocumented_unsafe_blocks)]
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
     #[test]
@@ -295,12 +296,15 @@ mod tests {
             let mut pointers = SmallVec::new();
             arguments.pointers(&mut pointers);
             for number in 0..count {
+                // SAFETY: `pointers` has three entries for each `number`, which point to values of these types that
+                // `arguments` stores.
                 unsafe {
                     assert_eq!(*pointers[3 * number].cast::<u64>(), number as u64);
                     assert_eq!(*pointers[3 * number + 1].cast::<[u8; 40]>(), [number as u8; 40]);
                     assert_eq!(pointers[3 * number + 1] as usize % 16, 0);
                 }
             }
+            // SAFETY: the last entry points to the float that was pushed last.
             assert_eq!(unsafe { *pointers[3 * count].cast::<f32>() }, 7.5);
         }
     }
@@ -322,8 +326,10 @@ mod tests {
             for (place, (value, alignment)) in values.iter().zip([128, 32, 64, 8, 32, 128]).enumerate() {
                 let pointer = pointers[before as usize + place];
                 assert_eq!(pointer.addr() % alignment, 0);
+                // SAFETY: `pointer` points to the bytes of `value` that `arguments` stores.
                 assert_eq!(unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), value.len()) }, value);
             }
+            // SAFETY: the last entry points to the word that was pushed last.
             assert_eq!(unsafe { *pointers[before as usize + sizes.len()].cast::<u64>() }, 5);
         }
     }

@@ -102,6 +102,9 @@ fn is_letter(name: &str) -> bool {
     name.len() == 2
 }
 
+/// The library with which relocatable code is linked if its kernels launch kernels: [`super::relocatable`].
+const DEVICE_RUNTIME: &str = "cudadevrt";
+
 /// Parses options. If `refuse` is false, no option is rejected or skipped, because the user has selected a compiler
 /// program, which accepts all of them.
 ///
@@ -109,14 +112,18 @@ fn is_letter(name: &str) -> bool {
 /// `ValueError` with the option's name.
 pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
     let mut options = CompileOptions::default();
+    let mut notes_of_runtime = Vec::new();
     let mut texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
     while let Some(text) = texts.next() {
         if refuse {
             check_refused(text)?;
             if let Some((takes_next, note)) = passed_over(text) {
-                options.notes.push(note);
-                if takes_next {
-                    texts.next();
+                let next = if takes_next { texts.next() } else { None };
+                let is_runtime = text.starts_with("-l") || text.starts_with("--library");
+                if is_runtime && next.unwrap_or(text).ends_with(DEVICE_RUNTIME) {
+                    notes_of_runtime.push(note);
+                } else {
+                    options.notes.push(note);
                 }
                 continue;
             }
@@ -138,7 +145,16 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
             options.list.push(CompileOption::Own(text.to_owned()));
         }
     }
+    if !is_relocatable(&options.list) {
+        options.notes.append(&mut notes_of_runtime);
+    }
     Ok(options)
+}
+
+/// Whether the last option about it requests relocatable code.
+pub fn is_relocatable(list: &[CompileOption]) -> bool {
+    let is_last = |option: &CompileOption| matches!(option, CompileOption::Relocatable(true));
+    list.iter().rev().find(|option| matches!(option, CompileOption::Relocatable(_))).is_some_and(is_last)
 }
 
 /// If an option is to be skipped, returns whether the next argument belongs to it, and the note to add.
@@ -355,6 +371,18 @@ mod tests {
         }
         let texts = ["-Xcompiler".to_owned(), "-fPIC".to_owned()];
         assert_eq!(parse(&texts, false).unwrap().list, [Own("-Xcompiler".into()), Own("-fPIC".into())]);
+    }
+
+    #[test]
+    fn device_runtime_of_relocatable_code_is_accepted_without_note() {
+        for texts in [&["-lcudadevrt"][..], &["-l", "cudadevrt"], &["--library=cudadevrt"], &["--library", "cudadevrt"]]
+        {
+            assert_eq!(parsed(texts).notes.len(), 1, "{texts:?}");
+            assert_eq!(parsed(&[texts, &["-rdc=false"]].concat()).notes.len(), 1, "{texts:?}");
+            assert!(parsed(&[texts, &["-rdc=true"]].concat()).notes.is_empty(), "{texts:?}");
+            assert!(parsed(&[&["-dc"], texts].concat()).notes.is_empty(), "{texts:?}");
+        }
+        assert_eq!(parsed(&["-rdc=true", "-lcurand"]).notes.len(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::compile::KernelSource;
+use super::options::is_relocatable;
 use pygpu_backend::{BackendKind, CompileOption, Compiled, LinkInput, LinkKind, LoadOptions};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{self, Settings, Variable};
@@ -24,11 +25,7 @@ pub fn linked<'a>(
     (list, options): (&[CompileOption], &LoadOptions),
     hints: &[PathBuf],
 ) -> Result<Cow<'a, Compiled>> {
-    let asked = list.iter().rev().find_map(|option| match option {
-        CompileOption::Relocatable(asked) => Some(*asked),
-        _ => None,
-    });
-    if device.kind() != BackendKind::Cuda || asked != Some(true) {
+    if device.kind() != BackendKind::Cuda || !is_relocatable(list) {
         return Ok(Cow::Borrowed(compiled));
     }
     let launches = source.text.contains("<<<");

@@ -74,8 +74,8 @@ impl Layout {
     pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
-        // The layout that this call returns is discarded. The call only checks the size in bytes, for which the memory
-        // order does not matter.
+        // The returned layout is discarded, because this call only checks the size in bytes, which does not depend on
+        // the memory order.
         Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
         // The product wraps only for strides that address nothing: those of axes of length 1 or of empty arrays.
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);

@@ -165,7 +165,8 @@ impl<'a> Indexer<'a> {
         let step = if len == 0 { 1 } else { step };
         self.empty |= len == 0;
         self.advance(start, axis.stride);
-        // The product wraps only for a single element with a large step, whose stride has no meaning.
+        // The product may wrap only if the axis has a single element and the step is large. The stride of such an axis
+        // has no meaning.
         self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
     }
 

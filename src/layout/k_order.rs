@@ -37,8 +37,8 @@ impl Layout {
     }
 }
 
-/// Returns whether `axis` must be nearer to the innermost axis than `other`. This is true if every operand with nonzero
-/// strides along both axes has the smaller stride along `axis`. `None` if no operand has nonzero strides along both
+/// Returns whether `axis` must be nearer to the innermost axis than `other`, because every operand with nonzero strides
+/// along both axes has the smaller stride along `axis`. Returns `None` if no operand has nonzero strides along both
 /// axes.
 fn is_nearer(operands: &[&Layout], rank: usize, axis: usize, other: usize) -> Option<bool> {
     let stride = |operand: &Layout, axis: usize| {

@@ -9,7 +9,7 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Idle readbacks of each device: the host has read their value, so they can be reused.
+/// Idle readbacks of each device. The host has read their values, so they can be reused.
 static SPARE: PerDevice<ForkSafeMutex<Vec<Readback>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 /// Maximum number of idle readbacks kept for reuse per device.
 const MOST: usize = 64;
@@ -22,7 +22,8 @@ pub struct Readback {
 }
 
 impl Readback {
-    /// Returns a readback, with value 0, that kernels of `device` can write.
+    /// Takes an idle readback of the device, or allocates one, and sets its value to 0. Kernels of `device` can write
+    /// the value.
     ///
     /// # Errors
     /// Driver errors.
@@ -54,7 +55,7 @@ impl Readback {
         Ok(self.take())
     }
 
-    /// Waits for an event recorded after the kernel that writes the value, and returns the value.
+    /// Waits for an event that was recorded after the kernel that writes the value, and returns the value.
     ///
     /// # Errors
     /// Driver errors, possibly of earlier work.

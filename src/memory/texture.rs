@@ -45,8 +45,8 @@ impl Drop for DriverObjectGuard {
     }
 }
 
-/// Owner of a driver object's block; its drop destroys the object. When the block is freed, its allocation stream is
-/// ordered after all uses on other streams, but may not have completed its work. The object is therefore retired: it is
+/// Owner of the block of a driver object; its drop destroys the object. When the block is freed, its allocation stream
+/// has waited for all uses on other streams, but its own work may be incomplete. The object is therefore retired: it is
 /// destroyed after this stream has completed that work.
 struct DriverObjectOwner {
     alloc_stream: Stream,
@@ -178,8 +178,8 @@ pub enum Texels<'a> {
 #[derive(Clone)]
 pub struct KernelObject {
     number: u64,
-    /// The block that tracks the uses of the texture or surface itself, as opposed to the uses of the memory that it
-    /// accesses.
+    /// The block that tracks the uses of the texture or surface itself. Another block tracks the uses of the memory
+    /// that it accesses.
     block: Arc<Allocation>,
     resource: Arc<Allocation>,
     access: Access,

@@ -135,7 +135,7 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
     let backend = device.backend();
     let contexts = backend.programs()?;
     let key = (backend.kind(), device.index(), device.epoch());
-    // The closure passed to `within` has no return value, so it stores the library's result in a variable.
+    // The library's result is stored in a variable, because `within` cannot return the result of its closure.
     let within = |work: &mut dyn FnMut() -> Result<()>| {
         let mut said = Ok(());
         contexts.within(device.index(), "linear algebra", &mut || said = work())?;

@@ -26,7 +26,7 @@ pub enum WrittenNames {
 pub struct Usage {
     /// Whether the source writes the array.
     pub written: WrittenNames,
-    /// Whether the source always assigns each element before it reads that element, for any values of the operands.
+    /// Whether, for any values of the operands, the source assigns each element before the source reads that element.
     pub overwritten: bool,
     /// Whether `x[i]` occurs in the source, where `x` is the array's name.
     pub at_index: bool,
@@ -57,7 +57,8 @@ pub struct Analysis {
     /// Whether a kernel may load several elements first, then execute the source for each of them, and finally store
     /// them.
     pub in_packs: bool,
-    /// Whether the source depends on the number of threads, or keeps state from one element of a thread to the next.
+    /// Whether the source depends on the number of threads, or carries state from one element of a thread to the
+    /// thread's next element.
     pub counts_threads: bool,
     /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,

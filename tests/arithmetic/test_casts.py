@@ -25,7 +25,8 @@ def dtype_of(kind: str) -> np.dtype[Any]:
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Return pairs of different dtypes.
+    """Return pairs of different dtypes. On a simulated GPU, where each kernel takes 0.5 s to compile, return few pairs
+    that together cover all dtypes.
 
     On a simulated GPU, which needs half a second per kernel, these are a few pairs that cover all dtypes.
     """

@@ -9,7 +9,8 @@ import PyGPU
 
 
 def by_kernel(function, array):
-    """Capture a call, and return the result of its launch: in a capture, the CPU too runs its kernel, not NumPy."""
+    """Capture a call into a graph, and return the result of the graph's launch. In a capture, the CPU backend too runs
+    PyGPU's kernel instead of NumPy's function."""
     with np.errstate(all="ignore"):
         function(array)
     stream = PyGPU.Stream(non_blocking=True)

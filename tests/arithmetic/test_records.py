@@ -22,7 +22,8 @@ OPERATORS = [operator.eq, operator.ne]
 
 
 def pair(dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return arrays of random bits, half of whose items are equal, with different bytes in the padding."""
+    """Return two arrays of random bits. Half of their items have equal fields; the padding bytes between the fields
+    differ."""
     rng = np.random.default_rng(6)
     first, second = (rng.integers(0, 2, 12 * dtype.itemsize, "u1").view(dtype).reshape(3, 4) for _ in range(2))
     for names in [dtype.names] if dtype.names else []:
@@ -33,7 +34,7 @@ def pair(dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-# NumPy's scalar warns before it passes the comparison on to the array.
+# NumPy's scalar raises a DeprecationWarning, and then calls the comparison of the device array.
 @pytest.mark.filterwarnings("ignore:elementwise:DeprecationWarning")
 @pytest.mark.parametrize("compare", OPERATORS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

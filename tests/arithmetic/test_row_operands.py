@@ -28,7 +28,7 @@ def test_sum_of_matrix_and_row_or_column_matches_numpy(kind: str) -> None:
 
 
 # `start` is the first column of the slice; `columns` is the number of columns of the matrix.
-# Every row of the slice is aligned with the first two pairs, and unaligned with the last three.
+# The rows of the slice are all aligned for the first two pairs (start, columns), but not for the last three.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
 def test_sum_of_matrix_slices_at_any_column_offset_matches_numpy(kind: str, start: int, columns: int) -> None:

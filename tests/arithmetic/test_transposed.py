@@ -14,8 +14,8 @@ from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from support_kernels import needs_kernels, random_seed, random_view
 
 KINDS = ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "int64", "complex64", "complex128"]
-# A kernel reads a plane in tiles if it has at least 2^14 elements and sides of at least 16.
-# These shapes have whole tiles, partial tiles at the edges, and planes with one short side.
+# A kernel reads a plane in tiles if the plane has at least 2^14 elements, and 16 or more in each direction.
+# The shapes below have whole tiles, partial tiles at the edges, and planes with one short side.
 PLANES = [(128, 128), (127, 131), (16, 1100), (1033, 17), (192, 320)]
 
 
@@ -135,7 +135,7 @@ def test_user_kernel_with_one_to_four_transposed_arrays_matches_numpy(count: int
 
 
 @needs_kernels
-def test_user_kernel_with_tiles_may_skip_indices_and_write_transposed_out() -> None:
+def test_user_kernel_with_tiles_may_skip_elements_and_write_transposed_out() -> None:
     x, y = values((150, 140)), values((140, 150), start=8)
     z, w = PyGPU.zeros((140, 150), "float32"), PyGPU.zeros((150, 140), "float32").T
     skip = ElementwiseKernel("float *x, float *y, float *z", "if (y[i] < 30) continue; z[i] = x[i]")
@@ -155,8 +155,8 @@ def test_user_kernel_with_tiles_may_skip_indices_and_write_transposed_out() -> N
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
 def test_kernel_reads_large_transposed_operand_in_tiles() -> None:
-    # The generated source defines `pygpu_shared_x` only if the kernel reads `x` in tiles.
-    # Otherwise this kernel does not compile.
+    # The generated source defines the name `pygpu_shared_x` only if the kernel reads `x` in tiles.
+    # Without this definition, the test's kernel does not compile.
     kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
     x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
     kernel(x.T, y, z)

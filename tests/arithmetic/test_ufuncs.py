@@ -62,7 +62,7 @@ UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _cor
 IS_GPU = PyGPU.backend_name() != "cpu"
 # Fewer dtypes are tested on a simulated GPU, which needs half a second to compile a kernel.
 IS_SIMULATED = IS_GPU and support.is_simulated()
-# Largest relative difference of results that devices round differently from the host, by the dtype of the computation.
+# Largest relative difference from NumPy, by the dtype of the computation; devices round some functions differently.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 
 
@@ -84,7 +84,7 @@ def kinds_of(ufunc: Any) -> list[str]:
 
 
 def one_dtype_of_each_kind(kinds: list[str], turn: int) -> list[str]:
-    """Return one of the dtypes of each kind (bool, integer, float, complex); `turn` selects which one."""
+    """Return one dtype of each kind (bool, integer, float, complex); a different `turn` selects other dtypes."""
     classes = ["b", "iu", "f", "c"]
     found = [[kind for kind in kinds if np.dtype(kind).kind in one] for one in classes]
     return [one[turn % len(one)] for one in found if one]
@@ -150,7 +150,8 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def overwriting_cases() -> list[tuple[str, str]]:
-    """Return pairs of a ufunc and a dtype for which the result can overwrite an operand, as both have this dtype."""
+    """Return pairs of a ufunc and a dtype for which operands and result have the same dtype, so that the result can
+    overwrite an operand."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)
@@ -172,7 +173,8 @@ def called(name: str, kind: str, group: int) -> None:
 
 @pytest.fixture(scope="module")
 def compiled_together(request: pytest.FixtureRequest) -> None:
-    """Compile the kernels of the selected tests on a simulated GPU, a few dozen at a time."""
+    """Compile the kernels of the selected tests on a simulated GPU in batches of a few dozen, which is faster than one
+    by one."""
     items = [item for item in request.session.items if item.path == request.path]
     chosen = [item.callspec.params for item in items if "compiled_together" in item.fixturenames]
     simulated.compile_together(
@@ -185,7 +187,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize(("name", "kind"), overwriting_cases())
 def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
-    for way in ways:  # The last of the 37 elements do not fill a vector of the kernel.
+    for way in ways:  # The last vector of the kernel is partial for 37 elements.
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
         arrays = [PyGPU.to_gpu(operand) for operand in operands]
         out = arrays[0][way]
@@ -222,7 +224,7 @@ def result_type(function: Any, *operands: Any) -> str:
 @pytest.mark.parametrize("name", UFUNCS)
 def test_type_promotion_matches_numpy(name: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
-    # Arrays in host memory need no kernels, and result types do not depend on the device.
+    # Arrays in host memory suffice: the result type does not depend on the device, and such arrays need no kernel.
     to_device = functools.partial(PyGPU.to_gpu, device="cpu")
     others = [
         *(np.ones(2, kind) for kind in KINDS),
@@ -437,7 +439,7 @@ BAD = {
     "a mask of numbers": (lambda a: PyGPU.add(a, 1, where=a), TypeError, "bool"),
     "an unknown keyword": (lambda a: PyGPU.add(a, 1, bogus=1), TypeError, "bogus"),
     "too few operands": (lambda a: PyGPU.add(a), TypeError, "2 operands"),
-    "no array": (lambda a: PyGPU.add(a, object()), TypeError, "no number"),
+    "no array": (lambda a: PyGPU.add(a, object()), TypeError, "operand 2 is an object"),
     "a function that is not computed": (lambda a: np.isnat(a), TypeError, "isnat"),
     "a reduction": (lambda a: np.subtract.reduce(a), TypeError, "subtract.reduce"),
 }
@@ -492,5 +494,5 @@ def test_bool_element_stored_as_other_byte_than_0_or_1_counts_as_true() -> None:
         lambda package, a, b: a.all(axis=1),
         lambda package, a, b: a.astype("int16"),
     ):
-        # NumPy would use the byte values in sums and comparisons. `host != 0` contains the truth values instead.
+        # NumPy would sum and compare the bytes. `host != 0` first converts them to True and False.
         np.testing.assert_array_equal(call(PyGPU, array, ours).get(), call(np, host != 0, other))

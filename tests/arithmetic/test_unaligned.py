@@ -15,7 +15,7 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 from support_kernels import needs_kernels
 
-COUNT = 20_011  # Kernels do not load and shift words if an array has fewer than 2^14 elements.
+COUNT = 20_011  # An array needs at least 2^14 elements; for smaller arrays, kernels load each element separately.
 
 
 def values(kind: str, start: int = 0) -> np.ndarray:
@@ -64,7 +64,7 @@ def test_user_kernel_of_unaligned_arrays_may_skip_or_update_elements() -> None:
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"
     kernel = ElementwiseKernel("const signed char *x, signed char *z, signed char *w", text)
-    # With the offsets 1 and 2, the kernel can align its stores for only one of the two results.
+    # With the different offsets 1 and 2, the kernel can align its stores to only one of the two results.
     for first, second in [(1, 1), (3, 3), (1, 2)]:
         kernel(device_x[2:-2], device_z[first : first - 4], device_w[second : second - 4])
         index = np.arange(COUNT - 4)
@@ -77,8 +77,8 @@ def test_user_kernel_of_unaligned_arrays_may_skip_or_update_elements() -> None:
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
 def test_kernel_loads_whole_words_from_unaligned_small_elements() -> None:
-    # The generated source defines `pygpu_head` only if the kernel loads and shifts words.
-    # Otherwise this kernel does not compile.
+    # The generated source defines the name `pygpu_head` only if the kernel loads aligned words and shifts their bytes.
+    # Without this definition, the test's kernel does not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"
     small = ElementwiseKernel("const unsigned char *x, unsigned char *z", text)
     large = ElementwiseKernel("const float *x, float *z", text)

@@ -29,11 +29,12 @@ from support import (
     pair,
     shapes,
     slices,
+    stable_repr,
     told,
     values,
 )
 
-# Source dtype that a quick run tests for each target dtype. Every dtype is the source once and the target once.
+# Source dtype of each target dtype in a quick test run. Every dtype is the source once and the target once.
 FEW = dict(zip(NUMPYS_OWN, [*NUMPYS_OWN[5:], *NUMPYS_OWN[:5]], strict=True))
 
 
@@ -43,7 +44,7 @@ def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, n
     given_to_us = outcome(lambda: device.__setitem__(key, ours))
     if given_to_numpy[0] == "error":
         if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
-            # If both a value and the shape of a list are invalid, NumPy reports the value and PyGPU the shape.
+            # If a list has an invalid value and an invalid shape, NumPy reports the value and PyGPU the shape.
             given_to_numpy = given_to_us
         assert_same_refusal(given_to_us, given_to_numpy)
     else:
@@ -154,7 +155,7 @@ SCALARS = [
 ]
 
 
-@pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: repr(value)[:25])
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: stable_repr(value)[:25])
 def test_assigned_scalar_is_converted_or_rejected_like_numpy(scalar: Any) -> None:
     for dtype in told(NUMPYS_OWN):
         host, device = pair((2, 2), dtype)

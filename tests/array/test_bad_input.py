@@ -122,7 +122,8 @@ def call(function: Any, *args: Any) -> None:
 
 
 def may_request_gigabytes(args: tuple[Any, ...]) -> bool:
-    """Return whether an argument could request gigabytes, because some machines would really allocate them."""
+    """Return whether an argument could request gigabytes of memory. The tests omit such arguments, because large
+    machines would really allocate them."""
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 
@@ -171,7 +172,7 @@ def test_assignment_of_any_value_causes_no_panic() -> None:
 def test_constructors_with_any_keyword_cause_no_panic(name: str) -> None:
     for value in ODD:
         if name == "gpudata" and isinstance(value, (int, np.ndarray)):
-            # The test omits the keyword that takes an address: any number is accepted as an address, valid or not.
+            # Omit integers as `gpudata`: any integer counts as an address, and an invalid address would crash.
             continue
         call(lambda value=value: PyGPU.GPUArray((2, 3), "float32", **{name: value}))
         call(lambda value=value: PyGPU.empty((2, 3), **{name: value}))

@@ -28,6 +28,7 @@ from support import (
     outcome,
     pair,
     shapes,
+    stable_repr,
     values,
 )
 
@@ -88,8 +89,8 @@ def test_full_broadcasts_an_array_value() -> None:
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
 def test_zeros_like_and_empty_like_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
-    # Give NumPy the device array's strides. Strides of axes with one element do not affect addresses.
-    # They determine the axis order of a result with another shape.
+    # Give the NumPy array the strides of the device array. Strides of axes of length 1 do not affect addresses,
+    # but NumPy derives from them the order of axes of a result with another shape.
     host = np.ndarray(device.shape, device.dtype, bytearray(device.nbytes), 0, device.strides)
     wanted = np.zeros_like(host, dtype, order or "K", shape=shape)
     for source in (device, host):
@@ -312,7 +313,7 @@ WRONG_SHAPES += [
 ]
 
 
-@pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: repr(shape)[:30])
+@pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: stable_repr(shape)[:30])
 @pytest.mark.parametrize("name", ["empty", *ZEROS_ONES])
 def test_creation_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
     numpys = outcome(lambda: getattr(np, name)(shape))

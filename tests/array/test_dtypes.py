@@ -228,7 +228,7 @@ def test_object_with_dtype_attribute_is_converted_and_not_kept_alive() -> None:
     assert reference() is None
 
 
-def test_nearly_600_dtypes_can_be_used_in_one_program() -> None:
+def test_nearly_600_structured_dtypes_can_be_used_in_one_program() -> None:
     for size in range(1, 300):
         assert PyGPU.empty(1, f"V{size}").itemsize == size
         assert PyGPU.empty(1, [(f"f{size}", "i4")]).dtype.names == (f"f{size}",)
@@ -255,5 +255,5 @@ def test_error_for_list_of_unsupported_values_contains_dtype() -> None:
         PyGPU.array(["a"])
     with pytest.raises(TypeError, match=r"the tuple's elements: dtype\('O'\) has no place in device memory"):
         PyGPU.asarray((object(),))
-    with pytest.raises(TypeError, match="dict is no array, nor a sequence of numbers"):
+    with pytest.raises(TypeError, match="a dict of length 0; expected an array, a number, or a list of numbers"):
         PyGPU.array({})

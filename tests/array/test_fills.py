@@ -40,7 +40,7 @@ SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
 
 
 def item(size: int, seed: int = 1) -> np.void:
-    """Return an item with different bytes; the bytes repeat after the first 251."""
+    """Return an item whose first 251 bytes all differ; the bytes then repeat."""
     return np.frombuffer(bytes((seed + 37 * place) % 251 for place in range(size)), f"V{size}")[0]
 
 
@@ -91,7 +91,7 @@ def overwrite_freed_host_memory() -> None:
 @with_graphs
 @pytest.mark.parametrize("size", SIZES)
 def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
-    # This pins a defect: a captured fill of items of 8 or 16 bytes read host memory that was freed before the launch.
+    # A former defect: the captured fill of items of 8 or 16 bytes read host memory that was freed before the launch.
     stream = PyGPU.Stream(non_blocking=True)
     cases = [(shape, key) for shape, key in SHAPES_AND_KEYS if size in FEW_SIZES or len(shape) < 3]
     targets = [PyGPU.to_gpu(np.zeros(shape, f"V{size}")) for shape, _ in cases]
@@ -110,8 +110,8 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
 
 
 @with_graphs
-def test_captured_ones_full_and_assigned_scalars_are_correct() -> None:
-    # The same defect, a captured fill that read freed host memory, concerned `ones`, `full` and scalar assignment.
+def test_captured_ones_full_and_scalar_assignment_read_no_freed_memory() -> None:
+    # The former defect that captured fills read freed host memory also affected `ones`, `full` and scalar assignment.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
     stream = PyGPU.Stream(non_blocking=True)
     targets = [PyGPU.zeros((5, 100), dtype) for dtype in dtypes]
@@ -147,7 +147,7 @@ def test_fill_of_any_layout_is_one_graph_node() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.skipif(os.environ.get("PYGPU_STRIDED_COPY") is not None, reason="is such a process")
 @pytest.mark.skipif(not HAS_GRAPHS, reason="the host fills by itself")
-def test_fill_tests_pass_without_compiler() -> None:
+def test_all_fill_tests_pass_in_process_without_compiler() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     environment = os.environ | {"PYGPU_STRIDED_COPY": "driver"}
     folder = Path(__file__).parent

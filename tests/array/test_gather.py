@@ -25,6 +25,7 @@ from support import (
     pair,
     shapes,
     slices,
+    stable_repr,
     values,
 )
 
@@ -140,7 +141,9 @@ def test_mask_selects_elements_and_accepts_one_value_per_element() -> None:
 
 
 @pytest.mark.parametrize("key", [[0, 1], np.array([[0], [2]]), np.arange(5) > 2, (..., [0, 1])], ids=repr)
-@pytest.mark.parametrize("source", [np.arange(7.0), np.ones((2, 2, 2, 2)), [1, 2, 3], "text", [object()], {}], ids=repr)
+@pytest.mark.parametrize(
+    "source", [np.arange(7.0), np.ones((2, 2, 2, 2)), [1, 2, 3], "text", [object()], {}], ids=stable_repr
+)
 def test_assignment_of_wrong_value_raises_and_changes_nothing(key: Any, source: Any) -> None:
     host, device = pair((5, 4))
     assert_same_refusal(
@@ -220,8 +223,8 @@ def test_selection_from_subclass_has_same_class() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 @pytest.mark.parametrize("number", [0, 1, 7])
-def test_0d_index_array_next_to_empty_one_checks_bounds_like_numpy(shape: tuple[int, ...], number: int) -> None:
-    # NumPy checks the bounds of the index `number`, even though the empty second index array selects no element.
+def test_index_beside_empty_index_array_is_checked_like_numpy(shape: tuple[int, ...], number: int) -> None:
+    # NumPy raises IndexError if the index `number` is out of bounds, although the empty index array selects no element.
     host = np.zeros(shape)
     key = (np.array(number), np.array([], int))
     try:

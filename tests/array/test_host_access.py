@@ -67,7 +67,7 @@ def test_import_of_host_array_makes_copy_in_strict_mode() -> None:
     class Producer:
         __dlpack__, __dlpack_device__ = x.__dlpack__, x.__dlpack_device__
 
-    # The fixture of the marker `reads_in_place` restores the setting of strict mode after the test.
+    # The marker `reads_in_place` selects a fixture that restores the setting of strict mode after the test.
     _core._set_strict(True)
     for given in (x, Producer(), memoryview(x)):
         made = PyGPU.asarray(given)
@@ -112,7 +112,7 @@ class TestHostInterface:
         said = a.__array_interface__
         pointer, readonly = said.pop("data")
         assert readonly is False
-        # An empty array has the address 0, but exports another pointer, because NumPy 1 rejects null pointers.
+        # An empty array has the address 0 in PyGPU. Its array interface has another one, because NumPy 1 rejects 0.
         assert pointer == a.ptr if a.size else pointer % 16 == 0
         theirs = np.ones(shape, dtype).__array_interface__
         assert said == {

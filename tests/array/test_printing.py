@@ -75,8 +75,8 @@ LARGE = [(1001,), (5000,), (7, 143), (6, 6, 6, 6), (7, 7, 7, 7), (1, 2000), (200
 
 
 def test_large_array_is_summarized_like_numpy() -> None:
-    # Every fourth pair of dtype and shape suffices. The shape determines which elements are omitted.
-    # The dtype determines how an element is printed.
+    # Every fourth pair of dtype and shape suffices: the shape decides which elements are omitted,
+    # and the dtype decides how each element is printed.
     for dtype, shape in told(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
         host, device = pair(shape, dtype)
         assert str(device) == str(host)

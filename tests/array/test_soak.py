@@ -11,9 +11,9 @@ import soak
 from soak_operations import arithmetic
 
 OPERATIONS = 4000
-# Number of tested pairs of a function and a dtype.
-# A simulated GPU compiles the kernel of each pair as a host program, so only `FEW` pairs are tested there.
-# On the CPU, which uses NumPy's compiled loops, all pairs are tested.
+# Number of pairs of a function and a dtype that the test draws from.
+# A simulated GPU compiles each pair's kernel as a host program, so only `FEW` pairs are tested there.
+# On the CPU backend, which calls NumPy's compiled loops, all pairs are tested.
 PAIRS = len(arithmetic.PAIRS) if PyGPU.backend_name() == "cpu" else arithmetic.FEW
 pytestmark = pytest.mark.reads_in_place
 
@@ -26,7 +26,7 @@ def test_random_operations_match_numpy_without_leaks(seed: int) -> None:
     assert report["failure"] is None, report["failure"]
     assert report["operations"] == OPERATIONS
     assert not report["findings"]
-    # With the fixed seed 1, the sequence contains every operation, except perhaps copies between devices ("peer").
+    # With the seed 1, the sequence contains every operation, except perhaps copies between devices ("peer").
     assert seed != 1 or report["counts"].keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
 
 

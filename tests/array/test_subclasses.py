@@ -12,7 +12,8 @@ import PyGPU
 
 
 class Buffer(PyGPU.GPUArray):
-    """Define a subclass whose `__init__` takes an owner before shape and dtype, like reikna's arrays."""
+    """Define a subclass whose `__init__` has the owner of the memory as first parameter, before shape and dtype, as in
+    reikna."""
 
     def __init__(self, owner, shape, dtype, *, tag=None):
         super().__init__(shape, dtype)
@@ -20,21 +21,21 @@ class Buffer(PyGPU.GPUArray):
 
 
 class Image(PyGPU.GPUArray):
-    """Define a subclass whose `__init__` takes only a part of the array's shape."""
+    """Define a subclass whose `__init__` takes the length of one axis instead of the whole shape."""
 
     def __init__(self, shape):
         super().__init__((*shape, 3), np.uint8, order="F")
 
 
 class Counted(PyGPU.GPUArray):
-    """Define a subclass whose `__init__` does not call that of the base class."""
+    """Define a subclass whose `__init__` does not call the base class's `__init__`."""
 
     def __init__(self, shape, dtype="f8"):
         self.count = 1
 
 
 class Through(PyGPU.GPUArray):
-    """Define a subclass whose `__init__` passes all arguments to the base class."""
+    """Define a subclass whose `__init__` passes all its arguments to the base class's `__init__`."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -96,7 +97,7 @@ def test_arguments_invalid_for_every_init_raise_type_error():
         PyGPU.GPUArray(1, 2, 3, 4, 5, 6, 7, 8)
 
 
-def test_second_call_of_init_changes_nothing():
+def test_second_call_of_init_on_same_array_changes_nothing():
     array = Image((2, 4))
     PyGPU.GPUArray.__init__(array, (7,))
     assert array.shape == (2, 4, 3)

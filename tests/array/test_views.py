@@ -89,8 +89,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "squeeze":
             ones = [axis for axis, length in enumerate(host.shape) if length == 1]
             chosen = [(), (tuple(ones),), (None,)]
-            # For a 0-d array, NumPy accepts some integers as an axis but not in a tuple.
-            # The test therefore draws only integers.
+            # For a 0-d array, draw only integers as axes: NumPy accepts some of them, but not in a tuple.
             if host.ndim == 0:
                 return method(name, *draw(st.sampled_from([*chosen, (0,), (-1,), (1,)])))
             return method(name, *draw(st.sampled_from(chosen) | some_axes.map(lambda a: (a,))))
@@ -99,7 +98,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
         case "diagonal":
             return method(name, draw(st.integers(-3, 3)), draw(axis), draw(axis))
         case "view" if host.dtype == PADDED:
-            # Another dtype would show the padding bytes, whose values are undefined in a copy by NumPy.
+            # A view with another dtype would contain the padding bytes, which are undefined in a copy that NumPy made.
             return method(name)
         case "view":
             return method(name, *draw(st.sampled_from([(), *((dtype,) for dtype in NUMPYS_OWN), ("V3",), ("V16",)])))
@@ -116,8 +115,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
             return function(name, draw(axis | some_axes), draw(axis | some_axes))
         case _:
             label, of_device, of_host = function(name, *draw(st.sampled_from([(), (None,)]) | axis.map(lambda a: (a,))))
-            # NumPy's function returns a scalar for a 0-d array.
-            # The test calls it for its errors, but compares a 0-d view.
+            # For a 0-d array, NumPy's function returns a scalar or raises. Replace the scalar by a 0-d view.
             return label, of_device, lambda a: of_host(a) if a.ndim else (of_host(a), a[...])[1]
 
 
@@ -139,7 +137,7 @@ def test_layout_after_chain_of_view_operations_matches_numpy(
             break
         is_view = np.may_share_memory(numpys[1], bases[1])
         host, device = numpys[1], ours[1]
-        if not is_view:  # The result is a copy, so later offsets count from the start of the copy.
+        if not is_view:  # The result is a copy, so offsets are now counted from its start.
             assert host.size == 0 or device.ptr != bases[0].ptr, label
             bases = (device, host)
         assert_same_layout(device, host, bases)
@@ -150,7 +148,7 @@ def test_layout_after_chain_of_view_operations_matches_numpy(
 @given(host_views(), st.sampled_from(ALL_DTYPES))
 def test_view_with_other_dtype_matches_numpy(host: np.ndarray, dtype: Any) -> None:
     device = PyGPU.to_gpu(host)
-    host = device.get()  # `host` may have gaps. The device array has none, and this download of it has none either.
+    host = device.get()  # A download has no gaps between elements, like the device array and unlike `host`.
     ours, numpys = outcome(lambda: device.view(dtype)), outcome(lambda: host.view(dtype))
     if numpys[0] == "error":
         assert_same_refusal(ours, numpys)

@@ -38,7 +38,8 @@ def _device_type(a):
 
 
 array_api.np = NumPy("numpy")
-# Replace the code of the functions, because other modules have imported them already. One test is less strict on GPUs.
+# Replace the code of the functions, not their names, because other modules have imported the functions already.
+# One test of SciPy is less strict if the device type is that of a GPU.
 array_api._xp_copy_to_numpy.__code__ = _xp_copy_to_numpy.__code__
 array_api.xp_device_type.__code__ = _device_type.__code__
 

@@ -56,7 +56,8 @@ def logistic_regression(x: Any, y: Any) -> Arrays:
 
 
 def gaussian_process(x: Any, y: Any, wanted: Any) -> Arrays:
-    """Compute the mean of a Gaussian process at the points `wanted` by conjugate gradients."""
+    """Compute the mean of a Gaussian process at the points `wanted`. The linear system is solved by conjugate
+    gradients."""
     xp = x.__array_namespace__()
 
     def kernel(one: Any, other: Any) -> Any:
@@ -118,7 +119,7 @@ def life(cells: Any) -> Arrays:
 
 
 def mandelbrot(real: Any, imag: Any) -> Arrays:
-    """Count the steps of the Mandelbrot iteration, of at most 20, for which each number stays within 2 of zero."""
+    """Count for each number the steps, at most 20, that the Mandelbrot iteration stays within 2 of zero."""
     xp = real.__array_namespace__()
     grid_real, grid_imag = xp.meshgrid(real, imag, indexing="ij")
     c = grid_real + 1j * grid_imag

@@ -10,7 +10,7 @@ import PyGPU
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """Run Python in a separate process, without `PYGPU_BACKEND` unless an argument sets it."""
+    """Run Python in a separate process. The variable `PYGPU_BACKEND` is removed unless an argument sets it."""
     settings = {name: value for name, value in os.environ.items() if name != "PYGPU_BACKEND"}
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, env=settings | environment, check=False

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from support import stable_repr
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
@@ -65,7 +66,7 @@ def test_device_supports_weak_references() -> None:
     assert weakref.ref(device)() is device
 
 
-@pytest.mark.parametrize("given", NO_DEVICES, ids=repr)
+@pytest.mark.parametrize("given", NO_DEVICES, ids=stable_repr)
 @pytest.mark.parametrize(
     "call",
     [PyGPU.Device, PyGPU.set_device, PyGPU.synchronize, PyGPU.reset_device, PyGPU.device_properties, PyGPU.memory_info],

@@ -51,21 +51,21 @@ OPENING = {
     "hipInit",
     "hipGetDeviceCount",
 }
-# Calls that PyGPU does not make with the simulated driver.
-# The driver has newer replacements for them, or has memory pools, or creates only primary contexts.
+# Calls that PyGPU does not make with the simulated driver, because this driver has newer functions or memory pools,
+# or because it creates primary contexts only.
 SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
     "cuCtxGetDevice",
     "hipGetDeviceProperties",
 }
-# Calls that only drivers newer than the simulated one have.
+# Functions that exist only in drivers newer than the simulated driver.
 ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else set()
-# Whether all copies use the ring of pinned slots (see test_staging.py), and the driver calls that PyGPU then omits.
+# `ALL_STAGED`: all copies use the ring of pinned slots (see test_staging.py). `UNSTAGED`: calls not made in this case.
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
-# Calls made only after another call has failed. If such a call fails too, the error text is shorter or a pool leaks.
+# Calls made only after another call has failed. If one of them fails too, an error text is shorter or a pool leaks.
 AFTERWARDS = {
     "cuGetErrorName",
     "cuGetErrorString",
@@ -75,12 +75,11 @@ AFTERWARDS = {
     "hipGetLastError",
     "hipMemPoolDestroy",
 }
-# Calls that release a resource.
-# If the driver rejects such a call, PyGPU leaks the resource, because its reuse would be unsafe.
-# On HIP, the host waits for the device before exported memory is freed, because no event covers all streams.
+# Calls that release a resource. If the driver rejects such a call, PyGPU leaks the resource, because reuse is unsafe.
+# On HIP, `hipDeviceSynchronize` precedes the release of exported memory, because no event covers all streams.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Unload|Reset|TrimTo|hipDeviceSynchronize")
 
-# Pairs of call and error that are no failure: the error reports that the kernel has no further parameters.
+# Pairs of a call and an error that is a normal reply: "invalid value" means that a kernel has no further parameters.
 ANSWERS = {("cuFuncGetParamInfo", "invalid value")}
 
 ONCE = 1
@@ -95,14 +94,14 @@ FAULTS = {
 FATAL = {code for code, manner in FAULTS.values() if manner != ONCE}
 # Largest amount of pinned memory that an exercise uses, in bytes.
 LARGEST_HOST_BLOCK = 1 << 20
-# A fault is injected into at most the first three times that an exercise makes a call; later times are similar.
+# Only the first three times that an exercise makes a call are fault positions, because later times are similar.
 MOST_TIMES = 3
 
-# The error that is injected at every position. PyGPU handles it like any error without a special meaning.
+# PyGPU has no special treatment for the error `PLAINEST`. The tests inject it at every fault position.
 PLAINEST = "invalid value"
 OTHERS = [name for name in FAULTS if name != PLAINEST]
-# Errors that are injected at every position of the matching calls.
-# PyGPU handles these pairs in a special way, for example by a retry.
+# Errors to which PyGPU reacts in a special way, such as by a retry, for the calls that match the pattern.
+# The tests inject such an error at every position of these calls.
 ANSWERED = {"out of memory": re.compile(r"Alloc|Malloc"), "not ready": re.compile(r"Query")}
 EVERYWHERE = os.environ.get("PYGPU_FAULTS") == "all"
 
@@ -120,7 +119,7 @@ def made() -> dict[str, dict[str, int]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _report() -> Iterator[None]:
-    """Write the numbers of injected faults and of their outcomes to the file that `PYGPU_FAULT_RESULTS` names."""
+    """Write how many faults were injected, and with which outcomes, to the file that `PYGPU_FAULT_RESULTS` names."""
     yield
     if path := os.environ.get("PYGPU_FAULT_RESULTS"):
         Path(path).write_text(json.dumps({"backend": BACKEND, "calls": len(CALLS), **COUNTS}, indent=1) + "\n")
@@ -144,7 +143,8 @@ def wait_until_errors_end() -> None:
                 PyGPU.synchronize(device)
         except PyGPU.CudaError as error:
             last = error
-            if error.code in FATAL:  # Work that ran when the device was reset reports its failure only now.
+            # Work that was running when the device was reset reports its failure only now.
+            if error.code in FATAL:
                 DRIVER.reset_state()
             continue
         return
@@ -152,14 +152,14 @@ def wait_until_errors_end() -> None:
 
 
 def alive() -> dict[str, int]:
-    """Return the numbers of live driver objects, and of bytes of pinned memory, after all caches were emptied."""
+    """Empty all caches, and return how many driver objects are alive and how many bytes of host memory are pinned."""
     wait_until_errors_end()
     devices = range(PyGPU.device_count())
     for _ in range(2):  # The first pass may move resources of a finished copy into a cache; the second empties it.
         for device in devices:
             PyGPU.trim_memory(device=device)
     live = DRIVER.live()
-    # The ring's slots are subtracted: they stay allocated, and their number depends on the number of concurrent copies.
+    # Subtract the slots of the copy ring: slots stay allocated, and concurrent copies add more of them.
     slots = sum(PyGPU.memory_statistics(device)["pinned_bytes"] for device in devices)
     host = sum(block["bytes"] for block in live.pop("host"))
     return {kind: len(things) for kind, things in live.items()} | {"host bytes": host - slots}
@@ -175,7 +175,8 @@ def assert_describes_fault(error: PyGPU.CudaError, code: int) -> None:
 
 
 def attempt(exercise: str, call: str, code: int) -> str:
-    """Run an exercise with an injected fault, and return whether PyGPU raised an error or handled the fault itself."""
+    """Run an exercise in which a fault is injected. Return "raised" if PyGPU raised an error, "absorbed" if it did
+    not."""
     try:
         EXERCISES[exercise]()
     except PyGPU.CudaError as error:
@@ -209,13 +210,14 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Return where faults are injected into a driver call: pairs of an exercise and n, for its nth use of the call."""
+    """Return the positions at which the tests inject a fault into a driver call: an exercise, and n for its nth such
+    call."""
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # After a fatal fault all later calls fail too.
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):
         return found
     step = max(1, min(len(OTHERS), len(found)))
-    # The run in which all copies are staged (`ALL_STAGED`) tests other positions than the run without it.
+    # With `ALL_STAGED`, where all copies are staged, the selected positions differ from those of a normal run.
     chosen = found[(OTHERS.index(fault) + CALLS.index(call) + 2 * ALL_STAGED) % step :: step]
     return [place for place in found if place in chosen or (place[1] == 1 and rarest_call(place[0], made) == call)]
 
@@ -244,7 +246,7 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
         if manner == ONCE:
             assert [report for report in DRIVER.reports() if report["kind"] != "bad_handle"] == []
         else:
-            # The driver's reports of misuse are ignored: after a fatal fault no work can still use a freed object.
+            # Ignore the driver's reports of misuse: after a fatal fault, no work can still use a freed object.
             _count_errors_after_fatal_fault(code)
             DRIVER.reset_state()
         DRIVER.clear_faults()
@@ -263,7 +265,7 @@ def test_every_exercise_is_tested_with_every_failure_kind(made: dict[str, dict[s
 
 
 def _count_errors_after_fatal_fault(code: int) -> None:
-    """Count the errors of later calls after a fatal fault, and check that each error has the code of the fault."""
+    """Count the errors of later calls after a fatal fault, and check that each error has the code of this fault."""
     for _ in range(2):
         try:
             PyGPU.synchronize()

@@ -16,17 +16,16 @@ from support_kernels import needs_kernels
 
 ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
-# Types whose lock stays locked in a forked child.
-# `Condvar` is not among them: it has no state that a fork could interrupt, and `ForkSafeGuard::wait` releases the lock.
+# Types that contain a lock, which stays locked in a child forked while a thread holds it.
+# `Condvar` is not listed: a fork cannot interrupt a change of its state, and `ForkSafeGuard::wait` releases the lock.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
-# Types of other crates that are forbidden in statics.
-# A `LazyLock` is always part of a static. pyo3 releases the GIL while it initializes a `PyOnceLock`, so a fork can
-# interrupt the initialization.
+# Types of other crates that are forbidden in statics. A `LazyLock` is always part of a static. pyo3 releases the GIL
+# while it initializes a `PyOnceLock`, so a fork by another thread can leave the initialization unfinished.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 
 def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
-    """Return the static locks in the source of a file that could stay locked forever in a forked child."""
+    """Return the static locks in a source file that could stay locked forever in a forked child."""
     code = text.split("#[cfg(test)]\nmod tests")[0]
     aliases = {alias for alias, of in re.findall(r"\btype (\w+)(?:<\w+>)? = ([^;]+);", code) if DANGEROUS.search(of)}
     found = [f"{name}: {static}" for static, of in STATIC.findall(code) if DANGEROUS.search(of)]
@@ -36,7 +35,7 @@ def locks_unsafe_after_fork(name: str, text: str) -> list[str]:
 
 @pytest.mark.enough_on("cpu")
 def test_every_static_lock_of_sources_is_usable_after_fork() -> None:
-    # This pins a defect: a dozen static locks stayed locked in a forked child.
+    # A former defect: a dozen static locks stayed locked in a forked child.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
     found = [of for _, of in statics if re.search(r"\b(?:ForkSafeMutex|ForkSafeOnce)<", of)]
@@ -102,7 +101,7 @@ def forked(work):
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
 def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
-    # This pins a defect: a lock that a compiling thread of the parent held stayed locked in the child.
+    # A former defect: in the child, a lock stayed locked that a compiling thread of the parent had held.
     run(
         FORKS
         + """
@@ -133,7 +132,7 @@ finally:
 
 @pytest.mark.starts_processes
 def test_forked_child_can_use_host_arrays_while_parent_threads_run() -> None:
-    # This pins a defect: a lock that a copying thread of the parent held stayed locked in the child.
+    # A former defect: in the child, a lock stayed locked that a copying thread of the parent had held.
     run(
         FORKS
         + """
@@ -183,9 +182,8 @@ if __name__ == "__main__":
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
-def test_forked_worker_pool_with_gpu_arrays_raises_error_without_hang() -> None:
-    # This pins a defect: the error was raised while a worker unpickled its task.
-    # The worker ended, and the pool waited indefinitely for the result of the task.
+def test_forked_worker_that_receives_gpu_array_raises_without_hang() -> None:
+    # A former defect: the worker process ended while it unpickled its task, and the pool waited forever for the result.
     printed = run(
         POOL
         + """

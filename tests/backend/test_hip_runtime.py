@@ -161,13 +161,14 @@ def test_hiprtc_compiles_source_of_each_example(runtime: Path, name: str) -> Non
 
 
 def special_headers() -> str:
-    """Return C's names, then each header of the special functions, preceded by the headers that it includes."""
+    """Return the source of all headers of special functions, in an order in which each header follows those that it
+    includes."""
     include = ROOT / "src/ops/include"
     folder = ROOT / "src/ops/ufunc/special"
     pattern = r'static (\w+): Header =\s*Header::of\(\s*include_str!\("([^"]+)"\),\s*&\[([^]]*)\],?\s*\)'
     entries: dict[str, tuple[str, list[str]]] = {}
     for file in folder.glob("*.rs"):
-        # Headers of xsf.rs are called `xsf::NAME` by the other files.
+        # A header that xsf.rs defines has the name `xsf::NAME` in other Rust files.
         scope = "xsf::" if file.stem == "xsf" else ""
         for name, path, uses in re.findall(pattern, file.read_text(encoding="utf-8")):
             entries[scope + name] = path, [scope + use for use in re.findall(r"(?:xsf::)?[A-Z]\w+", uses)]

@@ -33,7 +33,7 @@ SCRIPT = """
 """
 
 
-# Every third pair of a driver call and an error code. The selected pairs contain each call and each code.
+# A third of all pairs of a driver call and an error code. The selected pairs contain each call and each code.
 @pytest.mark.parametrize(("call", "code"), list(itertools.product(CALLS, CODES))[::3])
 def test_failed_opening_of_driver_reports_code_and_cpu_backend_works(call: str, code: int) -> None:
     done = support.run_script(SCRIPT, PYGPU_SIM_FAULT=f"{call}:1:{code}:1000", PYGPU_BACKEND=BACKEND)

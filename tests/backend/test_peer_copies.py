@@ -23,7 +23,7 @@ Take = Callable[[Any], Any]
 
 
 def random_view(chance: random.Random) -> Take:
-    """Return a function that maps an array of shape `SHAPE` to one randomly chosen view of the array."""
+    """Return a function that returns a view of an array of shape `SHAPE`. The kind of view is chosen at random."""
     keys, kept = [], 0
     for length in SHAPE:
         if chance.random() < 0.2 and len(keys) - kept < len(SHAPE) - 1:
@@ -93,7 +93,7 @@ def test_peer_copy_waits_for_earlier_work_of_its_stream(take: Take, asked_on: in
     PyGPU.synchronize(0)
     PyGPU.synchronize(1)
     streams = [PyGPU.Stream(device=0), PyGPU.Stream(device=1)]
-    streams[asked_on].launch_host_function(go_on.wait, 60)  # Block the current stream of the copy until `go_on.set()`.
+    streams[asked_on].launch_host_function(go_on.wait, 60)  # Block the stream of the copy until `go_on.set()`.
     try:
         with streams[1 - asked_on], streams[asked_on]:
             target[...] = source

@@ -15,8 +15,8 @@ from rust_source import RustSource
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "PyGPU"
-# Functions of Rust and C that read or write the environment.
-# Some functions of the standard library and of tempfile read a variable implicitly.
+# Functions of Rust and C that read or write environment variables.
+# Some functions of the standard library and of the crate tempfile read a variable internally.
 READS = r"""env\s*::\s*(?:var|vars|vars_os|var_os|temp_dir|home_dir|set_var|remove_var)\b|\bgetenv\b|\bsetenv\b
     |\btempfile\s*::\s*(?:tempdir|tempfile|spooled_tempfile)\s*\(|\.\s*temp(?:dir|file)\s*\(\s*\)|NamedTempFile\s*::\s*new\s*\(
     |\bthread\s*::\s*spawn\b"""
@@ -39,11 +39,11 @@ def violations(files: list[RustSource]) -> list[str]:
         pattern = re.sub(r"\s*\n\s*", "", READS)
         found += [f"{file.file}:{line}" for line in file.lines_naming(pattern, outside=file.test_only)]
         for line in file.lines_naming(STARTS, outside=file.test_only):
-            # Starting a child process without `env_clear` reads the environment, to pass it on.
+            # A child process started without `env_clear` inherits the environment, so the start reads all variables.
             if "env_clear" not in " ".join(lines[line - 1 : line + 1]):
                 found.append(f"{file.file}:{line}: a child that inherits the environment")
         for line in file.lines_naming(r"\bthread\s*::\s*Builder\b", outside=file.test_only):
-            # Starting a thread without an explicit stack size reads the variable RUST_MIN_STACK.
+            # A thread started without a stack size reads the variable RUST_MIN_STACK.
             if "stack_size" not in " ".join(lines[line - 1 : line + 2]):
                 found.append(f"{file.file}:{line}: a thread whose stack the environment sizes")
     return found

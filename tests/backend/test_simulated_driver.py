@@ -27,8 +27,8 @@ pytestmark = [
     ),
 ]
 
-# Imports and functions with which each script begins.
-# `sim.call` calls a driver function directly, as another library would.
+# Beginning of each script: imports and functions.
+# The function `sim.call` calls a driver function without PyGPU, as another library would.
 PRELUDE = """
 import ctypes, numpy, PyGPU, simulated
 PyGPU.zeros(1)
@@ -47,7 +47,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     settings |= {"PYGPU_BACKEND": "cuda", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
     settings |= {
         "PYGPU_RECYCLE": "0"
-    }  # This setting returns each freed block to the driver at once, instead of keeping it for reuse.
+    }  # With `PYGPU_RECYCLE=0`, PyGPU returns each freed block to the driver at once, instead of keeping it for reuse.
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(script)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, env=settings | environment)
 

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.starts_processes
 WARNED = {
     "PYGPU_CACHE": ("maybe", "'1' (the default) or '0'"),
     "PYGPU_CACHE_SIZE": ("lots", "no size such as 256M"),
+    "PYGPU_CHECK_STREAMS": ("maybe", "'0' (the default) or '1'"),
     "PYGPU_CPU_BREAK": ("maybe", "'0' (the default) or '1'"),
     "PYGPU_CUDA_ARRAY_INTERFACE_SYNC": ("maybe", "'1' (the default) or '0'"),
     "PYGPU_PROFILE": ("all", "no kind of ranges"),
@@ -89,7 +90,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def refusals(statements: list[str], **environment: str) -> list[str]:
-    """Run statements in one process; return the class and the text of the exception of each, or an empty text."""
+    """Run statements in one process; return the class and text of each statement's exception, or an empty text."""
     script = "import numpy as np, PyGPU, warnings\n"
     for statement in statements:
         script += f"try:\n    {statement}\nexcept Exception as error:\n"
@@ -110,7 +111,9 @@ def test_every_documented_variable_has_wrong_value_in_test() -> None:
 
 def test_ignored_values_are_named_in_warnings() -> None:
     is_cpu = PyGPU.backend_name() == "cpu"
-    unread = {"PYGPU_CUDA_ARRAY_INTERFACE_SYNC", "PYGPU_RECYCLE"} if is_cpu else {"PYGPU_CPU_BREAK"}
+    unread = (
+        {"PYGPU_CHECK_STREAMS", "PYGPU_CUDA_ARRAY_INTERFACE_SYNC", "PYGPU_RECYCLE"} if is_cpu else {"PYGPU_CPU_BREAK"}
+    )
     warned = WARNED if is_cpu else WARNED | WARNED_ON_GPUS
     warned = {name: case for name, case in warned.items() if name not in unread}
     script = """if True:
@@ -160,12 +163,13 @@ def test_operations_raise_for_unknown_mode_of_deferred_evaluation() -> None:
 
 
 @on_gpus
-def test_absent_library_files_are_refused_without_search() -> None:
+def test_absent_library_file_in_variable_raises_without_search() -> None:
     statements = {
         "PYGPU_CUFFT": "PyGPU.fft.fft(PyGPU.ones(8, 'complex64'))",
         "PYGPU_CURAND": "PyGPU.curandom.Sobol64RandomNumberGenerator()",
         "PYGPU_CUSOLVER": "PyGPU.linalg.solve(PyGPU.to_gpu(np.eye(100)), PyGPU.ones(100))",
-        # PyGPU's kernels compute products without the library, and the report names the file.
+        # Without the cuBLAS library, PyGPU computes products by its own kernels; `config()` then contains the file's
+        # name.
         "PYGPU_CUBLAS": "a = PyGPU.ones((300, 300), 'f4'); a @ a; raise RuntimeError(str(PyGPU.config()))",
     }
     lines = refusals(list(statements.values()), **{name: f"{NONE}-{name}.so" for name in statements})
@@ -175,8 +179,9 @@ def test_absent_library_files_are_refused_without_search() -> None:
 
 @on_gpus
 @pytest.mark.enough_on("cuda")
-def test_absent_nvrtc_is_refused_without_search() -> None:
-    """Compile nothing with another NVRTC than the named one; formerly, a wrong name was silently passed over."""
+def test_absent_nvrtc_file_in_variable_raises_without_search() -> None:
+    """Check that PyGPU searches no other NVRTC if `PYGPU_NVRTC` names an absent file. A former defect: the variable was
+    ignored."""
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void never_compiled(int *x) { *x = 7; }', 'never_compiled')"
     own = "(PyGPU.to_gpu(np.ones(5)) + 1).get()"
     for refusal in refusals([kernel, own], PYGPU_NVRTC=f"{NONE}.so", PYGPU_CACHE="off"):

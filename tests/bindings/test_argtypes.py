@@ -81,7 +81,7 @@ def message_of_rejected_argument(argtype: object, value: object) -> str:
     return str(error.value)
 
 
-def test_array_that_as_argtype_rejects_raises_argument_error_with_value() -> None:
+def test_array_rejected_by_as_argtype_raises_argument_error_with_value() -> None:
     a = PyGPU.zeros((2, 3), "float32")
     locked = PyGPU.from_pointer(a.ptr, (2, 3), "float32", owner=a, readonly=True)
     for argtype, value, words in (

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.starts_processes, pytest.mark.enough_on("cpu")]
 
 
 def environment(out: Path) -> dict[str, str]:
-    """Return the environment for the commands of an example: PATH begins with the folder of this Python."""
+    """Return environment variables for the commands of an example. PATH begins with this Python's folder."""
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(FORTRAN / "bin")])
     here = {
         "PATH": programs,
@@ -77,7 +77,8 @@ def needs_c() -> None:
 
 
 def tool(name: str) -> str:
-    """Return the path of a program in the folder of this Python or in PATH; skip the test if it is in neither."""
+    """Return the path of a program that is in the folder of the running Python or in PATH. Skip the test if it is in
+    neither."""
     beside = Path(sys.executable).with_name(name)
     found = str(beside) if beside.is_file() else shutil.which(name)
     if found is None:
@@ -181,7 +182,7 @@ def test_setup_py_of_cython_page_builds_module(out: Path, tmp_path: Path) -> Non
     lines = lines.replace("include_dirs=[PyGPU.get_include()]", here)
     names = "from Cython.Build import cythonize\nfrom setuptools import Extension, setup\nimport PyGPU\n"
     (tmp_path / "setup.py").write_text(names + lines)
-    # A short module is enough: the test checks only that the `setup.py` of the page finds header and library.
+    # A short module suffices, because the test checks only whether `setup.py` finds PyGPU's header and library.
     (tmp_path / "heat_cython.pyx").write_text(
         "from pygpu cimport *\n"
         "def size(x):\n"

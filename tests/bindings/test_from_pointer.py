@@ -84,7 +84,8 @@ def test_reference_to_python_object_as_deleter_is_released_once(memory: PyGPU.GP
     afterwards = sys.getrefcount(ended.function)
     assert (while_used, afterwards) == (held + 1, held)
 
-    # The array now has the only reference to the deleter. PyGPU must call the deleter before it drops the reference.
+    # The array has the only reference to the deleter, so PyGPU must not drop that reference before it calls the
+    # deleter.
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     function = weakref.ref(ended.function)
     del ended.function

@@ -22,13 +22,13 @@ def output_of_option(option: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_option_of_python_m_prints_header_directory() -> None:
+def test_python_m_pygpu_option_prints_header_directory() -> None:
     assert output_of_option("--includes") == f"-I{INCLUDE}"
     assert (Path(output_of_option("--cmakedir")) / "PyGPUConfig.cmake").is_file()
     assert (Path(output_of_option("--pkgconfigdir")) / "pygpu.pc").is_file()
 
 
-def test_header_ptr_wrapper_is_in_both_include_directories() -> None:
+def test_header_ptr_wrapper_h_is_in_both_include_directories() -> None:
     assert (INCLUDE / "ptr_wrapper.h").is_file()
     assert (INCLUDE / "pygpu" / "ptr_wrapper.h").is_file()
 
@@ -210,6 +210,7 @@ def test_c_function_gets_current_stream_of_array_device(library: ctypes.PyDLL) -
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
 def test_c_array_view_accepts_arrays_of_12_subclasses(library: ctypes.PyDLL) -> None:
-    for number in range(12):  # The header caches its checks of types, but for fewer than 12 types.
+    # The header caches the results of its type checks for fewer than 12 types.
+    for number in range(12):
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

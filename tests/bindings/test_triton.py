@@ -22,8 +22,7 @@ NAMES = {
 def test_array_has_attributes_that_triton_reads(dtype: str) -> None:
     a = PyGPU.zeros(64, dtype)
     assert type(a.data_ptr()) is int
-    # Triton uses the part of `str(dtype)` after the last point (for PyTorch's `torch.float32`).
-    # It specializes a kernel if the address is a multiple of 16.
+    # Triton uses the part of `str(dtype)` after the last point, as in `torch.float32`, the text of PyTorch's dtype.
     assert str(a.dtype).rpartition(".")[2] in NAMES
     assert a.data_ptr() % 16 == 0
     assert a[1:].data_ptr() == a.ptr + a.itemsize

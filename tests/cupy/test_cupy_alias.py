@@ -63,7 +63,7 @@ def test_run_command_with_aliases_runs_program_of_cupy_and_pycuda(tmp_path: Path
     assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", folder=tmp_path)
 
 
-def test_cupy_alias_has_same_module_objects_as_package_until_undone() -> None:
+def test_cupy_alias_has_same_module_objects_as_pygpu_cupy_until_undone() -> None:
     code = """
 import sys, PyGPU
 cupy = PyGPU.as_cupy()
@@ -86,7 +86,7 @@ print(cupy.random.rand(2).shape)
     ]  # fmt: skip
 
 
-def test_import_of_missing_cupy_module_raises_with_replacement() -> None:
+def test_import_of_missing_cupy_module_raises_and_names_replacement() -> None:
     code = """
 import PyGPU
 PyGPU.as_cupy()

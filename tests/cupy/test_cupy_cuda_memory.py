@@ -77,7 +77,7 @@ def test_memory_pointer_copies_match_numpy() -> None:
     assert raised.value.status == 1
 
 
-def test_memory_pointer_of_empty_block_accesses_no_bytes() -> None:
+def test_memory_pointer_of_empty_block_copies_and_fills_no_bytes() -> None:
     with pytest.raises(ValueError, match="has no byte 1"):
         cuda.MemoryPointer(cuda.Memory(0), 1)
     assert cuda.MemoryPointer(cuda.Memory(0), 0).ptr == 0
@@ -131,7 +131,7 @@ def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> N
     assert (head.ptr, tail.ptr) == (address, address + UNIT)
     del tail
     assert (pool.used_bytes(), pool.free_bytes(), pool.n_free_blocks()) == (UNIT, 3 * UNIT, 1)
-    pool.free_all_blocks()  # A second part of the allocation is still in use, so the pool keeps the whole allocation.
+    pool.free_all_blocks()  # The pool keeps the allocation, because another block of it is in use.
     assert pool.total_bytes() == 4 * UNIT
     del head
     assert pool.n_free_blocks() == 1
@@ -190,7 +190,7 @@ def test_pooled_memory_is_freed_once(pool: cuda.MemoryPool) -> None:
         pool.free_all_free()
 
 
-def test_arrays_use_memory_pool_that_program_selects(pool: cuda.MemoryPool) -> None:
+def test_arrays_use_memory_pool_selected_by_program(pool: cuda.MemoryPool) -> None:
     default = cuda.get_allocator()
     assert default == memory.get_default_memory_pool().malloc
     cuda.set_allocator(pool.malloc)
@@ -242,7 +242,7 @@ def test_allocator_object_of_pygpu_serves_alloc_of_cupy() -> None:
     assert (pointer.mem.size, pointer.mem.ptr) == (100, pointer.ptr)
 
 
-def test_allocator_named_cupy_is_not_pygpus_own_allocator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_set_allocator_cupy_raises_if_cupy_is_alias_of_pygpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", PyGPU.cupy)
     reason = "this is the CPU" if PyGPU.backend_name() == "cpu" else "finds PyGPU here"
     with pytest.raises(PyGPU.NotSupportedError, match=reason):
@@ -250,7 +250,7 @@ def test_allocator_named_cupy_is_not_pygpus_own_allocator(monkeypatch: pytest.Mo
     assert PyGPU.get_allocator() is None
 
 
-def test_allocator_of_two_functions_allocates_and_frees() -> None:
+def test_python_function_allocator_allocates_and_frees() -> None:
     calls: list[tuple[str, int]] = []
 
     def allocate(size: int, device_id: int) -> int:
@@ -384,7 +384,7 @@ def test_memory_hook_is_called_for_failed_allocation(pool: cuda.MemoryPool) -> N
     assert pool.total_bytes() == 0
 
 
-def test_debug_and_profile_memory_hooks_print_sizes(pool: cuda.MemoryPool) -> None:
+def test_debug_and_line_profile_memory_hooks_print_sizes(pool: cuda.MemoryPool) -> None:
     output = io.StringIO()
     lines = memory_hooks.LineProfileHook()
     short = memory_hooks.LineProfileHook(max_depth=1)
@@ -454,7 +454,7 @@ def test_pinned_memory_allocator_can_be_replaced() -> None:
         cuda.set_pinned_memory_allocator(1)  # type: ignore[arg-type]
 
 
-def test_reduced_view_joins_axes_without_gaps() -> None:
+def test_reduced_view_merges_adjacent_axes_without_gaps() -> None:
     a = PyGPU.to_gpu(np.arange(24.0).reshape(2, 3, 4))
     for view, shape in (
         (a, (24,)),

@@ -37,7 +37,7 @@ def test_runtime_functions_copy_and_fill_memory() -> None:
     runtime.freeHost(pinned)
 
 
-def test_runtime_functions_allocate_and_free_memory_of_other_kinds() -> None:
+def test_runtime_functions_allocate_and_free_each_memory_kind() -> None:
     stream = runtime.streamCreateWithFlags(runtime.streamNonBlocking)
     address = runtime.mallocAsync(64, stream)
     runtime.freeAsync(address, stream)
@@ -153,14 +153,14 @@ def test_profiler_and_range_functions_can_be_called() -> None:
     nvtx.MarkC("there")
     nvtx.RangePop()
     nvtx.RangePop()
-    nvtx.RangePop()  # This second call has no open range to end.
+    nvtx.RangePop()  # No range is open any more, so this second call has no effect.
     profiler.start()
     profiler.stop()
     assert isinstance(nvtx.available, bool)
     PyGPU.profile.annotate(False)
 
 
-def test_environment_functions_return_values(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_environment_functions_return_paths_and_values(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     assert cuda.is_available()
     monkeypatch.setenv("CUDA_PATH", str(tmp_path))
     monkeypatch.setenv("NVCC", "some nvcc")

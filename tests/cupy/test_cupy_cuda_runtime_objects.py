@@ -1,4 +1,4 @@
-"""Test functions of `cupy.cuda.runtime` for graphs, pools, streams and shared events, which are numbers."""
+"""Test functions of `cupy.cuda.runtime` that represent graphs, pools, streams and shared events by integers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ HAS_POOL = PyGPU.memory_statistics()["pool_reserved"] > 0 or PyGPU.backend_name(
 
 
 def _status(call: Callable[..., Any], *arguments: Any) -> int:
-    """Return the status of the error that a call raises."""
+    """Call a function that must fail, and return the status code of the error."""
     with pytest.raises(runtime.CUDARuntimeError) as raised:
         call(*arguments)
     return raised.value.status
 
 
-def test_graph_is_captured_and_launched_by_numbers() -> None:
+def test_runtime_graph_given_by_integer_is_captured_and_launched() -> None:
     stream = runtime.streamCreateWithFlags(runtime.streamNonBlocking)
     memory = PyGPU.zeros(4, "u1")
     PyGPU.synchronize()

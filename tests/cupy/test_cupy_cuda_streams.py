@@ -47,12 +47,12 @@ def test_device_is_found_by_pci_address() -> None:
         assert raised.value.status == status
 
 
-def test_device_of_pointer_is_reported() -> None:
+def test_device_of_memory_pointer_is_reported() -> None:
     a = PyGPU.zeros(3)
     assert cuda.device.from_pointer(a.ptr) == a.device
 
 
-def test_get_current_stream_returns_object_that_program_selected() -> None:
+def test_get_current_stream_returns_selected_stream_object() -> None:
     assert cuda.get_current_stream() is cuda.Stream.null
     stream, other = cuda.Stream(non_blocking=True), cuda.Stream()
     with stream as entered:
@@ -82,7 +82,7 @@ def test_stream_selected_by_use_is_restored_after_with_block() -> None:
         assert cuda.get_current_stream() is third
         with first:
             assert cuda.get_current_stream() is first
-        # As in CuPy, the end of a `with` block also undoes a `use` inside the block.
+        # As in CuPy, a call of `use` inside a `with` block is undone at the end of the block.
         assert cuda.get_current_stream() is second
     assert cuda.get_current_stream() is cuda.Stream.null
     handle = cuda.Stream().use().ptr
@@ -220,7 +220,7 @@ def test_begin_capture_rejects_default_stream_and_unknown_modes() -> None:
 
 
 def _status(call: Any) -> int:
-    """Return the status of the error that a call raises."""
+    """Call a function that must fail, and return the status code of the error."""
     with pytest.raises(cuda.runtime.CUDARuntimeError) as raised:
         call()
     return raised.value.status

@@ -15,7 +15,8 @@ ONE = texture.ChannelFormatDescriptor(32, 0, 0, 0, FLOAT)
 
 
 def _read(fetch: str, source: object, rules: texture.TextureDescriptor, count: int, channels: int = 1) -> np.ndarray:
-    """Return values that a kernel reads by an expression of the thread's index ``i``."""
+    """Return the values that a kernel reads from a texture by an expression; ``i`` in the expression is the thread's
+    index."""
     element = "float4" if channels == 4 else "float"
     code = f"""
         extern "C" __global__ void read_by_{channels}({element} *out, {OBJECT} source) {{
@@ -100,7 +101,7 @@ def test_elementwise_kernel_and_surface_use_texture_memory() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_descriptors_reject_what_textures_lack() -> None:
+def test_texture_descriptors_reject_unsupported_combinations() -> None:
     kind = runtime.cudaChannelFormatKindUnsigned
     for bits in ((8, 8, 8, 0), (8, 16, 0, 0), (64, 0, 0, 0), (0, 8, 0, 0)):
         with pytest.raises(ValueError, match="a texture has 1, 2 or 4 equal channels"):

@@ -61,7 +61,7 @@ def test_plan_shows_parameters_and_is_accepted_by_its_transform(
     assert cufft.get_current_plan() is None
 
 
-def test_current_plan_is_that_of_innermost_block_in_same_thread() -> None:
+def test_current_fft_plan_is_plan_of_innermost_with_block_of_thread() -> None:
     outer, inner = cufft.Plan1d(4, cufft.CUFFT_C2C, 1), cufft.Plan1d(5, cufft.CUFFT_C2C, 1)
     elsewhere = []
     with outer:
@@ -301,13 +301,13 @@ def test_scipys_functions_take_numbers_in_place_of_sequences() -> None:
 
 
 class Dispatchable:
-    """Imitate the object by which SciPy's dispatcher passes an argument of a call to a backend."""
+    """Imitate SciPy's wrapper of an argument, by which SciPy's dispatcher passes the argument to a backend."""
 
     def __init__(self, value: Any, type: type = np.ndarray, coercible: bool = True) -> None:
         self.value, self.type, self.coercible = value, type, coercible
 
 
-def test_backend_of_scipy_calls_pygpus_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scipy_fft_backend_calls_pygpus_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     def rfft2(*_: Any) -> None: ...
 
     monkeypatch.setitem(sys.modules, "scipy.fft", types.SimpleNamespace(rfft2=rfft2, dct=len))
@@ -326,7 +326,7 @@ def test_backend_of_scipy_calls_pygpus_functions(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(copied.get(), host)
 
 
-def test_backend_serves_scipys_own_calls() -> None:
+def test_scipy_fft_backend_computes_calls_of_scipy() -> None:
     scipys = pytest.importorskip("scipy.fft")
     a = cupy.array(HOST)
     with scipys.set_backend(scipy_fft):

@@ -23,7 +23,7 @@ def difference() -> ElementwiseKernel:
 
 def test_elementwise_kernel_broadcasts_and_allocates_outputs(difference: ElementwiseKernel) -> None:
     x, y = PyGPU.to_gpu(X), PyGPU.to_gpu(Y)
-    for _ in range(2):  # The second call uses the fast launch that the first call stored.
+    for _ in range(2):  # The first call stores a prepared launch, and the second call uses the stored launch.
         np.testing.assert_array_equal(difference(x, y).get(), (X - Y) ** 2)
         np.testing.assert_array_equal(difference(x.T, x.T).get(), np.zeros((5, 4)))
         np.testing.assert_array_equal(difference(y, x[::2]).get(), (X[::2] - Y) ** 2)
@@ -86,7 +86,7 @@ def test_elementwise_kernel_returns_outputs_of_several_types() -> None:
     np.testing.assert_array_equal(k.get(), np.where(X > 0, -2, -1))
 
 
-def test_elementwise_kernel_computes_with_float16_as_with_numbers() -> None:
+def test_elementwise_kernel_supports_float16_arithmetic() -> None:
     half = RANDOM.integers(-8, 8, 6).astype(np.float16)
     kernel = ElementwiseKernel("T x, raw T table", "T y", "T t = x * 2; t += 1; y = t + table[i]", "half")
     result = kernel(PyGPU.to_gpu(half), PyGPU.to_gpu(half))
@@ -183,7 +183,7 @@ def test_elementwise_kernel_finds_extrema_by_atomics(dtype: type) -> None:
     assert (low.tolist(), high.tolist()) == ([X.min()], [X.max()])
 
 
-def test_elementwise_kernel_runs_loop_prep_after_loop_and_preamble() -> None:
+def test_elementwise_kernel_runs_preamble_loop_prep_and_after_loop() -> None:
     kernel = ElementwiseKernel(
         "float32 x",
         "float32 y",
@@ -238,7 +238,7 @@ def test_elementwise_kernel_accepts_arrays_of_other_libraries(difference: Elemen
         difference(X, 0)
 
 
-def test_elementwise_kernel_accesses_fields_by_number() -> None:
+def test_elementwise_kernel_accesses_structure_fields_by_index() -> None:
     kernel = ElementwiseKernel("T x", "T y", 'static_assert(T::field_count == 2, ""); y.at<1>() = -x.at<0>()', "fields")
     x, y = (PyGPU.to_gpu(np.array(values, dtype="i4,f4")) for values in ([(1, 2), (3, 4)], [(5, 6), (7, 8)]))
     kernel(x, y)
@@ -300,7 +300,7 @@ def test_elementwise_kernel_rejects_invalid_types_and_declarations(difference: E
             ElementwiseKernel(declaration, "T y", "y = x")
 
 
-def test_names_in_kernel_text_are_found_by_tokens() -> None:
+def test_parameter_names_in_kernel_text_are_found_as_whole_tokens() -> None:
     assert renamed('n = a.n + p->n; // n\nf("n", n)', {"n": "m"}) == 'm = a.n + p->n; // n\nf("n", m)'
     local = {
         "y = x; y += 1;": True,

@@ -88,7 +88,7 @@ def test_raw_kernel_accepts_complex_shared_memory_and_empty_grids(module: RawMod
     module.get_function("reverse")((1,), (4,), (out,), shared_mem=16)
     assert out.tolist() == [3, 2, 1, 0]
     count = PyGPU.zeros(1, np.uint32)
-    module.get_function("blocks")((3, 0), (0,), (count,))  # As in CuPy, a length of 0 counts as 1.
+    module.get_function("blocks")((3, 0), (0,), (count,))  # As in CuPy, a grid length of 0 counts as 1.
     assert count.tolist() == [3]
 
 
@@ -147,7 +147,7 @@ def test_raw_module_finds_template_instances(module: RawModule) -> None:
 
 
 class StandIn:
-    """Imitate an object of CuPy's classes for memory and for pointers by its attributes."""
+    """Imitate CuPy's memory and pointer objects, by an object with the same attributes."""
 
     def __init__(self, ptr: int | StandIn, size: int, owner: object = None, device_id: int = -1) -> None:
         self.mem, self.ptr = ptr, getattr(ptr, "ptr", ptr)
@@ -183,7 +183,7 @@ def test_raw_module_loads_compiled_images(tmp_path: Path, add: RawKernel) -> Non
     )
     kernel = RawModule(path=str(path)).get_function("add")
     x = PyGPU.zeros(1, np.int32)
-    # A compiled image does not contain the types of parameters, so the size of the value decides.
+    # A compiled image contains no parameter types, so PyGPU uses the size of the value.
     kernel((1,), (1,), (x, 3, np.float32(2.5)))
     assert x.tolist() == [5]
     with pytest.raises(PyGPU.CudaError, match="CUDA_ERROR_FILE_NOT_FOUND"):

@@ -44,7 +44,7 @@ def test_reduction_kernel_of_many_elements_matches_numpy(total: ReductionKernel)
     np.testing.assert_array_equal(total(array, axis=1, block_size=8).get(), x.sum(axis=1))
 
 
-def test_reduction_kernel_maps_elements_before_and_results_after() -> None:
+def test_reduction_kernel_applies_map_and_post_map_expressions() -> None:
     mean = ReductionKernel(
         "T x, T w, float64 c",
         "T y",
@@ -68,7 +68,7 @@ def test_reduction_kernel_maps_elements_before_and_results_after() -> None:
     np.testing.assert_allclose(result.get(), np.sqrt((X.astype(np.float64) ** 2).sum()))
 
 
-def test_reduction_of_structures_fills_outputs_and_returns_first() -> None:
+def test_reduction_of_structures_fills_all_outputs_and_returns_first() -> None:
     extrema = ReductionKernel(
         "T x",
         "T low, T high",
@@ -161,7 +161,7 @@ def test_reduction_kernel_rejects_invalid_arguments(total: ReductionKernel) -> N
         ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name="1")
 
 
-def test_plan_of_reduction_kernel_combines_axes_and_assigns_threads() -> None:
+def test_plan_of_reduction_kernel_merges_axes_and_assigns_threads() -> None:
     assert combine_axes((2, 3, 1), [(12, 4, 4)]).lengths == (6,)
     assert combine_axes((2, 3), [(4, 8)]).lengths == (2, 3)
     assert combine_axes((), [()]).size == 1

@@ -33,7 +33,7 @@ def _found(package: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("module", [module for module, names in CUPY_NAMES.items() if names])
-def test_each_name_of_cupy_exists_or_has_replacement(module: str) -> None:
+def test_each_name_of_cupy_exists_or_its_error_names_replacement(module: str) -> None:
     for name in (name for name in CUPY_NAMES[module] if not _found(f"PyGPU.{module}", name)):
         text = missing_text(f"PyGPU.{module}", name)
         assert text, name
@@ -41,7 +41,7 @@ def test_each_name_of_cupy_exists_or_has_replacement(module: str) -> None:
             getattr(importlib.import_module(f"PyGPU.{module}"), name)
 
 
-def test_each_module_of_cupy_that_pygpu_lacks_has_replacement() -> None:
+def test_import_error_of_each_absent_cupy_module_names_replacement() -> None:
     lacking = [module for module, names in CUPY_NAMES.items() if not names]
     assert len(lacking) > 15
     assert [module for module in lacking if missing_module(module) is None] == []
@@ -65,7 +65,7 @@ def test_dir_of_module_lists_only_names_that_exist() -> None:
     assert {"Stream", "to_gpu", "show_backend"}.isdisjoint(dir(cupy))
 
 
-def test_missing_name_raises_attribute_error_with_replacement() -> None:
+def test_missing_cupy_name_raises_attribute_error_with_replacement() -> None:
     with pytest.raises(AttributeError, match=r"module 'cupy' has no attribute 'cublas'; use cupy.linalg"):
         cupy.cublas  # noqa: B018
     with pytest.raises(ImportError, match=r"cannot import name 'sparse' from 'cupyx.scipy'; .*beyond_cupy"):
@@ -120,7 +120,7 @@ def test_creation_functions_accept_parameters_of_cupy() -> None:
 
 
 class Pointer:
-    """Imitate a pointer of CuPy's class `MemoryPointer`, with its memory."""
+    """Imitate an object of CuPy's class `MemoryPointer` by the attributes of a pointer and of its memory."""
 
     def __init__(self, mem: PyGPU.GPUArray, offset: int = 0) -> None:
         self.mem, self.ptr = mem, mem.ptr + offset
@@ -141,7 +141,7 @@ def test_ndarray_constructor_accepts_memory_pointer() -> None:
         cupy.ndarray((2,), "i4", gpudata=memory, memptr=Pointer(memory))
 
 
-def test_scatter_methods_include_repeated_positions() -> None:
+def test_scatter_methods_apply_each_repeated_index() -> None:
     a = cupy.zeros((3, 2), np.int32)
     a.scatter_add(([0, 0, 2], slice(None)), 1.9)
     assert a.tolist() == [[2, 2], [0, 0], [1, 1]]
@@ -304,7 +304,7 @@ def test_argmax_accepts_dtype_and_out() -> None:
     assert (out.tolist(), int(cupy.argmax(a))) == ([0, 1], 1)
 
 
-def test_archive_of_load_can_be_used_in_with_block() -> None:
+def test_npz_archive_returned_by_load_is_context_manager() -> None:
     file = io.BytesIO()
     cupy.savez(file, a=cupy.arange(3), b=cupy.ones(2))
     file.seek(0)

@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 import PyGPU.profile
-from PyGPU import cupy, cupyx
+from PyGPU import _core, cupy, cupyx
 from PyGPU.cupy import testing
 
 dtypes = pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.complex64])
@@ -71,7 +71,7 @@ def test_allow_synchronize_warns_and_detects_no_synchronization() -> None:
     assert issubclass(cupyx.DeviceSynchronized, RuntimeError)
 
 
-def test_pinned_arrays_have_same_layout_as_numpy() -> None:
+def test_cupyx_pinned_arrays_have_same_layout_as_numpy_arrays() -> None:
     assert cupyx.zeros_pinned((2, 3), "f4", "F").flags.f_contiguous
     assert cupyx.empty_pinned(3, np.int16).dtype == np.int16
     host = np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2)
@@ -104,13 +104,22 @@ def test_benchmark_reports_host_and_device_times() -> None:
     assert re.fullmatch(rf"f {{19}}:    CPU: {part}", times.to_str())
     assert PyGPU.profile.benchmark is cupyx.profiler.benchmark
     assert PyGPU.profile.benchmark(cupy.sum, (a,), n_repeat=10**9, max_duration=0.01).cpu_times.size < 10**7
-    with pytest.raises(ValueError, match=r"benchmark: args=3 is not a tuple"):
+    with pytest.raises(ValueError, match=r"args= is 3 \(int\); expected a tuple"):
         cupyx.profiler.benchmark(cupy.sum, 3)
     with pytest.warns(DeprecationWarning, match=r"cupyx.profiler.benchmark"):
         cupyx.time.repeat(cupy.sum, (a,), n_repeat=1)
 
 
-def test_time_range_and_profile_run_their_with_block() -> None:
+def test_benchmark_computes_results_that_nobody_uses() -> None:
+    a = PyGPU.ones(1000, np.float32)
+    with PyGPU.fusion_report() as report:
+        PyGPU.profile.benchmark(lambda: 2 * a + 1, n_repeat=3, n_warmup=2)
+    assert report.dropped == 0
+    assert report.computed == report.operations
+    assert report.operations == (0 if PyGPU.backend_name() == "cpu" or _core._get_fusion() == "off" else 10)
+
+
+def test_time_range_and_profile_execute_their_with_block() -> None:
     @cupyx.profiler.time_range()
     def add(x: int) -> int:
         return x + 1
@@ -139,7 +148,7 @@ def test_cupyx_scipy_modules_have_functions_of_pygpu() -> None:
     assert cupyx.scipy.special.expit is PyGPU.special.expit
 
 
-def test_dtype_loops_run_test_for_each_dtype_and_name_failing_dtype() -> None:
+def test_for_dtypes_decorator_runs_test_for_each_and_names_failed_dtype() -> None:
     seen = []
 
     @testing.for_all_dtypes(no_complex=True)
@@ -160,7 +169,7 @@ def test_dtype_loops_run_test_for_each_dtype_and_name_failing_dtype() -> None:
     assert caught.value.__notes__ == ["for dtype=float32"]
 
 
-def test_numpy_cupy_comparison_finds_different_values_dtypes_errors() -> None:
+def test_numpy_cupy_decorator_detects_different_values_dtypes_errors() -> None:
     @testing.numpy_cupy_array_equal()
     def same(xp):
         return testing.shaped_arange((2, 3), xp).T, xp.zeros(3)
@@ -184,11 +193,11 @@ def test_numpy_cupy_comparison_finds_different_values_dtypes_errors() -> None:
         testing.numpy_cupy_equal()(lambda xp: 4 if xp is np else 3)()
 
 
-def test_comparison_ignores_negative_values_converted_to_unsigned() -> None:
+def test_numpy_cupy_decorator_ignores_negative_to_unsigned_casts() -> None:
     @testing.numpy_cupy_array_equal()
     def cast(xp, source, target):
         values = xp.array([1, 255 if source is np.uint8 else -1], source).astype(target)
-        # The function imitates a device whose conversion of -1 to an unsigned integer gives 0.
+        # The tested function imitates a device on which the conversion of -1 to an unsigned integer gives 0.
         return values * xp.array([1, 0], target) if xp is cupy and target is np.uint8 else values
 
     cast(source=np.float32, target=np.uint8)
@@ -196,7 +205,7 @@ def test_comparison_ignores_negative_values_converted_to_unsigned() -> None:
         cast(source=np.uint8, target=np.uint8)
 
 
-def test_parameterized_test_classes_have_attributes_of_parameters() -> None:
+def test_parameterize_decorator_sets_parameters_as_attributes() -> None:
     cases = testing.product({"n": [1, 2], "f": [abs]})
     assert cases == [{"f": abs, "n": 1}, {"f": abs, "n": 2}]
 

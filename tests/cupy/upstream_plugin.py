@@ -25,7 +25,7 @@ import PyGPU
 
 PRIVATE = "private in CuPy:"
 CHECKOUT = Path(os.environ["CUPY_CHECKOUT"])
-# Oldest versions with which CuPy's tests are expected to pass; `skip_if_after_baseline` applies only newer cutoffs.
+# Oldest versions with which CuPy's tests must pass. `skip_if_after_baseline` skips only for cutoffs above them.
 BASELINES = {"numpy": "2.3", "scipy": "1.14"}
 
 PyGPU.as_cupy(force=True)
@@ -47,7 +47,7 @@ from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
 
 
 class StandIn(types.ModuleType):
-    """Define a module that has only the attributes that its creator sets."""
+    """Define a module with only those attributes that the plugin sets."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -92,7 +92,7 @@ def nothing(*_: Any) -> None:
 
 
 def private_function(*_: Any, **__: Any) -> Any:
-    """Return a function that raises an error, as the result of private functions that tests call at collection."""
+    """Return a function that raises an error when called. Private functions that tests call at collection return it."""
 
     def call(*_: Any, **__: Any) -> None:
         raise AttributeError(f"{PRIVATE} a function of a private module")
@@ -101,7 +101,7 @@ def private_function(*_: Any, **__: Any) -> Any:
 
 
 def benchmark_result(name: str, times: Any, devices: tuple[int, ...]) -> BenchmarkResult:
-    """Return an object like the result of CuPy's benchmark, from rows of host and device times."""
+    """Imitate the result of CuPy's private benchmark function, from rows of host and device times."""
     return BenchmarkResult(name, times[0], times[1:], devices)
 
 
@@ -114,7 +114,7 @@ def run_compiler(command: list[str], *_: Any) -> str:
 
 
 class KernelCache:
-    """Stand-in for CuPy's private cache of kernels, whose folder tests set."""
+    """Replace CuPy's private kernel cache, whose folder tests set."""
 
     def __init__(self, _folder: str) -> None:
         if type(self) is not KernelCache:
@@ -122,7 +122,7 @@ class KernelCache:
 
 
 def replace_compiler() -> None:
-    """Give `cupy.cuda.compiler` the private names that tests of kernels replace."""
+    """Add private names to `cupy.cuda.compiler`, because tests of kernels replace these names."""
     stand_in("cupy.cuda._compiler_cache", DiskKernelCacheBackend=KernelCache)
     compiler = cupy.cuda.compiler
     compiler._run_cc = run_compiler
@@ -137,17 +137,20 @@ def no_names(*_: Any) -> list[Any]:
 
 
 def along_each_axis() -> None:
-    """Stand in for CuPy's private function that transforms one axis after the other; tests only compare by `is`."""
+    """Replace CuPy's private function that transforms one axis after another. Tests only check for its identity by
+    `is`."""
 
 
 def along_all_axes() -> None:
-    """Stand in for CuPy's private function that transforms all axes by one plan; tests only compare by `is`."""
+    """Replace CuPy's private function that transforms all axes by one plan. Tests only check for its identity by
+    `is`."""
 
 
 def default_fft_function(
     a: Any, s: Any = None, axes: Any = None, plan: Any = None, value_type: str = "C2C"
 ) -> Callable[[], None]:
-    """Return the stand-in of the function that CuPy would use; tests create a plan only for `along_all_axes`."""
+    """Return `along_all_axes` or `along_each_axis`: the replacement of the function that CuPy would use for the
+    arguments."""
     is_fortran_real = a.flags.f_contiguous and value_type != "C2C"
     if plan is not None or a.ndim == 1 or is_fortran_real or not cupy.fft.config._enable_nd_planning.get():
         return along_each_axis
@@ -162,7 +165,7 @@ def default_fft_function(
 
 
 def install_stand_ins() -> None:
-    """Install stand-ins for the private modules of CuPy that test files use when pytest collects them."""
+    """Install replacements of CuPy's private modules that test files use when pytest collects them."""
     accelerators: dict[str, Any] = {"ACCELERATOR_CUB": 1, "ACCELERATOR_CUTENSOR": 2}
     for kind in ("routine", "reduction", "elementwise"):
         accelerators |= {f"get_{kind}_accelerators": no_names, f"set_{kind}_accelerators": nothing}

@@ -68,7 +68,7 @@ def test_graph_with_ffts_transforms_values_present_at_launch() -> None:
         half = PyGPU.fft.rfft(real, norm="ortho")
         back = PyGPU.fft.irfft(half, 30, norm="ortho")
         graph = stream.end_capture()
-    for length in range(2, 70):  # More than 64 other plans remove the plans of the graph from the cache.
+    for length in range(2, 70):  # More than 64 other plans displace the graph's plans in the cache.
         PyGPU.fft.fft(PyGPU.ones((length, 2), "complex64"))
     for _ in range(2):
         host = rng.random((4, 30)).astype("complex64")
@@ -153,7 +153,7 @@ def test_missing_fft_library_raises_error_naming_package(tmp_path: Path, monkeyp
     assert text.startswith("None\n")
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
     assert text.count(f"searched {tmp_path / 'none.so'}") == 1
-    # The file libc.so.6 exists but is no FFT library.
+    # The file libc.so.6 exists, but contains no FFT functions.
     assert "is no" in output("libc.so.6", monkeypatch)
 
 

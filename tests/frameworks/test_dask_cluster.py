@@ -15,8 +15,8 @@ import PyGPU
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
-# The package `distributed` leaves resources open when it ends a process.
-# The filter ignores its ResourceWarnings, which would otherwise fail a test.
+# The package `distributed` leaves resources open at the end of a process.
+# Without this filter, the ResourceWarnings would fail a test.
 pytestmark = [
     pytest.mark.enough_on("cpu", "cuda"),
     pytest.mark.starts_processes,
@@ -25,8 +25,8 @@ pytestmark = [
 
 MEGABYTE = 1_000_000
 SETTINGS = {
-    # A worker spills arrays to disk when their sizes, as Dask counts them, reach half of the limit.
-    # Rules that depend on the memory of the process are off, because that memory depends on the system.
+    # A worker spills arrays to disk when the arrays' sizes, as Dask counts them, reach half of the worker's limit.
+    # Spilling by the memory of the process is off, because that memory depends on the system.
     "distributed.worker.memory.target": 0.5,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -94,7 +94,7 @@ def test_dask_array_is_computed_by_two_workers_and_returned(client: Any) -> None
         np.testing.assert_allclose(got.get(), operation(host))
 
 
-def test_dask_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
+def test_dask_futures_keep_results_on_device_until_gathered(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
     places = [

@@ -115,7 +115,7 @@ def test_dask_unique_of_host_chunks_is_unchanged() -> None:
     assert (values.compute()[inverse.compute()] == HOST).all()
 
 
-def test_dask_function_behind_unique_is_pickled_by_its_name_in_dask() -> None:
+def test_dask_function_replaced_by_pygpu_is_pickled_by_its_dask_name() -> None:
     from dask.array import routines
 
     text = pickle.dumps(routines._unique_internal)

@@ -149,7 +149,7 @@ def test_dask_token_of_array_differs_at_each_call() -> None:
 
 
 def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
-    """Return named arrays with every layout and with unusual dtypes, to be sent as messages between processes."""
+    """Return named arrays with each layout and with unusual dtypes, as contents of messages between processes."""
     base = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))
     record = np.zeros(3, support.RECORD)
     record["id"] = [1, 2, 3]
@@ -173,7 +173,7 @@ def test_array_of_every_layout_and_dtype_survives_dask_message(serializers: tupl
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
         assert header["serializer"] == serializers[0], name
-        # A connection between processes delivers read-only bytes instead of the original frames, so pass such bytes.
+        # Pass read-only bytes, because a connection between processes does not deliver the original frames.
         got = protocol.deserialize(header, [bytes(frame) for frame in frames])
         assert type(got) is PyGPU.GPUArray, name
         support.assert_same(got, array.get())
@@ -187,7 +187,7 @@ def test_dask_message_of_broadcast_array_has_each_element_once() -> None:
     assert sum(memoryview(frame).nbytes for frame in frames) == 48
 
 
-def test_array_is_restored_from_device_frames() -> None:
+def test_array_is_restored_from_message_frames_in_device_memory() -> None:
     pytest.importorskip("distributed")
     from PyGPU._dask import serialization
 

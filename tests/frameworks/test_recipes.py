@@ -60,7 +60,7 @@ def test_part_of_zarr_array_is_uploaded_and_written_back(host: np.ndarray) -> No
 
 
 @pytest.mark.gpu
-def test_kvikio_reads_and_writes_memory_of_arrays(tmp_path: Path) -> None:
+def test_kvikio_reads_file_into_array_and_writes_array_to_file(tmp_path: Path) -> None:
     kvikio = pytest.importorskip("kvikio")
     if PyGPU.backend_name() == "cpu" or importlib.util.find_spec("cupy") is None:
         pytest.skip("kvikio needs a GPU and CuPy")

@@ -111,8 +111,8 @@ def test_xarray_attributes_and_repr_work_with_device_data() -> None:
     assert not x.identical(x + 1)
 
 
-@pytest.mark.reads_in_place  # This fixture restores the setting of strict mode.
-def test_xarray_conversion_to_numpy_and_pandas_raises_without_get() -> None:
+@pytest.mark.reads_in_place  # The marker's fixture restores the setting of strict mode.
+def test_xarray_implicit_conversion_to_numpy_and_pandas_raises() -> None:
     _core._set_strict(True)
     x = labelled(PyGPU.to_gpu(HOST))
     with pytest.raises(TypeError, match=r"use \.get\(\)"):

@@ -27,8 +27,8 @@ HOST: dict[str, Any] = {
     "z": np.array([1 + 2j, 3 + 0j]),
 }
 
-# One call for each function in PyGPU's table.
-# The names of arrays are the keys of `HOST`; each call is evaluated with device arrays and with host arrays.
+# Tested calls: one for each function in PyGPU's table of dispatched functions. Arrays are named as in `HOST`.
+# Each call is evaluated twice, with device arrays and with host arrays.
 CALLS = """
 np.all(m, 0)                            np.allclose(a, b)                       np.amax(a, axis=1)
 np.amin(a, axis=1, keepdims=True)       np.angle(z, deg=True)                   np.any(m, axis=1)
@@ -115,8 +115,8 @@ PROGRAMS = {
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
 }
-# Functions that Dask uses most.
-# On a GPU only these are tested, because the simulated driver compiles kernels for each call.
+# Functions that Dask calls most often. Only these are tested on a GPU, because each call
+# may need kernels, which the simulated GPU compiles slowly.
 FIRST = [
     "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",
     "zeros_like", "empty_like", "asarray", "array", "save", "array2string", "shares_memory", "may_share_memory",
@@ -148,6 +148,7 @@ def same(ours: Any, numpys: Any) -> None:
         assert ours == numpys
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5
 @pytest.mark.parametrize("name", sorted(PROGRAMS) if on_cpu() else FIRST)
 def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")
@@ -247,7 +248,7 @@ def test_unsupported_numpy_parameter_accepts_only_default_value() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     assert np.linspace(0, 1, 3, axis=0).shape == (3,)
     assert np.nanvar(array, mean=np._NoValue).tolist() == pytest.approx(np.arange(6.0).var())
-    # PyGPU's functions have all parameters of NumPy's, so the test makes a function that lacks one.
+    # No function of PyGPU lacks a parameter of NumPy's function, so the test defines a function that lacks one.
     call = ArgumentAdapter("nanvar", np.nanvar, lambda a, axis=None: PyGPU.nanvar(a, axis))
     assert call((array,), {"axis": 0, "mean": np._NoValue}).tolist() == [2.25, 2.25, 2.25]
     with pytest.raises(TypeError, match=r"numpy\.nanvar: PyGPU's function has no parameter mean, given 2\.0"):

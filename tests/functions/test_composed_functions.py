@@ -31,8 +31,8 @@ HOST: dict[str, Any] = {
     "one": np.array(3.0),
 }
 
-# Expressions, separated by `;`. The names of arrays are the keys of `HOST`, and `xp` is NumPy or PyGPU.
-# Expressions on one line use nearly the same kernels.
+# Expressions, separated by `;`, of the arrays in `HOST`; `xp` is NumPy or PyGPU.
+# The expressions on one line use nearly the same kernels.
 CALCULUS = """
 xp.gradient(a); xp.gradient(a[0], 2.0); xp.gradient(a[::-1, ::2], 0.5, 2, edge_order=2); xp.gradient(u, axis=1)
 xp.gradient(a, s, axis=1); xp.gradient(a, [0, 1, 2, 3], s, edge_order=2); xp.gradient(c); xp.gradient(b, axis=(1, 0))
@@ -133,6 +133,7 @@ def test_composed_function_expression_matches_numpy(expression: str) -> None:
     def compute(xp: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
+            warnings.filterwarnings("ignore", "numpy.fix is deprecated")  # by NumPy 2.5
             return eval(expression, scope(xp))
 
     (kind, numpys), (ours_kind, ours) = outcome(lambda: compute(np)), outcome(lambda: compute(PyGPU))

@@ -23,22 +23,22 @@ CREATING = (
     "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
     "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
 )
-# Functions that accept any value, as NumPy's functions of the same names do.
-# They report types, shapes or memory, print values or write them to files.
+# Functions that accept any value, like NumPy's functions of the same names: they report types, shapes or memory,
+# print values, or write values to files.
 ACCEPTING_ANY_VALUE = (
-    "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
+    "array2string array_equal array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
     "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
     "isfortran isrealobj isscalar issubdtype iterable may_share_memory min_scalar_type ndim printoptions "
     "getbufsize geterr geterrcall info mintypecode setbufsize seterr seterrcall typename "
     "promote_types result_type save savetxt savez savez_compressed set_printoptions shape shares_memory show_config "
     "size"
 )
-# Functions of polynomials, which accept a list of coefficients.
+# Functions of polynomials. They accept a list of coefficients.
 POLYNOMIALS = {"roots", *(name for name in dir(np) if name.startswith("poly"))}
-# Functions that NumPy has deprecated, which warn before they raise.
+# Functions that NumPy has deprecated. They raise an error only after a deprecation warning.
 DEPRECATED = {"row_stack"}
 
-# Arguments for the functions that do not take one to three arrays.
+# Arguments of the tested functions. A function that is not listed here gets one to three arrays.
 GIVEN: dict[str, tuple[Any, ...]] = {
     "apply_along_axis": (PyGPU.sum, 0, ROWS),
     "apply_over_axes": (PyGPU.sum, ROWS, [0]),
@@ -92,7 +92,8 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Yield each function of PyGPU and NumPy with its arguments in `GIVEN`, without the functions listed above."""
+    """Yield the tested functions of PyGPU, each with its arguments from `GIVEN`. The functions listed above are
+    omitted."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*CREATING.split(), *ACCEPTING_ANY_VALUE.split(), *POLYNOMIALS, *DEPRECATED}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):
@@ -104,8 +105,8 @@ def functions() -> Iterator[Any]:
 def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
     """Return the text of the `TypeError` that a call raises.
 
-    Unless `is_exact` is set, the function's number of operands is unknown: the function is called with 1, 2, ...
-    arguments until the error is no longer about the number of arguments.
+    Without `is_exact`, the function is called with one argument, then two, and so on, until the error is not about the
+    number of arguments any more.
     """
     text = "no error"
     for count in range(len(given) if is_exact else 1, len(given) + 1):
@@ -121,13 +122,15 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     arguments = tuple(np.array(one) if isinstance(one, list) else one for one in rows)
-    assert "PyGPU.to_gpu(x)" in error_of(function, arguments, is_exact=given is not None)
+    # Values for an ndarray are copied in the other direction.
+    advice = "source.get(out=target)" if function is PyGPU.copyto else "PyGPU.to_gpu(x)"
+    assert advice in error_of(function, arguments, is_exact=given is not None)
 
 
 @pytest.mark.parametrize("name", ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
-def test_function_that_writes_rejects_list_as_target(name: str) -> None:
+def test_function_that_writes_into_array_rejects_list_as_target(name: str) -> None:
     arguments = GIVEN.get(name) or ([1, 2], [3, 4])
-    with pytest.raises(TypeError, match=r"to_gpu|must be (numpy\.ndarray|an array)"):
+    with pytest.raises(TypeError, match=r"to_gpu|must be (numpy\.ndarray|an array)|expected a GPUArray"):
         getattr(PyGPU, name)(*arguments)
 
 
@@ -154,13 +157,11 @@ def test_error_for_host_value_contains_its_type_and_shape(call: Callable[[], Any
 
 def test_error_for_list_of_arrays_or_foreign_object_suggests_asarray() -> None:
     with pytest.raises(
-        TypeError, match=r"the list holds arrays, and is none; PyGPU.asarray\(x\) joins those of one shape"
+        TypeError, match=r"expected a GPUArray, not a list of arrays; PyGPU.asarray\(x\) joins arrays of one shape"
     ):
         PyGPU.max([PyGPU.zeros(2)])
-    for given in (range(3), None):
-        with pytest.raises(
-            TypeError, match=rf"expected a GPUArray, not {type(given).__name__}; PyGPU.asarray\(x\) makes"
-        ):
+    for given, shown in ((range(3), "range"), (None, "None")):
+        with pytest.raises(TypeError, match=rf"expected a GPUArray, not {shown}; PyGPU.asarray\(x\) makes"):
             PyGPU.sum(given)
 
 

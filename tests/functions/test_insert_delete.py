@@ -33,7 +33,7 @@ def check(name: str, host: np.ndarray, *arguments: Any) -> None:
     wanted = outcome(getattr(np, name), host, *arguments)
     got = outcome(getattr(PyGPU, name), PyGPU.to_gpu(host), *arguments)
     if isinstance(wanted, type):
-        # For a wrong number of counts that are also wrong values, NumPy may raise another one of these two.
+        # If the number and the values of the counts are wrong, NumPy and PyGPU may raise different errors of these two.
         assert got == wanted or {got, wanted} <= {ValueError, TypeError}, (name, arguments, wanted, got)
         return
     assert isinstance(got, PyGPU.GPUArray), (name, host.shape, arguments, got)

@@ -1,4 +1,5 @@
-"""Test functions that once accepted input that NumPy rejects, or rejected input that NumPy accepts."""
+"""Test calls for which PyGPU once differed from NumPy: it accepted input that NumPy rejects, or rejected valid
+input."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def test_correlate_of_0d_arrays_and_gradient_of_bool_raise() -> None:
         PyGPU.gradient(PyGPU.to_gpu([True, False, True]))
 
 
-# The gradient divides by a spacing of 0, about which NumPy warns.
+# The gradient divides by a spacing of 0, and NumPy warns about that division.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("edge_order", [1, 2])
 @pytest.mark.parametrize("coordinates", [[True, False, True], [True, True, True]])

@@ -57,7 +57,7 @@ def test_roots_match_numpy(dtype: str | None) -> None:
         host = with_dtype(given, dtype)
         got, wanted = PyGPU.roots(PyGPU.to_gpu(host)), np.roots(host)
         assert got.shape == wanted.shape
-        # As for `eigvals`, the dtype of the roots does not depend on the values.
+        # Unlike in NumPy, the dtype of the roots does not depend on their values.
         assert got.dtype in (wanted.dtype, np.result_type(wanted.dtype, np.complex64))
         tolerance = TOLERANCE.get(str(dtype), 1e-9)
         ours, numpys = (np.sort_complex(one.round(3)) for one in (got.get(), wanted))
@@ -65,7 +65,7 @@ def test_roots_match_numpy(dtype: str | None) -> None:
 
 
 @needs_eigenvalues
-def test_roots_of_polynomial_are_those_it_was_made_from() -> None:
+def test_roots_of_poly_are_original_roots() -> None:
     host = np.array([-2.0, 0.5, 1.0, 3.0])
     found = PyGPU.roots(PyGPU.poly(PyGPU.to_gpu(host)))
     np.testing.assert_allclose(np.sort(found.get().real), host, atol=1e-10)

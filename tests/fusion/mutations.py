@@ -26,21 +26,21 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
-# Calls that flush or that query whether operations are pending.
-# Files in `FOLDER` call these functions without the module's name; `INSIDE` matches such calls.
+# `CALLS` finds calls that flush, or that query whether operations are pending.
+# `INSIDE` finds such calls in `FOLDER`, whose files call the functions without a module name.
 CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
-# Forms of such calls that `CALLS` cannot find and that are therefore forbidden.
-# They are functions imported by their own name, and `fusion::flush`.
+# `HIDDEN` finds calls that `CALLS` cannot find, so the sources must not contain them:
+# functions imported under their own name, and `fusion::flush`.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
-# The source file that defines the flush functions, and the folder that calls them without the module's name.
+# `GATE` is the source file that defines the flush functions. Files in `FOLDER` call them without a module name.
 GATE, FOLDER = "src/base/flush.rs", "src/python/fusion"
-# Options that let faulthandler end a test after 30 s, even if the test holds the GIL.
-# 30 s suffice, because the first run has compiled all kernels.
+# Let faulthandler end a test after 30 s, even if the test holds the GIL. No test takes longer,
+# because the first run has compiled all kernels.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
-# Tests that `--quick` omits, because they are slow.
+# Slow tests, which the option `--quick` omits.
 RANDOM = "tests/fusion/test_random_programs.py"
 
 LOOK = """
@@ -72,6 +72,8 @@ fn is_left_out() -> bool {
 
 PROSE = """# Flushes of deferred operations, and the tests that detect a missing flush
 
+*For developers of PyGPU.*
+
 On a simulated GPU, each call that launches pending operations, or queries whether there are any, was removed in turn.
 The tests of [deferred arithmetic](../design/fusion.md) were then run without this call, by
 
@@ -84,7 +86,7 @@ The script finds these calls in the sources. It fails if no test detects that a 
 
 
 class Place(NamedTuple):
-    """Store the location of a source line that flushes, or that queries whether operations are pending."""
+    """Store the source location of a call that flushes, or that queries whether operations are pending."""
 
     file: str
     line: int
@@ -110,7 +112,7 @@ def places() -> Iterator[Place]:
                 function = begun[1]
             code = line.split("//")[0]
             if function in ("close", "close_all"):
-                continue  # This line belongs to the definition of the flush function itself.
+                continue  # This line belongs to the definition of the flush function, not to a call.
             if CALLS.search(code) or (file.startswith(FOLDER) and INSIDE.search(code)):
                 yield Place(file, number, function, code.strip())
 
@@ -177,7 +179,7 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # Without a report of a failure the process has crashed. The test that began last is then the failing one.
+    # Without a report of a failure, the process has crashed in the test that began last.
     begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
     return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 

@@ -25,7 +25,7 @@ NAME = "PyGPU flush"
 
 @pytest.fixture(autouse=True)
 def aging() -> Iterator[None]:
-    # The helper thread checks at the default interval here, but also for small operations, unlike the default.
+    # The helper thread uses its default interval, but unlike by default it also launches small operations.
     _core._bound_fusion_age(100)
     yield
     _core._bound_fusion_age(0)
@@ -74,13 +74,13 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_helper_launch_neither_compiles_nor_counts_use_of_expression() -> None:
+def test_helper_launch_neither_compiles_fused_kernel_nor_counts_as_use() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
     with limits(meetings=2):
         for _ in range(3):
-            # Only the kernels of the single operations are compiled here, not the fused kernel of the whole expression.
+            # The helper launches each operation separately, so the fused kernel of the expression is not compiled.
             y = ((x + 1) + 1) + 1 + x
             is_true_within(lambda: waiting() == 0, 0.5)
             np.testing.assert_array_equal(y.get(), ((HOST + 1) + 1) + 1 + HOST)
@@ -133,7 +133,7 @@ def test_rejected_launch_in_helper_raises_when_result_is_used() -> None:
     is_true_within(lambda: waiting() == 0)
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
         y.get()
-    PyGPU.flush()  # The error has been raised above, so this flush must not raise it again.
+    PyGPU.flush()  # This flush must not raise the error again, because a use of the result has raised it above.
     driver.clear_faults()
 
 
@@ -162,7 +162,7 @@ def test_results_of_threads_are_correct_while_helper_launches() -> None:
 
 
 @pytest.mark.starts_processes
-def test_process_with_running_helper_thread_can_fork_and_exit() -> None:
+def test_process_with_helper_thread_can_fork_and_exit() -> None:
     script = """
 import os, numpy as np, PyGPU, time
 from PyGPU import _core
@@ -222,13 +222,13 @@ def test_helper_does_not_launch_into_capture_of_another_library(non_blocking: bo
         # Begin a capture in the global mode, during which unsafe calls of any thread would end the capture.
         assert driver.call(begin, handle, 0) == 0
         _core._bound_fusion_age(100)
-        time.sleep(0.02)  # In the meantime the helper thread checks the queue many times.
+        time.sleep(0.02)  # Meanwhile the helper thread checks the queue many times.
         code = driver.call(end, handle, ctypes.addressof(graph))
     assert (code, bool(graph)) == (0, True)
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_loop_compiled_in_one_thread_is_not_compiled_in_other_threads() -> None:
+def test_kernel_of_loop_compiled_by_one_thread_is_used_by_other_threads() -> None:
     _core._bound_fusion_age(0)
     x = PyGPU.to_gpu(HOST)
 

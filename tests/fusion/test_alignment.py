@@ -28,7 +28,7 @@ DTYPES = (
     "complex64",
     "complex128",
 )
-# Number of bytes of one vector load. Offsets up to a whole vector are tested.
+# Size of a vector load in bytes. Views with offsets of up to one vector are tested.
 PACK = 16
 COUNT = 64
 
@@ -64,20 +64,21 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Compute three results in one kernel: two intermediate results that stay alive, and the final one."""
+    """Compute an expression whose kernel stores three results: two intermediate ones, which stay alive, and the final
+    one."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]
 
 
 def chosen(part: Any) -> Any:
-    """Select between two views by a third view; the three views have different offsets."""
+    """Select between two views by a third view. The three views begin at different offsets."""
     xp = PyGPU if isinstance(part, PyGPU.GPUArray) else np
     return xp.where(squared(part)[:-2] != 0, part[1:-1], squared(part[2:]))
 
 
 def rows(part: Any) -> Any:
-    """Combine each row of a matrix with its second row, by broadcasting."""
+    """Combine each row of a matrix with the matrix's second row, by broadcasting."""
     matrix = part[: part.size // 4 * 4].reshape(4, -1)
     return squared(matrix) | matrix[1] if part.dtype == bool else squared(matrix) - matrix[1]
 
@@ -87,7 +88,7 @@ def reduced_rows(part: Any) -> Any:
     return [(squared(matrix[:, 1:]) != 0).sum(axis=0), (squared(matrix[1:]) != 0).sum(axis=1)]
 
 
-# Expressions that are tested with views at any byte offset.
+# Expressions whose operands are views at any byte offset.
 ANYWHERE: dict[str, Callable[[Any], Any]] = FORMS | {
     "several results": several,
     "choice": chosen,
@@ -103,7 +104,8 @@ def host_of(dtype: str) -> np.ndarray:
 
 
 def offsets(dtype: str) -> list[int]:
-    """Return the offsets in elements that are 1 to 16 bytes, or only offset 1 for elements of more than 16 bytes."""
+    """Return the element offsets that correspond to 1 to 16 bytes. For elements of more than 16 bytes, return offset 1
+    only."""
     itemsize = np.dtype(dtype).itemsize
     return [byte // itemsize for byte in range(1, PACK + 1) if byte % itemsize == 0] or [1]
 
@@ -143,7 +145,7 @@ def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
 @pytest.mark.sampled(on="cuda")
 def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str, settings: dict[str, int]) -> None:
     compute = ANYWHERE[form]
-    # The pending result `y` has dtype uint8. A view with another dtype can begin at each of its bytes.
+    # The pending result `y` has dtype uint8. A view of `y` with another dtype can begin at any byte.
     itemsize = np.dtype(dtype).itemsize
     plain = host_of(dtype)
     with limits(**settings):
@@ -164,7 +166,7 @@ def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str
                 for got, host in zip(computed(compute, pending), parts(compute(twice(plain))), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             else:
-                # A device cannot read unaligned elements, so the operation first copies them, as for other operands.
+                # A device cannot read unaligned elements, so the operation first copies its unaligned operand.
                 for got, host in zip(computed(compute, part), parts(compute(plain)), strict=True):
                     np.testing.assert_array_equal(values(got), host, f"{offset=}")
             np.testing.assert_array_equal(y.get(), raw)

@@ -33,7 +33,8 @@ def ufuncs() -> list[str]:
 
 
 def apply_between_functions(function: Any, x: Any, y: Any) -> Any:
-    """Apply the function to a pending operand, and use its result in a further operation, so that all can be fused."""
+    """Apply the function to a pending operand, and use the result in another operation, so that one kernel can fuse all
+    three."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]
@@ -52,7 +53,7 @@ def test_function_in_fused_and_in_separate_kernel_gives_same_bits(dtype: str, pa
             with mode("off"):
                 wanted = [array.get() for array in apply_between_functions(function, first, second)]
         except TypeError:
-            continue  # The function has no loop for this dtype.
+            continue  # The ufunc does not support this dtype.
         with limits(meetings=1):
             counted = Counted()
             got = apply_between_functions(function, first, second)

@@ -67,7 +67,7 @@ def test_flush_error_contains_number_of_failed_operations(driver: simulated.Driv
     warm(lambda: (x + 1) * 2)
     counted = Counted()
     y = (x + 1) * 2
-    failing_next(driver, times=3)  # Three launches fail: the fused kernel, and then the kernel of each operation.
+    failing_next(driver, times=3)  # The launches of the fused kernel and of both operations fail.
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add of float64"):
         _core.flush()
     assert counted["failures"] == 2
@@ -127,7 +127,7 @@ def test_shape_and_dtype_of_result_of_failed_operation_are_readable(driver: simu
 def test_independent_operations_succeed_after_failed_operation(driver: simulated.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
-    bad, good = x + 1, row * 2  # The shapes differ, so PyGPU launches two kernels for the operations.
+    bad, good = x + 1, row * 2  # The operations have different shapes, so PyGPU launches two kernels.
     failing_next(driver)
     counted = Counted()
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
@@ -142,7 +142,7 @@ def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Dri
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
-    second = first * cube  # The shape differs from that of `first`, so the product has a separate kernel.
+    second = first * cube  # The product has another shape than `first`, so it has a separate kernel.
     failing_next(driver)
     with pytest.raises(PyGPU.CudaError, match="2 deferred operations, among them add"):
         _core.flush()
@@ -190,7 +190,7 @@ def test_compile_error_of_fused_kernel_contains_deferred_operation(driver: simul
         for name in names:
             driver.fault(
                 name, INVALID, times=10
-            )  # The fault is injected twice, because PyGPU recompiles a kernel whose image the driver rejects.
+            )  # The driver rejects the kernel's image twice, because PyGPU recompiles the kernel once.
         try:
             with pytest.raises(PyGPU.CudaError, match="deferred operation"):
                 y.get()

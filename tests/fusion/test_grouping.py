@@ -1,4 +1,5 @@
-"""Test which operations are deferred, how many kernels compute these, and which of their results get memory."""
+"""Test which operations are deferred, how many kernels compute the deferred operations, and which results get
+memory."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def test_expression_evaluated_for_third_time_is_launched_as_one_kernel(x: PyGPU.
 
 def test_first_use_of_expression_launches_each_operation_separately(x: PyGPU.GPUArray) -> None:
     counted = Counted()
-    # The expression occurs in no other test, so its kernel is not compiled yet.
+    # No other test contains this expression, so its fused kernel is not compiled yet.
     got = ((x + 7) * 11 - 13) * (x + 17) - 19
     _core.flush()
     assert (counted["kernels"], counted["first_meetings"], counted["fused"]) == (6, 1, 0)
@@ -108,7 +109,7 @@ def test_dropped_chain_of_results_is_never_computed(x: PyGPU.GPUArray) -> None:
     assert counted["kernels"] == 0
 
 
-def test_loop_that_drops_its_results_keeps_queue_empty(x: PyGPU.GPUArray) -> None:
+def test_loop_that_drops_its_results_leaves_queue_empty(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     for _ in range(100):
         x + 1
@@ -176,7 +177,7 @@ def test_number_of_arrays_per_fused_kernel_is_limited() -> None:
     np.testing.assert_array_equal(total.get(), twin)
 
 
-def test_chain_of_200_operations_is_flushed_by_node_limit(x: PyGPU.GPUArray) -> None:
+def test_chain_of_200_operations_is_flushed_when_queue_is_full(x: PyGPU.GPUArray) -> None:
     y, twin = x, HOST
     counted = Counted()
     for _ in range(200):

@@ -60,7 +60,7 @@ def test_chain_of_300_operations_is_flushed_in_batches_by_node_limit() -> None:
     np.testing.assert_array_equal(last.get() - former.get(), np.ones(5))
 
 
-def test_bytes_of_pending_results_are_limited() -> None:
+def test_total_size_of_pending_results_is_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=2 * MIB):
         counted = Counted()
@@ -72,7 +72,7 @@ def test_bytes_of_pending_results_are_limited() -> None:
         np.testing.assert_array_equal(got.get(), LARGE + number)
 
 
-def test_bytes_of_operands_held_only_by_queue_are_limited() -> None:
+def test_total_size_of_operands_held_only_by_queue_is_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -83,7 +83,7 @@ def test_bytes_of_operands_held_only_by_queue_are_limited() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_bytes_of_operands_held_by_queue_are_checked_at_next_operation() -> None:
+def test_size_of_operands_held_by_queue_is_checked_at_next_operation() -> None:
     with limits(held=3 * MIB // 2):
         counted = Counted()
         first = PyGPU.to_gpu(LARGE) > 5
@@ -96,7 +96,7 @@ def test_bytes_of_operands_held_by_queue_are_checked_at_next_operation() -> None
     np.testing.assert_array_equal(third.get(), (LARGE > 5) != (LARGE > 6))
 
 
-def test_operand_replaced_by_result_of_same_size_does_not_flush() -> None:
+def test_operand_replaced_by_result_of_same_size_causes_no_flush() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -164,7 +164,7 @@ def test_set_memory_limit_launches_pending_operations_first() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_allocation_succeeds_after_out_of_memory_of_driver_and_flush() -> None:
+def test_allocation_rejected_by_driver_succeeds_after_flush() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")

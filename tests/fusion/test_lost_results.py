@@ -201,8 +201,8 @@ class Exports:
         return self.array.__dlpack__(**keywords)
 
 
-# Calls with the pending operand `y`.
-# They first inspect `y`, then run user code (`key` or `other`), and finally use the values of `y`.
+# Calls with the pending operand `y`. Each call first reads attributes of `y`, then runs user code
+# (`key.__index__` or the memory interface of `other`), and finally uses the values of `y`.
 INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
     "assignment of a number": lambda y, key, _: y.__setitem__(slice(key, None), 5),
     "assignment of an array": lambda y, key, _: y.__setitem__(slice(key, None), np.zeros((2, 4))),
@@ -235,7 +235,8 @@ def test_call_raises_if_operation_of_its_operand_fails_during_call(
     def nothing() -> None:
         pass
 
-    INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))  # Compile the kernels before the fault is injected.
+    # Compile the kernels before the fault is injected, so that it affects a launch.
+    INSPECTED[use](x + 1, Calls(nothing), Exports(nothing, plain))
     y = x + 1
     done: list[int] = []
 
@@ -313,7 +314,7 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
     assert waiting() == 0
 
 
-# Fatal error codes are not tested, because the process could not use the device after them.
+# Fatal error codes are not injected, because the process could not use the device afterwards.
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
 def test_flush_with_fault_in_any_driver_call_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
@@ -330,7 +331,7 @@ def test_flush_with_fault_in_any_driver_call_gives_no_wrong_value(driver: simula
             run_with_fault(driver, name, nth, code)
 
 
-def test_out_of_memory_of_driver_once_in_flush_causes_no_error(driver: simulated.Driver) -> None:
+def test_single_out_of_memory_error_in_flush_is_retried_without_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(LONG))
     for name in allocation_calls():
         y = x + 1

@@ -24,7 +24,7 @@ from PyGPU import _core
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 ONE = np.array(41.0)
 
-# Uses of the pending result `x + 1`, each with a function that computes the expected result with NumPy.
+# Uses of the pending result `x + 1`, each with a NumPy function that computes the expected result.
 USES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "get": (lambda a: a.get(), lambda n: n),
     "tolist": (lambda a: a.tolist(), lambda n: n.tolist()),
@@ -99,7 +99,7 @@ def test_address_of_pending_result_points_to_its_values() -> None:
     np.testing.assert_array_equal(got, HOST + 1)
 
 
-# Ways in which code outside PyGPU obtains the address of an array.
+# Ways in which code outside PyGPU gets the address of an array.
 EXPOSING: dict[str, Callable[[Any], Any]] = {
     "ptr": lambda a: a.ptr,
     "data_ptr": lambda a: a.data_ptr(),
@@ -190,9 +190,7 @@ def test_operations_are_correct_after_consumer_returns_dlpack_export() -> None:
     del taken, capsule
     PyGPU.synchronize()
     kept.append(x + 1)
-    assert (
-        waiting() <= 1
-    )  # 0 means that the last addition was eager. This is correct too, because the consumer passed no stream.
+    assert waiting() <= 1  # 0 is correct too: the last addition may be eager, because the consumer passed no stream.
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -201,7 +199,7 @@ def by_pointer() -> PyGPU.GPUArray:
     return PyGPU.from_pointer(x.ptr, x.shape, x.dtype, owner=x)
 
 
-# Arrays whose memory is not from PyGPU's pool, or whose address is visible outside PyGPU.
+# Arrays that are never deferred: their memory is not from PyGPU's pool, or their address is visible outside PyGPU.
 OTHERS: dict[str, Callable[[], Any]] = {
     "a pointer": by_pointer,
     "shared": lambda: PyGPU.empty(HOST.shape, HOST.dtype, shared=True),
@@ -246,7 +244,7 @@ def test_write_by_another_library_does_not_change_earlier_result(name: str) -> N
 def test_copy_to_raw_address_launches_pending_operations_first() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
-    address = int(PyGPU.zeros(3).ptr)  # A request for an address causes a flush, whichever array it concerns.
+    address = int(PyGPU.zeros(3).ptr)  # A request for the address of any array flushes all pending operations.
     assert waiting() == 0
     kept = y * 2
     assert waiting() == 1

@@ -170,7 +170,7 @@ def test_fusion_report_counts_first_uses_and_compile_threshold() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = (x - 3) * (x + 7) - x
-    if report.first_meetings:  # The count is 0 if another test has already used the expression.
+    if report.first_meetings:  # The first use is not counted if an earlier test has already used the expression.
         assert report.kernels == report.operations == 4
         assert "PYGPU_FUSION_COMPILE=first" in repr(report)
     del y

@@ -24,7 +24,7 @@ HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
 
 
 def random_expression() -> Callable[[Any], Any]:
-    """Return a random expression, whose fused kernel has never been compiled."""
+    """Return a random expression. No earlier run has compiled its fused kernel."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -38,7 +38,7 @@ def random_expression() -> Callable[[Any], Any]:
 
 @pytest.fixture
 def collecting() -> Iterator[list[Callable[[], Any]]]:
-    """Return a list. Its functions run at the start of each garbage collection, like finalizers of a program."""
+    """Return a list of functions that run at the start of each garbage collection, like finalizers of a program."""
     work: list[Callable[[], Any]] = []
 
     def callback(phase: str, _: Any) -> None:
@@ -51,7 +51,7 @@ def collecting() -> Iterator[list[Callable[[], Any]]]:
     gc.callbacks.remove(callback)
 
 
-# Actions that Python code performs during a call of PyGPU, with a pending result `y` and its operand `x`.
+# Actions that Python code performs during a call of PyGPU. `y` is a pending result, and `x` is its operand.
 ACTS: dict[str, Callable[[Any, Any], Any]] = {
     "get": lambda _, y: y.get(),
     "compute": lambda _, y: (y + 1).get(),

@@ -17,7 +17,8 @@ HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
 
 class Place:
-    """Hold streams, events and other objects for the calls in `MARKS`, created before any operation is pending."""
+    """Hold streams, events and other objects for the calls in `MARKS`. All are created before an operation is
+    pending."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream()

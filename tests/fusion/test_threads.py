@@ -48,7 +48,7 @@ def test_operation_of_another_thread_on_pending_result_is_correct() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     z = in_a_thread(lambda: y * 2)
-    assert waiting() == 1  # Only `y * 2` is still pending, because the use of `y` by the other thread launched `x + 1`.
+    assert waiting() == 1  # Only `y * 2` is still pending, because the other thread's use of `y` has launched `x + 1`.
     np.testing.assert_array_equal(z.get(), (HOST + 1) * 2)
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
@@ -98,7 +98,7 @@ def discard_all_and_defer_one(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGP
 def test_discarded_operation_does_not_block_write_by_another_thread(
     discard: Callable[..., list[PyGPU.GPUArray]],
 ) -> None:
-    # This pins a defect: after an operation was discarded, its operands stayed marked as used by a pending operation.
+    # A former defect: a discarded operation left its operands marked as used by a pending operation.
     # A thread that wrote to them flushed an empty queue again and again.
     x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     PyGPU.flush()
@@ -132,7 +132,7 @@ def test_fusion_mode_is_separate_for_each_thread() -> None:
 
 
 def random_expression() -> Callable[[Any], Any]:
-    """Return a random expression. Its fused kernel is new, so that the flush must compile it and takes long."""
+    """Return a random expression whose fused kernel must be compiled first, so that the flush takes long."""
     steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
@@ -216,9 +216,8 @@ def test_no_operation_is_pending_after_address_request_of_other_thread(name: str
         showing.start()
         z = x + 1
         showing.join()
-        # The other thread requests the address of `x`.
-        # If `x + 1` was deferred before the request, the request has launched it.
-        # After the request, `x + 1` is launched at its call.
+        # The other thread requests the address of `x`. If `x + 1` was deferred before, the request has launched it.
+        # If `x + 1` is called after the request, it is launched at once.
         assert waiting() == 0
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()
@@ -235,8 +234,8 @@ def test_second_address_request_waits_for_flush_of_first_request(name: str) -> N
     view, expression = x[:], random_expression()
     PyGPU.synchronize()
     with limits(meetings=1):
-        # `y` is pending in the queue of this thread.
-        # The thread `showing` flushes the queue and compiles the kernel meanwhile.
+        # The operation that computes `y` is pending in the queue of this thread.
+        # Meanwhile, the thread `showing` flushes the queue and compiles the kernel.
         y = expression(x)
         showing = threading.Thread(target=lambda: SHOWN[name](x))
         showing.start()
@@ -320,13 +319,12 @@ def test_threads_with_separate_streams_pass_results_to_each_other() -> None:
     with ThreadPoolExecutor(2) as pool:
         consumer = pool.submit(consume)
         pool.submit(produce).result()
-        # `x += 1; x -= 1` changes `x` by rounding.
-        # Only the result of number 0 is computed before, so only that must be exact.
+        # `x += 1; x -= 1` changes most values of `x` by rounding, so only the result with number 0 must be exact.
         assert [number for number in consumer.result() if number <= 0] == []
 
 
 def compiled(work: Callable[[], Any]) -> int:
-    """Run `work`, and return the number of modules that it loads into the simulated driver."""
+    """Run `work`, and return how many modules `work` loads into the simulated driver."""
     driver = simulated.driver()
     assert driver is not None
     calls = [call for call in driver.calls() if "LoadData" in call]
@@ -354,11 +352,11 @@ def test_threads_with_same_loop_compile_no_more_kernels_than_one(threads: int) -
     alone, together, apart = random_expression(), random_expression(), [random_expression() for _ in range(threads)]
     loop(
         random_expression()
-    )  # Compile the kernels of single operations first, because all expressions use them at their first evaluation.
+    )  # Compile the kernels of the single operations, which the first evaluation of any expression uses.
     one = compiled(lambda: loop(alone))
     assert one >= 1
     assert compiled(lambda: at_once(threads, lambda _: loop(together))) == one
-    # Each thread evaluates its own expression: the number of kernels is the same as if one thread evaluated them all.
+    # Each thread evaluates its own expression. Together the threads compile as many kernels as one thread would.
     assert compiled(lambda: at_once(threads, lambda number: loop(apart[number]))) == one * threads
 
 

@@ -1,4 +1,5 @@
-"""Decode a fuzzer's input to Python objects: ordinary objects, unusual objects, and forged exports of memory.
+"""Convert the bytes of a fuzzer's input into Python objects: ordinary objects, unusual objects, and forged exports of
+memory.
 
 Equal bytes always give equal objects.
 """
@@ -191,7 +192,8 @@ def cuda_interface(source: Bytes) -> Any:
 
 
 def host_interface(source: Bytes, memory: np.ndarray) -> Any:
-    """Return a value for `__array_interface__`.
+    """Return a value for `__array_interface__`. Its address is always within `memory`, because NumPy does not check
+    addresses.
 
     Its address is always in `memory`, because NumPy does not check the address.
     """
@@ -204,7 +206,7 @@ def host_interface(source: Bytes, memory: np.ndarray) -> Any:
     }
     if source.chance(4):
         name = source.choose(tuple(said))
-        # No replacement contains integers: as an address, shape or stride, they would make NumPy access other memory.
+        # Replacements contain no integers: as an address, shape or stride, these would make NumPy access other memory.
         said[name] = source.choose((None, "x", 1.5, (), [], {}, b"<f4", ("a",), object()))
     said["data"] = (memory.ctypes.data + HALF, source.chance(2))
     return said

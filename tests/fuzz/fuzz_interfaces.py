@@ -47,7 +47,7 @@ ALLOWED = (
     PyGPU.NotSupportedError,
     PyGPU.BackendUnavailableError,
 )
-# Largest number of elements of an array whose values the tests read.
+# The tests read the values of arrays with at most this number of elements.
 READABLE = 1 << 12
 REFUSED = object()
 
@@ -141,7 +141,7 @@ def indices(source: Bytes) -> None:
 
 
 def near(argument: Any) -> Any:
-    """Return the argument with 64-bit integers limited to -99 to 99, because NumPy truncates them to 32 bits.
+    """Limit the 64-bit integers in an argument to -99 to 99, because NumPy truncates larger ones to 32 bits.
 
     Axes and offsets beyond these limits are out of range for all arrays of the test, so the result does not change.
     """
@@ -210,7 +210,7 @@ def run(data: bytes) -> None:
 def main() -> None:
     import atheris
 
-    # The modules are imported again, because the first import did not install atheris's line counters.
+    # Import the Python modules again, because at the first import atheris's line counters were not yet installed.
     for name in ("dlpack_forge", "forgeries"):
         del sys.modules[name]
     with atheris.instrument_imports(

@@ -42,7 +42,7 @@ DTYPES = ("O", "u1", "f8", "V0", "V5000", "S3", "U2", "M8[s]", ">f4", "i4,f8", "
 
 
 def mutants(value: Any) -> Iterator[Any]:
-    """Yield other values for a field: of other types, and similar ones."""
+    """Yield values with which the test replaces a field: values of other types, and values similar to the field's."""
     yield from ALIENS
     if isinstance(value, bool):
         yield not value
@@ -79,14 +79,14 @@ def attempt(what: object, call: Callable[[], Any], allowed: tuple[type[Exception
 
 
 def record(template: Any, fields: dict[str, Any]) -> Any:
-    """Create a record with these fields as unpickling does, without `__init__`."""
+    """Create a record with the given fields without a call of `__init__`, as unpickling does."""
     made = object.__new__(type(template))
     made.__dict__.update(fields)
     return made
 
 
 def changed(template: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a record with each field absent, and with each field changed, and the name of the field."""
+    """Yield copies of a record in each of which one field is absent or changed, with the name of that field."""
     fields = {field.name: getattr(template, field.name) for field in dataclasses.fields(template)}
     for name, value in fields.items():
         yield name, record(template, {key: kept for key, kept in fields.items() if key != name})
@@ -95,7 +95,8 @@ def changed(template: Any) -> Iterator[tuple[str, Any]]:
 
 
 def forged_handles(handle: Any, generator: random.Random) -> Iterator[tuple[str, Any]]:
-    """Yield changed handles with the name of the field, then handles with several changed fields."""
+    """Yield changed handles, each with the name of the changed field; then yield handles with several changed
+    fields."""
     fields = dict(handle.__dict__)
     blocks = list(changed(handle.block))
     parts = list(changed(handle))
@@ -112,14 +113,14 @@ def forged_handles(handle: Any, generator: random.Random) -> Iterator[tuple[str,
 
 
 def byte_range(array: PyGPU.GPUArray) -> tuple[int, int]:
-    """Return the addresses of the first byte of an array and of the first one behind it."""
+    """Return the addresses of an array's first byte and of the first byte behind the array."""
     reaches = [(length - 1) * stride for length, stride in zip(array.shape, array.strides, strict=True)]
     low = array.ptr + sum(reach for reach in reaches if reach < 0)
     return low, array.ptr + sum(reach for reach in reaches if reach > 0) + array.itemsize
 
 
 def use(array: PyGPU.GPUArray, what: object, nbytes: int) -> None:
-    """Check that an array is within its block of `nbytes` bytes, and read and write its elements."""
+    """Check that an array is within its block of `nbytes` bytes, and that its elements can be read and written."""
     assert isinstance(array, PyGPU.GPUArray)
     if not array.size:
         return

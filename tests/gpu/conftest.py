@@ -1,8 +1,10 @@
-"""Configure JAX for the tests on a GPU. Each file skips its tests if no suitable GPU exists (`support.require_*`)."""
+"""Configure JAX and Numba for the tests on a GPU. Without a suitable GPU each file is skipped: `support.require_*`."""
 
 from __future__ import annotations
 
 import os
 
-# Without this variable JAX reserves three quarters of the GPU's memory, which leaves too little for the memory tests.
+# Without this variable, JAX reserves three quarters of the GPU's memory, and the memory tests would have too little.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+# The tests launch small grids, for which Numba warns that they leave most of the GPU idle.
+os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")

@@ -1,5 +1,6 @@
 # Targets for a machine with a GPU, without a Rust compiler: they use the wheel in dist/, and the pytest and the peer libraries
-# of PYTHON. PYTEST_ARGS=tests/gpu selects the tests that need a device; by default all tests run on the device.
+# of PYTHON. GPU_TEST_ARGS are files, folders and options of tests/gpu/runner/run_tests.py; by default all tests run on the
+# device. GPU_TEST_ARGS=tests/gpu selects the tests that need a device.
 
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 ON_CUDA = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
@@ -7,10 +8,8 @@ ON_HIP = $(GPU_PYTHONPATH) PYTHON="$(PYTHON)" bash tests/gpu/hip_on_cuda/environ
 
 .PHONY: gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package
 
-# Runs all tests on a backend and writes their summary. Arguments: environment of the tests, name of the report.
-gpu_tests = mkdir -p $(RESULTS); status=0; \
-    $(1) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/$(2).xml $(PYTEST_ARGS) || status=$$?; \
-    $(1) $(PYTHON) tests/gpu/summary.py $(RESULTS)/$(2).xml; exit $$status
+# Runs all tests on a backend, in parallel by files. Arguments: environment of the tests, name of the report.
+gpu_tests = $(1) $(PYTHON) tests/gpu/runner/run_tests.py --json $(RESULTS)/$(2).json $(GPU_TEST_ARGS) -- $(PYTEST_ARGS)
 
 gpu-test: ## Run all tests on CUDA, then on HIP over CUDA, with the wheel in dist/ (PYTHON=... has pytest)
 	$(MAKE) --keep-going gpu-test-cuda gpu-test-hip

@@ -25,9 +25,9 @@ KINDS = [
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
-# Largest relative difference of results that devices round differently from the host, by the dtype of the computation.
+# Largest relative difference from NumPy, by the dtype of the computation; devices round some functions differently.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
-# Largest error, in units in the last place, of functions that NumPy lacks, as in tests/arithmetic/test_special.py.
+# Largest error in units in the last place of functions that NumPy lacks; tests/arithmetic/test_special.py has the same.
 ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 8}
 LAYOUTS = {
     "C": lambda a: a,
@@ -60,7 +60,7 @@ def judge_of(name: str) -> Any:
         wide = np.vectorize(lambda x: math.inf if x == 0 and "gamma" in name else getattr(math, name)(x), otypes=["d"])
 
     def judge(array: np.ndarray) -> Any:
-        # `sqrt` stands for these functions, because it has the same result dtypes.
+        # These functions have the same result dtypes as `sqrt`, so the dtype is taken from `sqrt`.
         kind = np.sqrt(np.zeros(0, array.dtype)).dtype
         if kind.kind == "c":
             raise TypeError(f"{name} of {array.dtype}")
@@ -85,9 +85,8 @@ def assert_alike(ours: Any, theirs: Any, what: Any) -> None:
     if what[0] in ULPS:
         is_finite = np.isfinite(theirs)
         np.testing.assert_array_equal(ours.get()[~is_finite], theirs[~is_finite], err_msg=str(what))
-        # The expected result is rounded too.
-        # Near zeros of the function its error can exceed one unit in the last place.
-        # Errors of values below 1 are therefore measured in units of the spacing at 1.
+        # Near a zero of the function, rounding of the expected result can exceed one unit in the last place.
+        # Errors of results below 1 are therefore measured in units of the spacing of floats at 1.
         place = np.spacing(np.maximum(np.abs(theirs[is_finite]), theirs.dtype.type(1))).astype("float64")
         apart = np.abs(ours.get()[is_finite].astype("float64") - theirs[is_finite])
         assert (apart <= (ULPS[what[0]] + 1) * place).all(), what

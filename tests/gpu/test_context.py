@@ -84,7 +84,7 @@ print("ended")
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not hasattr(support.driver(), "cuCtxCreate_v2"), reason="this driver has primary contexts only")
 def test_context_of_another_library_stays_current() -> None:
-    # Like PyCUDA, the script creates a second context on the device and makes it current.
+    # Like a program that uses PyCUDA, the script makes a second context of the device current.
     body = """
 import PyGPU
 context = ctypes.c_void_p()
@@ -125,7 +125,7 @@ def test_pygpu_call_leaves_thread_with_no_or_primary_context() -> None:
 
 def test_with_device_restores_current_device_and_context() -> None:
     before = PyGPU.current_device()
-    # Make a context current first. Otherwise the `with` block would leave a context of device 0 current.
+    # Make a context current first: otherwise, the `with` block leaves the context of device 0 current.
     PyGPU.set_device(before)
     context = support.current_context()
     with PyGPU.Device(0):

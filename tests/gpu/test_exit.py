@@ -12,7 +12,7 @@ from gpu.kernel_library import Kernels
 support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
-# Scripts that end with live objects. Other objects are tested by `test_lifetime.py` and the regression tests of exit.
+# Scripts that end while one object is alive. `test_lifetime.py` and the regression tests of exit test more objects.
 SCRIPTS = {
     "arrays on streams": """
         streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]

@@ -134,7 +134,7 @@ def test_graph_dropped_during_its_launch_completes_its_work(increment: PyGPU.Ker
 
 
 def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
-    # This pins a defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
+    # A former defect: captured fills of items of 8 and 16 bytes copied from host memory that was already freed.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
@@ -252,7 +252,7 @@ def test_graph_update_by_other_graph_sets_all_nodes_or_raises_error_910() -> Non
     assert (y.get() == 10).all()
     with pytest.raises(PyGPU.CudaError, match=r"\(910\)"):
         graph.update(captured(x, 100, 2))
-    # After the failed update of the whole graph, single nodes can still be updated.
+    # A graph whose whole update failed still accepts updates of single nodes.
     graph.update(graph.nodes[0], y, 5, 1000)
     graph.launch()
     assert (x.get() == 10).all()

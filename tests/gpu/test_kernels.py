@@ -103,7 +103,7 @@ def test_template_instances_are_found_by_name(module: PyGPU.Module) -> None:
     module.get_function("times<long long, 5>")[1, 32](y)
     assert (x.get() == 3).all()
     assert (y.get() == 5).all()
-    # `module` has no such instance yet, so `get_function` compiles it.
+    # `module` does not contain this template instance yet, so `get_function` compiles it.
     module.get_function("times<float, 2>")[1, 32](x)
     assert (x.get() == 6).all()
 
@@ -459,6 +459,6 @@ def test_launch_does_not_wait_for_unloading_of_another_module(module: PyGPU.Modu
     slow.synchronize()
     with no_wait():
         module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
-        # A launch with arrays of other libraries also checks whether arrays of earlier launches can be released.
+        # A launch with arrays of other libraries also releases the arrays of launches that are complete.
         module.get_function("add")[256, 256, slow](foreign, foreign, out, COUNT)
     assert (out.get() == 14).all()

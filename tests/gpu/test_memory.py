@@ -15,10 +15,12 @@ import simulated
 from gpu import support
 
 support.require_gpu()
+# Several tests fill the device, or compare its free memory before and after.
+pytestmark = pytest.mark.whole_device
 
 MIB = 1 << 20
-# A size in bytes that exceeds all memory cached in the pool.
-# It is smaller on a simulated GPU, because that fills all new and freed memory with a pattern.
+# A size in bytes that exceeds all memory cached in PyGPU's pool. It is smaller on a simulated GPU,
+# because a simulated GPU fills all new and freed memory with a pattern.
 MUCH = 64 * MIB if support.is_simulated() else 1 << 30
 
 
@@ -31,7 +33,8 @@ def release_cached_memory() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def limit_simulated_memory() -> Iterator[None]:
-    """Set the memory of a simulated GPU to the memory in use plus four times `MUCH`, because these tests fill it."""
+    """Limit the memory of a simulated GPU to the memory in use plus four times `MUCH`, because the tests fill all
+    memory."""
     driver = simulated.driver()
     if driver is None:
         yield
@@ -179,7 +182,7 @@ def test_device_memory_is_filled_freed_and_filled_again() -> None:
             PyGPU.empty(6 * size, "uint8")
         assert [int(array[0]) for array in arrays] == [number + turn for number in range(8)]
         del arrays
-    # An array as large as all eight must fit now, so the pool must not keep the freed memory as separate blocks.
+    # This array is as large as all eight. It fits only if the pool does not keep their memory as separate blocks.
     whole = PyGPU.empty(8 * size, "uint8")
     whole[-1] = 3
     assert int(whole[-1]) == 3

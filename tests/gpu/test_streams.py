@@ -20,14 +20,15 @@ support.require_gpu()
 
 @pytest.fixture
 def result() -> PyGPU.GPUArray:
-    """Return an array of zeros, into which the test's kernels copy the values that they read."""
+    """Return an array of zeros. The test's kernels copy the values that they read into this array."""
     array = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     return array
 
 
 def late_write(kernels: Kernels, stream: PyGPU.Stream, array: PyGPU.GPUArray, value: float) -> None:
-    """Fill an array on a stream that is first busy for `SECONDS`, so that the fill is unfinished on return."""
+    """Fill an array on a stream that is busy for `SECONDS`, so that the fill is still pending when the function
+    returns."""
     with stream, no_wait():
         kernels.spin(SECONDS, stream.handle)
         array.fill(value)
@@ -98,7 +99,7 @@ def test_upload_waits_for_unfinished_read(kernels: Kernels, slow: PyGPU.Stream, 
     assert has_values(block, 7)
 
 
-# Tests of kernels of other libraries with raw addresses, whose uses `record_stream` records.
+# Tests of other libraries' kernels, which use raw addresses; the program records these uses by `record_stream`.
 
 
 def test_read_waits_for_raw_write_recorded_by_user(
@@ -305,7 +306,7 @@ def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # The consumer drops its capsule while its kernel still runs, as PyTorch's allocator does.
+    # Like PyTorch's allocator, the consumer drops its capsule while its kernel still runs.
     # On HIP the host then waits for the device, because HIP has no event that covers all streams.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule

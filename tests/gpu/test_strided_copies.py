@@ -22,7 +22,8 @@ def random_shape(generator: random.Random, ndim: int, most: int) -> tuple[int, .
 
 
 def random_key(generator: random.Random, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return a random key with a slice for each axis, and with an ellipsis, so that NumPy returns no scalar."""
+    """Return a random key with one slice per axis and an ellipsis. The ellipsis prevents that NumPy returns a
+    scalar."""
     key: list[slice] = []
     for length in shape:
         step = generator.choice([1, 1, 2, 3, -1, -1, -2])
@@ -52,7 +53,8 @@ def generator(request: pytest.FixtureRequest, hypothesis_or_own_seed: int) -> ra
 
 @pytest.fixture(scope="session")
 def hypothesis_or_own_seed(request: pytest.FixtureRequest) -> int:
-    """Return the value of the option `--hypothesis-seed`, which repeats an earlier run, or else a random seed."""
+    """Return the seed of the option `--hypothesis-seed`, with which an earlier run can be repeated, or else a random
+    seed."""
     given = getattr(request.config.option, "hypothesis_seed", None)
     try:
         return int(given)
@@ -145,8 +147,7 @@ def test_assigned_values_are_broadcast_to_device_view() -> None:
     same(array.get(), host)
 
 
-# Axis lengths with which an array is larger than one pinned buffer of the ring.
-# On a real GPU the arrays are also larger than its caches.
+# Axis lengths of arrays that exceed one pinned buffer of the copy ring. On a real GPU they also exceed its caches.
 SIDE, EDGE = (1024, 80) if support.is_simulated() else (4096, 220)
 LARGE = {
     "rows of a matrix": ((SIDE, SIDE), lambda a: a[100:-100]),
@@ -175,6 +176,7 @@ def test_copies_of_large_view_in_every_direction_match_numpy(name: str) -> None:
     same(array.get(), host)
 
 
+@pytest.mark.whole_device
 def test_copy_of_array_above_4_gib_is_correct() -> None:
     count = (1 << 32) + 5
     free, _ = PyGPU.memory_info()

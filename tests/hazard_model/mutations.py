@@ -20,8 +20,8 @@ FILE = Path("src/memory/hazards.rs")
 MARKS = Path("src/base/marks.rs")
 STEPS = Path("tests/hazard_model/src/deferred.rs")
 
-# Defects of the marks and of the queues' steps of deferred operations.
-# Each entry contains a file, followed by the same fields as an entry of `MUTATIONS`.
+# Defects of deferred operations: of the marks, and of the steps of the queues.
+# Each entry has a file, followed by the same fields as an entry of `MUTATIONS`.
 OF_DEFERRED = [
     (MARKS, "landing does not release", "store(number, Ordering::Release)", "store(number, Ordering::Relaxed)"),
     (
@@ -150,7 +150,7 @@ OF_DEFERRED = [
     (STEPS, "a dropped operation is still counted", "        queues.1 -= 1;\n", ""),
 ]
 
-# Defects of the file `FILE`: the name of the defect, the text that is replaced, and the text with the defect.
+# Defects of hazard tracking, which the file `FILE` contains: name, replaced text, and new text with the defect.
 MUTATIONS = [
     (
         "a write waits for writes only",

@@ -101,5 +101,5 @@ def assert_counts(values: np.ndarray, chances: Any, first: int = 0) -> None:
         assert (values == values[0]).all()
         return
     statistic = float(((found - expected) ** 2 / expected).sum())
-    # This is the chi-square quantile for 5 standard deviations, by the approximation of Wilson and Hilferty.
+    # The chi-square quantile for 5 standard deviations, by the approximation of Wilson and Hilferty.
     assert statistic < freedom * (1 - 2 / (9 * freedom) + 5 * math.sqrt(2 / (9 * freedom))) ** 3

@@ -74,8 +74,7 @@ class DLPackExchangeAPI(ctypes.Structure):
 
 
 TABLE = b"dlpack_exchange_api"
-# PYFUNCTYPE calls a function with the GIL held, and raises its Python exception afterwards.
-# A call through such a function corresponds to a call from C code that holds the GIL.
+# PYFUNCTYPE calls a function with the GIL held and raises its Python exception, as C code with the GIL would.
 FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
 WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
@@ -90,7 +89,7 @@ capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, (ctypes.py_object
 set_capsule_name = _api.PyCapsule_SetName
 set_capsule_name.restype, set_capsule_name.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
 
-# A capsule stores a pointer to its name without copying the text, so these names live as long as the process.
+# A capsule stores a pointer to its name without a copy of the text, so these names live as long as the process.
 _NAMES = {name: ctypes.c_char_p(name) for name in (LEGACY, VERSIONED, b"used_" + LEGACY, b"used_" + VERSIONED)}
 
 
@@ -203,7 +202,8 @@ def table() -> DLPackExchangeAPI:
 
 
 def exported(array: object) -> int:
-    """Export an array by DLPack's C exchange table; return the address of the tensor, which `delete` frees."""
+    """Export an array by DLPack's C exchange table, and return the tensor's address. The function `delete` frees the
+    tensor."""
     out = ctypes.c_void_p()
     assert FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     assert out.value
@@ -224,14 +224,15 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """Return a tensor that DLPack's C exchange table lends; the tensor is invalid after the array is freed."""
+    """Return a tensor that an array lends by DLPack's C exchange table. The tensor is invalid after the array is
+    freed."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out
 
 
 def work_stream(kind: int, number: int) -> int:
-    """Return the number of the stream that DLPack's C exchange table reports as the work stream of a device."""
+    """Return the handle of the stream that DLPack's C exchange table reports as the current work stream of a device."""
     out = ctypes.c_void_p(1)
     assert WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out)) == 0
     return out.value or 0

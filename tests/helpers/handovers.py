@@ -185,8 +185,8 @@ class Run:
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
-        # The most recent writes: each value, and the history of the baton at that time.
-        # After a mismatch, these writes show where the wrong value comes from.
+        # The most recent writes: each value with the history of the baton at that time.
+        # After a mismatch, this list shows where the wrong value comes from.
         self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":
@@ -299,7 +299,7 @@ def main() -> int:
         report = hand_over(arguments.operations, arguments.seed, arguments.threads, arguments.peers)
         print(json.dumps(report))
         return bool(report["failures"])
-    hostile_peer.library()  # builds the C extension, which otherwise each of the processes would build
+    hostile_peer.library()  # Build the C extension once, because otherwise each of the processes would build it.
     reports = in_processes(arguments)
     failures = [failure for report in reports for failure in report["failures"]]
     counts: Counter[str] = sum((Counter(report["counts"]) for report in reports), Counter())

@@ -11,8 +11,7 @@ import numpy as np
 import PyGPU
 
 SHAPE = (6, 8)
-# A layout consists of two functions.
-# The first converts given values to the array that is stored in memory.
+# A layout is a pair of functions. The first converts given values to the array that is stored in memory.
 # The second returns the view of the stored array whose elements are the given values.
 Lying = tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any, Any], Any]]
 LAYOUTS: dict[str, Lying] = {
@@ -28,7 +27,7 @@ LAYOUTS: dict[str, Lying] = {
 }
 APART = ["sliced", "reversed", "transposed", "broadcast", "odd offset"]
 
-# The layouts of a group share one kernel, so a simulated GPU compiles one kernel for each group instead of each layout.
+# One kernel serves all layouts of a group, so a simulated GPU compiles a kernel per group instead of per layout.
 SINGLES = [[(one,) for one in group] for group in (["C", "F"], APART, ["0-d", "empty"])]
 PAIRS = [
     [("C", "C"), ("F", "F")],

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-# Maps a text in the version output of a library or launcher to the vendor.
+# Vendors of MPI libraries and launchers, each with a text that only the vendor's version output contains.
 # Several MPI libraries use the launcher Hydra.
 KINDS = {
     "Open MPI": "Open MPI",
@@ -77,7 +77,7 @@ def launcher(folders: str | None = None) -> str:
 
 def run(processes: int, *program: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run Python with the given arguments in the given number of MPI processes."""
-    # By default, Open MPI neither starts more processes than there are cores nor runs as root.
+    # Allow more processes than cores, and the user root, both of which Open MPI rejects by default.
     told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     told |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     command = [launcher(), "-n", str(processes), sys.executable, *program]

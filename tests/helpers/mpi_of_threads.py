@@ -25,7 +25,7 @@ class World:
                 program(Comm(self, rank))
             except BaseException as error:
                 failed.append(error)
-                self.barrier.abort()  # The other threads would otherwise wait indefinitely for the thread that failed.
+                self.barrier.abort()  # Otherwise the other threads would wait forever for the thread that failed.
 
         threads = [threading.Thread(target=run_one, args=(rank,)) for rank in range(self.size)]
         for thread in threads:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-# The order of the alternatives matters.
-# A raw string may contain text like a comment, and a lifetime such as 'a is no character literal.
+# The order of these alternatives matters: a raw string may contain text that looks like a comment,
+# and a lifetime such as 'a is not a character literal.
 _OPAQUE = re.compile(
     r"""
       //[^\n]*
@@ -25,7 +25,7 @@ _PATH = re.compile(r"(?<![\w:])\$?(?:self\s*::\s*)?(?P<start>crate|super|pygpu_\
 _USE = re.compile(r"\buse\s+(?P<tree>[^;]+);")
 _INLINE_MODULE = re.compile(r"\bmod\s+(\w+)\s*\{")
 _FILE_MODULE = re.compile(r"\bmod\s+(\w+)\s*;")
-# Keywords of items that end only at `;` or `}`. A field, variant or argument also ends at `,`.
+# Keywords of Rust items that end only at `;` or `}`. A field, an enum variant or an argument also ends at `,`.
 _ITEM = re.compile(
     r"""(?:\s*\#\[[^\]]*\])* \s* (?:pub\s*(?:\([^)]*\))?\s*)? (?:(?:const|async|unsafe|extern|default)\s+)*
         (?:fn|impl|struct|enum|union|mod|use|trait|type|static|const|macro_rules|extern)\b""",
@@ -92,7 +92,7 @@ class RustSource:
                 yield self._line(match.start())
 
     def _resolve(self, path: tuple[str, ...], position: int) -> Iterator[Reference]:
-        # `self` is dropped, because `a::{self}` means `a`; a path that consists only of `self` stays.
+        # In a `use` tree, drop `self`, because `a::{self}` means `a`. Keep a path that consists only of `self`.
         path = tuple(name for name in path if name != "self") or ("self",)
         here = [*self.module, *(name for name, span in self._inline_modules if position in span)]
         if path[0] == "crate":
@@ -104,7 +104,7 @@ class RustSource:
             resolved = (*here[: max(len(here) - ups, 0)], *path[ups:])
         else:
             return
-        # A single `crate` comes from `pub(crate)`, and a single `super` from `pub(super)`; neither refers to an item.
+        # A path of only one segment comes from `pub(crate)` or `pub(super)`, and refers to no item.
         if resolved and len(path) > 1:
             yield Reference(resolved, self._line(position))
 

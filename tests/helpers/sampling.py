@@ -1,14 +1,14 @@
-"""Select the sample of a large test matrix that `make test` runs; `make test-all` runs all cases.
+"""Select the test cases that `make test` runs; `make test-all` runs all cases.
 
-The marker `@pytest.mark.sampled` is for parametrized tests. The sample contains each value of each parameter at least
-once. With `on="cuda"`, HIP runs only the first `elsewhere` cases of the test, because CUDA and HIP share the tested
-code. With `on="cpu"`, CUDA and HIP run only the first `elsewhere` cases. Cases outside the sample get the marker
-`matrix`, which `make test` excludes by `-m "not matrix"`.
+A parametrized test may have the marker `@pytest.mark.sampled`. `make test` then runs a sample of its cases, which
+contains each value of each parameter at least once. With `on="cuda"`, HIP runs only the first `elsewhere` cases of the
+test, because CUDA and HIP share the tested code. With `on="cpu"`, both CUDA and HIP run only these cases. All other
+cases get the marker `matrix`, which `make test` excludes by `-m "not matrix"`.
 
-Tests without the marker in the folders `VALUES` (not in their subfolders) check values, which all backends compute by
-the same code. If such a test has more than `FEW` cases, simulated CUDA runs the sample of them, and simulated HIP the
-first `FEW`. In the folders `COMMON`, whose kernels are the same text for both vendors and call no library of a vendor,
-simulated HIP runs each `STEP`-th test of a file.
+Tests in the folders `VALUES` check values that all backends compute by the same code (tests in subfolders are not
+included). If such a test has no marker and more than `FEW` cases, simulated CUDA runs a sample, and simulated HIP runs
+the first `FEW` cases. Kernels of the tests in the folders `COMMON` have the same source for both vendors and call no
+library of a vendor. Simulated HIP therefore runs only each `STEP`-th test of a file there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STEP = 3
 
 
 def sample(cases: Sequence[Case]) -> set[int]:
-    """Return the positions of few cases that together contain each value of each parameter."""
+    """Return the positions of a few cases in which each value of each parameter occurs at least once."""
     left = [{(name, repr(value)) for name, value in case.items()} for case in cases]
     chosen: set[int] = set()
     while any(left):
@@ -43,7 +43,7 @@ def sample(cases: Sequence[Case]) -> set[int]:
 
 
 def mark(items: Sequence[pytest.Item], backend: str, is_simulated: bool) -> None:
-    """Mark the cases that `make test` excludes on the backend in use."""
+    """Add the marker `matrix` to the cases that `make test` excludes on the backend in use."""
 
     def function_of(item: pytest.Item) -> str:
         return item.nodeid.partition("[")[0]
@@ -66,7 +66,7 @@ def _folder(file: str) -> str:
 
 
 def _chosen(cases: Sequence[pytest.Item], backend: str, is_simulated: bool) -> set[int]:
-    """Return the positions of the cases of one test that `make test` runs."""
+    """Return which cases of one test `make test` runs, by their positions."""
     parameters = [item.callspec.params if hasattr(item, "callspec") else {} for item in cases]
     sampled = cases[0].get_closest_marker("sampled")
     if sampled is None:

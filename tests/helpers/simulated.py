@@ -127,7 +127,7 @@ class Driver:
 
     def _json(self, name: str) -> Any:
         function = getattr(self.library, name)
-        # Other threads may extend the report between two calls, so the length of the report is queried again.
+        # Another thread may have extended the report since the last call, so query its length again.
         length = 0
         while True:
             buffer = ctypes.create_string_buffer(length + 1)
@@ -158,7 +158,7 @@ def _loaded(name: str) -> Driver | None:
 
 def driver() -> Driver | None:
     """Return the process's simulated driver, or None if PyGPU has opened no driver or a real one."""
-    # A query of PyGPU's configuration may open both drivers. The first driver is the driver of the default backend.
+    # A query of PyGPU's configuration may open the drivers of both vendors. The default backend's driver is the first.
     names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
     found = [loaded for loaded in map(_loaded, names) if loaded is not None]
     if not found:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import soak_operations.arithmetic  # The import of such a Python module registers its operations.
+import soak_operations.arithmetic  # These Python modules register their operations when they are imported.
 import soak_operations.arrays
 import soak_operations.axes
 import soak_operations.sharing
@@ -40,11 +40,11 @@ from soak_operations.table import OPERATIONS
 MOST_LIVE = 64
 MOST_KEPT = 16
 LAST_OPERATIONS = 40
-# Number of bytes by which a process may grow during a long run.
-# Without a leak, a process grows by fragmentation of the heap, and because pages that were used once stay allocated.
+# Number of bytes by which a process may grow during a long run. Even without a leak, a process grows,
+# because its heap becomes fragmented, and because pages that were used once stay allocated.
 GROWTH = 48 << 20
 # Bytes of the C heap that PyGPU's caches may use after all arrays are destroyed.
-# A simulated driver uses the same heap by an unknown amount, so the soak does not check the limit then.
+# This limit is not checked with a simulated driver, which uses an unknown part of the same heap.
 CACHES = 8 << 20
 
 
@@ -100,7 +100,7 @@ class Soak:
         self._names = list(OPERATIONS)
         self._weights = np.cumsum([weight for weight, _ in OPERATIONS.values()]).tolist()
 
-    # The operations of `soak_operations` call the following methods.
+    # Methods that the operations in the package `soak_operations` call.
 
     def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
         """Add an array to the live arrays; if there are too many live arrays, drop another array."""
@@ -120,7 +120,7 @@ class Soak:
         self.live.pop()
 
     def keep(self, values: np.ndarray) -> None:
-        """Keep a result of `get`, to check later that changes of the array have not changed the result."""
+        """Keep a result of `get`. Later, the soak checks that changes of the array have not changed the result."""
         self.kept.append((values, values.tobytes()))
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
@@ -138,7 +138,8 @@ class Soak:
         return None
 
     def settle(self, held: Held) -> None:
-        """Synchronize all devices if the memory of an array is lent, because PyGPU cannot order all uses of memory."""
+        """If another library or array uses the memory of an array (`lent`), synchronize all devices, because PyGPU
+        cannot order such uses."""
         if held.family.lent and held.array.device.kind != "cpu":
             self.synchronize()
             self._settled = False
@@ -148,7 +149,7 @@ class Soak:
             PyGPU.synchronize(device)
 
     def go(self, device: PyGPU.Device, stream: PyGPU.Stream | None) -> None:
-        """Make a device and a stream current until the next call."""
+        """Make a device and a stream current, until the next call of this method."""
         self._within.close()
         self._within.enter_context(device)
         self.device = device
@@ -195,7 +196,7 @@ class Soak:
         while True:
             (name,) = self.choices.choices(self._names, cum_weights=self._weights)
             self._last.append((name,))
-            with np.errstate(all="ignore"):  # Random bytes can represent any number, including NaN and infinity.
+            with np.errstate(all="ignore"):  # Random bytes can be the bits of any number, including NaN and infinity.
                 touched = OPERATIONS[name][1](self)
             if touched is not None:
                 break
@@ -259,7 +260,8 @@ def heap_bytes() -> int:
         return 0
     ask.restype = _Mallinfo
     told = ask()
-    return told.field4 + told.field7  # mallinfo2: bytes of blocks that are mapped separately, and of all other blocks
+    # Fields of `mallinfo2`: bytes in blocks that are mapped separately, and bytes in all other blocks.
+    return told.field4 + told.field7
 
 
 def simulated_driver() -> ctypes.CDLL | None:

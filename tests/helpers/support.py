@@ -5,6 +5,7 @@ No function here reads device memory from the host: values are downloaded by `ge
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,6 +83,11 @@ def told(cases: Iterable[Case]) -> Iterator[Case]:
         yield case
 
 
+def stable_repr(value: object) -> str:
+    """Return the `repr` of a parameter without the addresses of objects, which differ between processes."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
 def values(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C", start: int = 1) -> np.ndarray:
     """Return an ndarray whose elements differ as far as the dtype allows."""
     dtype = np.dtype(dtype)
@@ -128,12 +134,12 @@ def assert_same_values(got: np.ndarray, wanted: np.ndarray) -> None:
     assert type(got) is np.ndarray
     assert got.shape == wanted.shape
     assert got.dtype == wanted.dtype
-    # The padding bytes between fields are unspecified, so only the fields are compared.
+    # Compare field by field, because the padding bytes between fields are unspecified.
     if got.dtype.names is not None:
         assert repr(got.tolist()) == repr(wanted.tolist())
     elif got.tobytes() != wanted.tobytes():
         np.testing.assert_array_equal(got, wanted)
-        known = wanted == wanted  # The bits of NaN are unspecified, so only the other elements are compared bitwise.
+        known = wanted == wanted  # Compare bits only where no element is NaN, because the bits of NaN are unspecified.
         if got[known].tobytes() == wanted[known].tobytes():
             return
         raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {wanted.tobytes()!r}")
@@ -144,7 +150,8 @@ def address(array: np.ndarray) -> int:
 
 
 def assert_same_layout(device: PyGPU.GPUArray, host: np.ndarray, bases: tuple[PyGPU.GPUArray, np.ndarray]) -> None:
-    """Assert that strides, contiguity and offset from `bases` equal NumPy's, as far as NumPy defines them."""
+    """Assert that strides, contiguity and distance from the base array equal NumPy's. Strides that NumPy leaves open
+    are ignored."""
     device_base, host_base = bases
     assert device.shape == host.shape
     assert device.ndim == host.ndim
@@ -161,7 +168,7 @@ def assert_same_layout(device: PyGPU.GPUArray, host: np.ndarray, bases: tuple[Py
 
 
 def outcome(function: Callable[[], Any]) -> Outcome:
-    """Return the result of a call: `("value", result)` or `("error", exception)`; a warning is an error."""
+    """Call a function. Return `("value", result)`, or `("error", exception)` if it raised an exception or a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

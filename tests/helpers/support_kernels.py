@@ -55,5 +55,5 @@ def random_view(
     device = PyGPU.to_gpu(host)
     key = tuple(slice(None, None, steps[axis]) for axis in order)
     axes = tuple(int(axis) for axis in np.argsort(order))
-    # With an ellipsis in the key, a 0-d array stays an array.
+    # With an ellipsis in the key, NumPy returns a 0-d array instead of a scalar.
     return host[(*key, ...)].transpose(axes), device[(*key, ...)].transpose(axes)

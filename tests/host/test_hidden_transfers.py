@@ -102,7 +102,8 @@ def call_of(name: str) -> list[Callable[[Any], Any]]:
 
 
 def measured(name: str, x: PyGPU.GPUArray) -> tuple[int, int, int] | None:
-    """Return the bytes to the device and to the host and the peak of host memory of a function's second call.
+    """Return three numbers for a function's second call: bytes copied to the device, bytes copied to the host, and the
+    peak of host memory.
 
     The result is None if no known call of the function accepts the array.
     """

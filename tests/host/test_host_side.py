@@ -42,13 +42,13 @@ def test_memory_of_dropped_results_of_get_is_limited_and_released() -> None:
 
     Earlier, 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after `trim_memory()`.
     """
-    gc.collect()  # The collection frees objects that other tests left.
+    gc.collect()  # Free objects of earlier tests.
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:
         a.get()
-    # The cache for the memory of results is limited to 32 MiB.
-    # The memory of an evicted result, 8 MiB, also stays cached: the next result reuses this block.
+    # The cache for memory of results is limited to 32 MiB. The memory of one more result, of 8 MiB,
+    # stays allocated, because the next result reuses it.
     assert cached() <= (32 << 20) + (8 << 20)
     before = cached()
     for a in arrays:
@@ -89,7 +89,7 @@ def test_memory_of_small_dropped_results_of_get_is_limited() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_operating_system_gets_memory_of_dropped_results_back() -> None:
+def test_memory_of_dropped_results_is_returned_to_operating_system() -> None:
     """Check that the operating system gets back the memory of dropped results of `get`."""
     program = """if True:
         import numpy as np, PyGPU

@@ -151,7 +151,7 @@ def test_result_cache_is_limited_and_released_by_trim_memory() -> None:
 def test_pinned_memory_of_copies_is_limited() -> None:
     before = PyGPU.pinned_limit()
     host = numbers(5 * MIB)
-    PyGPU.synchronize()  # The synchronization returns pinned slots that copies of other tests still use.
+    PyGPU.synchronize()  # Synchronize first, so that pinned slots that copies of other tests used are returned.
     try:
         for limit in (0, 2 * MIB, 8 * MIB):
             PyGPU.set_pinned_limit(limit)
@@ -167,19 +167,19 @@ def test_pinned_memory_of_copies_is_limited() -> None:
 @pytest.mark.parametrize(
     ("value", "error"), [(-1, ValueError), (0.5, TypeError), ("1", TypeError), (1 << 70, ValueError)]
 )
-def test_cache_limit_rejects_value_that_is_no_byte_count(name: str, value: object, error: type[Exception]) -> None:
+def test_set_cache_limit_rejects_value_that_is_no_byte_count(name: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error):
         getattr(PyGPU, name)(value)
 
 
-def test_non_numeric_limit_in_environment_raises_error_naming_variable() -> None:
+def test_non_numeric_cache_limit_in_environment_raises_error() -> None:
     done = python("import PyGPU; PyGPU.show_config(); PyGPU.pinned_limit()", PYGPU_PINNED_LIMIT="much")
     assert done.returncode != 0
     assert "ValueError: the environment variable PYGPU_PINNED_LIMIT is 'much'" in done.stderr
     assert "PYGPU_PINNED_LIMIT is 'much'" in done.stdout
 
 
-def test_pinned_limit_of_environment_variable_is_used() -> None:
+def test_pinned_limit_in_environment_variable_is_applied() -> None:
     done = python("import PyGPU; print(PyGPU.pinned_limit())", PYGPU_PINNED_LIMIT="12345678")
     assert done.stdout == "12345678\n"
 

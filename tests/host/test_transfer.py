@@ -42,7 +42,7 @@ def device_views(draw: st.DrawFn) -> tuple[np.ndarray, PyGPU.GPUArray]:
 
 @examples(100)
 @given(device_views())
-def test_get_returns_values_in_memory_order_of_array(views: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
+def test_get_returns_ndarray_with_memory_order_of_array(views: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
     host, device = views
     got = device.get()
     assert_same_values(got, host)
@@ -185,7 +185,7 @@ def test_ndarray_may_change_after_set_returns() -> None:
         assert device.tolist() == [3] * 1000
 
 
-def test_asynchronous_get_and_set_copy_same_values_as_get_and_set() -> None:
+def test_asynchronous_get_and_set_copy_correct_values() -> None:
     host, device = pair((50, 40), "int16")
     for got in (device.get_async(), device.get(async_=True), device.T.get_async().T):
         device.synchronize()
@@ -227,7 +227,7 @@ HOLDERS: list[Callable[[np.ndarray], Any]] = [
 
 
 @pytest.mark.parametrize("position", range(len(HOLDERS)))
-def test_referenced_result_of_get_is_not_overwritten(position: int) -> None:
+def test_result_of_get_in_use_is_not_overwritten_by_next_get(position: int) -> None:
     _, device = pair((4,))
     got = device.get()
     at = address(got)
@@ -249,7 +249,7 @@ def test_memory_of_dropped_result_of_get_is_reused() -> None:
     assert len(places) == 1
 
 
-def test_to_device_uploads_changed_result_of_last_get() -> None:
+def test_to_device_uploads_changes_of_last_result_of_get() -> None:
     _, device = pair((2, 3), "int32")
     got = device.get()
     got[1] = [7, 8, 9]
@@ -258,7 +258,7 @@ def test_to_device_uploads_changed_result_of_last_get() -> None:
     assert device.host_array is got
 
 
-def test_to_host_updates_result_of_last_get_in_place() -> None:
+def test_to_host_refreshes_last_result_of_get_in_place() -> None:
     _, device = pair((3,), "int32")
     got = device.get()
     device.fill(5)
@@ -291,7 +291,7 @@ def test_array_constructed_from_ndarray_has_ndarray_as_host_mirror() -> None:
     assert_same(other, host)
 
 
-def test_change_of_host_mirror_reaches_device_by_to_device_only() -> None:
+def test_changed_host_mirror_is_uploaded_by_to_device_only() -> None:
     host = np.zeros(3)
     device = PyGPU.GPUArray(host)
     device.to_device()
@@ -314,7 +314,7 @@ def test_ndarray_of_any_strides_can_be_host_mirror(host: np.ndarray) -> None:
     assert_same_values(host, wanted)
 
 
-def test_readonly_host_mirror_is_uploaded_but_not_updated() -> None:
+def test_to_device_uploads_readonly_mirror_and_to_host_rejects_it() -> None:
     host = values((3,))
     host.flags.writeable = False
     device = PyGPU.GPUArray(host)

@@ -29,7 +29,7 @@ def test_asarray_values_match_numpy(obj: Any) -> None:
     assert (a.dtype, a.shape, a.tolist()) == (n.dtype, n.shape, n.tolist())
 
 
-def test_asarray_returns_its_argument_unless_conversion_is_needed() -> None:
+def test_asarray_returns_argument_itself_if_no_conversion_is_needed() -> None:
     a = PyGPU.arange(6).reshape(2, 3)
     assert PyGPU.asarray(a) is a
     assert PyGPU.asarray(a, a.dtype, "C", device=a.device, copy=False) is a
@@ -152,7 +152,7 @@ class TestDtypeAndOrder:
         assert PyGPU.asarray([2**63, 1], np.uint64).tolist() == [2**63, 1]
 
     def test_asarray_conversion_errors_match_numpy(self) -> None:
-        # NumPy 1 only warns in this case, so it raises no error to compare.
+        # NumPy 1 only warns in this case, so there is no NumPy error to compare.
         with pytest.raises((OverflowError, DeprecationWarning)):
             PyGPU.asarray([300], np.uint8)
         with pytest.raises(ValueError, match="could not convert"):
@@ -188,7 +188,7 @@ class TestRefusals:
         with pytest.raises(TypeError):
             PyGPU.asarray([1], dtype)
 
-    def test_interface_error_has_dlpack_error_as_cause(self) -> None:
+    def test_array_interface_error_has_dlpack_error_as_cause(self) -> None:
         class Refusing(dlpack_forge.Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise BufferError("dlpack refuses")

@@ -90,7 +90,7 @@ class TestDeviceInterface:
         handle = stream.handle
         del stream
         gc.collect()
-        # The array keeps its stream alive, so the dropped stream is still valid.
+        # The exporting array keeps its stream alive, so the handle of the dropped stream is still valid.
         assert a.__cuda_array_interface__["stream"] == handle
 
     def test_import_of_own_interface_shares_memory(self) -> None:
@@ -100,7 +100,7 @@ class TestDeviceInterface:
         assert (b.ptr, b.strides, b.dtype, b.device) == (a.ptr, a.strides, a.dtype, a.device)
         assert b.tolist() == a.tolist()
 
-    def test_exporter_lives_until_last_view_of_import_is_dropped(self) -> None:
+    def test_exporting_object_lives_until_last_view_of_import_is_dropped(self) -> None:
         a = PyGPU.zeros(5)
         exporter = Exporter(a.__cuda_array_interface__, a)
         before = sys.getrefcount(exporter)
@@ -139,7 +139,7 @@ class TestDeviceInterface:
             said = {"shape": (3, 0), "typestr": "<f4", "data": (pointer, False), "version": 3}
             assert PyGPU.asarray(Exporter(said)).shape == (3, 0)
 
-    def test_interface_with_host_address_is_rejected(self) -> None:
+    def test_import_of_cuda_interface_with_host_address_is_rejected(self) -> None:
         x = np.zeros(1000)
         said = {"shape": (1000,), "typestr": "<f8", "data": (x.ctypes.data, False), "version": 3}
         with pytest.raises((ValueError, RuntimeError)):

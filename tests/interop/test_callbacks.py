@@ -97,7 +97,7 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
 
 def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
     # PyGPU holds the GIL while it drops a tensor of the peer. The peer releases the GIL and calls PyGPU's deleter.
-    # That must not destroy the owner of the memory without the GIL.
+    # This deleter must acquire the GIL before it destroys the owner of the memory.
     run(
         """
         for device in DEVICES:
@@ -111,8 +111,8 @@ def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
 
 
 def test_chain_of_twenty_foreign_tensors_is_released_without_error() -> None:
-    # Each tensor wraps another tensor.
-    # The deleter of the outer tensor may release the GIL before it calls the deleter of the wrapped tensor.
+    # Each tensor wraps another tensor. The outer tensor's deleter may release the GIL
+    # before it calls the deleter of the wrapped tensor.
     run(
         """
         for device in DEVICES:
@@ -130,7 +130,7 @@ def test_chain_of_twenty_foreign_tensors_is_released_without_error() -> None:
 
 
 def test_deleters_run_on_threads_unknown_to_python() -> None:
-    # The deleters run on threads that Python did not create, without the GIL.
+    # The deleters run without the GIL, on threads that Python did not create.
     run(
         """
         stop = threading.Event()
@@ -151,7 +151,7 @@ def test_deleters_run_on_threads_unknown_to_python() -> None:
 
 
 def test_exchange_table_functions_may_be_called_without_gil() -> None:
-    # The C exchange table passes the tensors. The peer calls the functions of the table without the GIL.
+    # The tensors are passed by the C exchange table, whose functions the peer calls without the GIL.
     run(
         """
         for device in DEVICES:
@@ -168,8 +168,8 @@ def test_exchange_table_functions_may_be_called_without_gil() -> None:
 
 
 def test_user_allocator_is_called_with_gil_if_peer_released_gil() -> None:
-    # Other libraries may call the table's function `managed_tensor_allocator` without the GIL.
-    # An allocator that is written in Python requires the GIL.
+    # Another library may call the exchange table's `managed_tensor_allocator` without the GIL,
+    # but an allocator that is written in Python requires the GIL.
     run(
         """
         def allocator(nbytes):
@@ -198,7 +198,7 @@ def test_user_allocator_is_called_with_gil_if_peer_released_gil() -> None:
 
 
 def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
-    # The garbage collector drops a tensor of the peer, whose deleter releases the GIL during the collection.
+    # The garbage collector drops a tensor of the peer. The tensor's deleter releases the GIL during the collection.
     run(
         """
         class Cycle:
@@ -217,8 +217,8 @@ def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
 
 
 def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
-    # From the start of the `atexit` functions on, a deleter calls no Python function.
-    # The memory of its tensor is not freed before the process ends.
+    # As soon as the `atexit` functions run, a deleter calls no Python function any more.
+    # It does not free the memory of its tensor; the end of the process does.
     run(
         """
         for device in DEVICES:
@@ -238,7 +238,7 @@ def test_deleters_may_run_during_and_after_interpreter_exit() -> None:
 
 
 def test_memory_of_downloaded_ndarray_may_be_freed_without_gil() -> None:
-    # NumPy calls PyGPU's memory handler to free an ndarray that `get` returned, with or without the GIL.
+    # NumPy frees an ndarray that `get` returned by PyGPU's memory handler, with or without the GIL.
     run(
         """
         import ctypes
@@ -262,9 +262,9 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|run_a
 
 @pytest.mark.enough_on("cpu")
 def test_every_c_callback_uses_ffi_guard() -> None:
-    # The FFI guard stops a Rust panic before it reaches foreign C code.
-    # The allocator of the exchange table reports errors separately, without the guard.
-    # The signal handler needs no guard, because it jumps to another stack and has no frames to unwind.
+    # The FFI guard stops a Rust panic before it reaches foreign C code. Two kinds of callbacks need no guard:
+    # the allocator of the exchange table, which reports its errors separately,
+    # and the signal handler, which jumps to another stack and has no frames to unwind.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
@@ -278,8 +278,8 @@ def test_every_c_callback_uses_ffi_guard() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_only_listed_source_files_acquire_gil() -> None:
-    # pyo3 relies on its own count of GIL acquisitions, which is wrong after another library released the GIL.
-    # Only the files in `may` acquire the GIL. Other code asks the interpreter whether the thread holds it.
+    # pyo3 counts the acquisitions of the GIL itself. That count is wrong after another library has released the GIL.
+    # Only the files in `may` acquire the GIL. Other code queries the interpreter whether the thread holds the GIL.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "atexit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/capi_optional.rs"}
     asking = {
@@ -292,8 +292,8 @@ def test_only_listed_source_files_acquire_gil() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_boxed_python_objects_can_be_dropped_without_gil() -> None:
-    # The layers below src/python may drop their boxes without the GIL.
-    # A plain `Py<...>` in such a box would rely on pyo3's count of GIL acquisitions. The wrapper `Kept` does not.
+    # Rust code below src/python may drop a boxed Python object without the GIL. A plain `Py<...>` in the box
+    # would rely on pyo3's own count of GIL acquisitions; the wrapper type `Kept` does not.
     boxes = re.compile(r"Box::new\((?!Kept::new)[^;]*?unbind\(\)")
     found = [path.name for path in (ROOT / "src" / "python").glob("*.rs") if boxes.search(path.read_text())]
     assert found == []
@@ -302,7 +302,7 @@ def test_boxed_python_objects_can_be_dropped_without_gil() -> None:
 if not on_cpu():
 
     def test_device_memory_held_by_other_library_is_freed_without_deadlock() -> None:
-        # The free may wait for a thread inside the driver, which may wait for the GIL in turn.
+        # The function that frees memory may wait for a thread inside the driver, and that thread may wait for the GIL.
         run(
             """
             for how in WAYS:

@@ -337,7 +337,7 @@ class TestDeleter:
         dlpack_forge.delete(pointer)
         PyGPU.zeros(
             1, device="cpu"
-        )  # If a thread drops a reference without the GIL, the reference is decremented at the next call of PyGPU.
+        )  # A reference that was dropped without the GIL is released at the next call of PyGPU.
         assert sys.getrefcount(owner) == before
 
     def test_pending_exception_survives_dropped_capsule(self) -> None:
@@ -345,7 +345,8 @@ class TestDeleter:
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
     def test_deleter_may_run_after_python_thread_state_has_ended(self) -> None:
-        """Test a deleter in a destructor of thread-specific data, which runs after the end of Python's thread state."""
+        """Test a deleter in a destructor of thread-specific data, which runs after Python has deleted its thread
+        state."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
         owner = np.ones(1000)

@@ -413,7 +413,7 @@ def test_deleters_run_once_with_concurrent_imports_and_drops() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: np.arange(3), lambda: np.ones((2, 3), "f4", order="F")])
-def test_numpy_receives_its_own_memory_back(make: Callable[[], np.ndarray]) -> None:
+def test_numpy_array_exported_and_imported_again_shares_memory(make: Callable[[], np.ndarray]) -> None:
     x = make()
     back = np.from_dlpack(PyGPU.from_dlpack(x))
     assert (back.ctypes.data, back.strides, back.dtype) == (x.ctypes.data, x.strides, x.dtype)

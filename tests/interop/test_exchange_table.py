@@ -34,14 +34,14 @@ ALLOCATE = ctypes.CFUNCTYPE(
 
 
 class TestTableOfPygpu:
-    def test_table_of_pygpu_has_version_1_3_and_every_function(self) -> None:
+    def test_exchange_table_has_version_1_3_and_every_function(self) -> None:
         ours = table()
         assert (ours.major, ours.minor, ours.prev_api) == (1, 3, None)
         for name, _ in DLPackExchangeAPI._fields_[3:]:
             assert getattr(ours, name), name
         assert "__dlpack_c_exchange_api__" not in vars(PyGPU.zeros(1))
 
-    def test_subclass_has_same_table_as_base_class(self) -> None:
+    def test_subclass_has_same_exchange_table_as_base_class(self) -> None:
         class Mine(PyGPU.GPUArray):
             pass
 
@@ -49,7 +49,7 @@ class TestTableOfPygpu:
             table()
         )
 
-    def test_exported_tensor_keeps_memory_of_dropped_array(self) -> None:
+    def test_tensor_exported_by_table_keeps_memory_of_dropped_array(self) -> None:
         owner = np.arange(6, dtype=np.float32).reshape(2, 3)
         before = sys.getrefcount(owner)
         a = PyGPU.from_dlpack(owner)[::-1]
@@ -63,7 +63,7 @@ class TestTableOfPygpu:
         PyGPU.zeros(1)  # A reference that was dropped without the GIL is released at the next call of PyGPU.
         assert sys.getrefcount(owner) == before
 
-    def test_table_exports_readonly_flag(self) -> None:
+    def test_tensor_exported_from_readonly_array_has_readonly_flag(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
         pointer = exported(PyGPU.asarray(x, device="cpu"))
@@ -71,7 +71,7 @@ class TestTableOfPygpu:
         dlpack_forge.delete(pointer)
 
     @pytest.mark.parametrize("other", [np.arange(3), 3, None])
-    def test_export_functions_reject_objects_of_other_types(self, other: object) -> None:
+    def test_table_export_functions_reject_objects_that_are_no_arrays(self, other: object) -> None:
         out = ctypes.c_void_p()
         for function in (
             lambda: FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(other), ctypes.byref(out)),
@@ -81,12 +81,12 @@ class TestTableOfPygpu:
                 function()
         assert out.value is None
 
-    def test_export_of_structured_array_raises_buffer_error(self) -> None:
+    def test_table_export_of_structured_array_raises_buffer_error(self) -> None:
         a = PyGPU.empty(2, np.dtype([("x", "f4")]))
         with pytest.raises(BufferError):
             exported(a)
 
-    def test_tensor_is_deleted_after_imported_array_is_dropped(self) -> None:
+    def test_tensor_imported_by_table_is_deleted_with_imported_array(self) -> None:
         forged = Forged()
         out = ctypes.c_void_p()
         assert TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(forged.address, ctypes.byref(out)) == 0
@@ -97,7 +97,7 @@ class TestTableOfPygpu:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_invalid_tensor_is_rejected_and_deleted(self) -> None:
+    def test_invalid_tensor_imported_by_table_is_rejected_and_deleted(self) -> None:
         forged = Forged().set(shape=(2, -3))
         out = ctypes.c_void_p()
         with pytest.raises(BufferError):
@@ -106,7 +106,7 @@ class TestTableOfPygpu:
         with pytest.raises(BufferError, match="null"):
             TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(None, ctypes.byref(out))
 
-    def test_unowned_tensor_describes_array_while_array_lives(self) -> None:
+    def test_tensor_lent_by_table_describes_array_while_array_lives(self) -> None:
         arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
         tensors = [dlpack_forge.lent(array) for array in arrays]
         for array, tensor in zip(arrays, tensors, strict=True):
@@ -115,13 +115,13 @@ class TestTableOfPygpu:
             again = dlpack_forge.lent(array)
             assert ctypes.addressof(again.shape.contents) == ctypes.addressof(tensor.shape.contents)
 
-    def test_work_stream_of_host_is_null_and_of_unknown_device_raises(self) -> None:
+    def test_table_work_stream_of_host_is_null_and_unknown_device_raises(self) -> None:
         assert dlpack_forge.work_stream(dlpack_forge.CPU, 0) == 0
         with pytest.raises(BufferError, match="type 77"):
             dlpack_forge.work_stream(77, 0)
 
     @gpu_only
-    def test_work_stream_is_current_stream_of_thread(self) -> None:
+    def test_table_work_stream_is_current_stream_of_thread(self) -> None:
         kind, number = PyGPU.zeros(1).__dlpack_device__()
         assert dlpack_forge.work_stream(kind, number) == 0
         stream = PyGPU.Stream()
@@ -138,7 +138,7 @@ class TestAllocator:
         status = ALLOCATE(table().managed_tensor_allocator)(pointer, ctypes.byref(out), None, report)
         return status, out.value, errors
 
-    def test_allocated_tensor_has_shape_and_dtype_of_prototype(self) -> None:
+    def test_table_allocator_uses_shape_and_dtype_of_prototype(self) -> None:
         prototype = Forged().set(data=None, strides=None).tensor
         prototype.device = dlpack_forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, errors = self.allocate(prototype)
@@ -154,19 +154,19 @@ class TestAllocator:
         "lie",
         [{"shape": (2, -1)}, {"shape": (2**62, 4)}, {"ndim": -1}, {"dtype": (99, 8, 1)}, {"device": (77, 0)}],
     )
-    def test_unsupported_prototype_reports_buffer_error_once(self, lie: dict[str, Any]) -> None:
+    def test_table_allocator_reports_unsupported_prototype_once(self, lie: dict[str, Any]) -> None:
         status, pointer, errors = self.allocate(Forged().set(**lie).tensor)
         assert (status, pointer) == (-1, None)
         [(kind, text)] = errors
         assert kind == b"BufferError"
         assert text
 
-    def test_null_prototype_reports_buffer_error(self) -> None:
+    def test_table_allocator_reports_null_prototype_as_buffer_error(self) -> None:
         status, pointer, [(kind, text)] = self.allocate(None)
         assert (status, pointer, kind) == (-1, None, b"BufferError")
         assert b"null" in text
 
-    def test_allocation_beyond_memory_reports_memory_error(self) -> None:
+    def test_table_allocator_reports_memory_error_for_huge_tensor(self) -> None:
         prototype = Forged().set(shape=(2**50, 1)).tensor
         prototype.device = dlpack_forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, [(kind, _)] = self.allocate(prototype)
@@ -212,7 +212,7 @@ def library(**options: Any) -> Library:
 
 
 class TestTableOfOtherLibrary:
-    def test_table_of_other_library_is_used_instead_of_its_methods(self) -> None:
+    def test_exchange_table_of_producer_is_preferred_to_dlpack_methods(self) -> None:
         other = library()
 
         def refuse(*_: object, **__: object) -> object:
@@ -226,23 +226,23 @@ class TestTableOfOtherLibrary:
             del a
             gc.collect()
             assert len(other.forged.deleted) == 1
-        assert set(other.asked) == {"export"}  # For host memory PyGPU has no stream to query.
+        assert set(other.asked) == {"export"}  # PyGPU queries no stream of the producer for host memory.
 
-    def test_older_table_is_used_if_newer_major_version_is_unsupported(self) -> None:
+    def test_older_exchange_table_is_used_if_newer_one_is_unsupported(self) -> None:
         newer, older = library(major=2), library()
         newer.api.prev_api = ctypes.addressof(older.api)
         a = PyGPU.from_dlpack(newer.make_type()())
         assert (newer.asked, older.asked) == ([], ["export"])
         assert a.shape == (2, 3)
 
-    def test_cyclic_chain_of_tables_raises_attribute_error(self) -> None:
+    def test_cyclic_chain_of_exchange_tables_raises_attribute_error(self) -> None:
         endless = library(major=2)
         endless.api.prev_api = ctypes.addressof(endless.api)
         with pytest.raises(AttributeError):
             PyGPU.from_dlpack(endless.make_type()())
 
     @pytest.mark.parametrize("missing", ["managed_tensor_from_py_object_no_sync", "current_work_stream"])
-    def test_table_without_required_function_is_not_used(self, missing: str) -> None:
+    def test_exchange_table_without_required_function_is_not_used(self, missing: str) -> None:
         other = library()
         setattr(other.api, missing, None)
         with pytest.raises(AttributeError):
@@ -250,11 +250,11 @@ class TestTableOfOtherLibrary:
         assert other.asked == []
 
     @pytest.mark.parametrize("attribute", [1, None, "x", object(), dlpack_forge.new_capsule(1, None, None)])
-    def test_attribute_that_is_no_table_is_ignored(self, attribute: object) -> None:
+    def test_exchange_attribute_that_is_no_valid_capsule_is_ignored(self, attribute: object) -> None:
         kind = type("Odd", (dlpack_forge.Producer,), {"__dlpack_c_exchange_api__": attribute})
         assert PyGPU.from_dlpack(kind()).shape == (2, 3)
 
-    def test_table_error_is_cause_if_methods_also_reject(self) -> None:
+    def test_exchange_table_error_is_cause_if_dlpack_methods_also_fail(self) -> None:
         other = library(fails=True)
         with pytest.raises(AttributeError, match="both") as caught:
             PyGPU.from_dlpack(other.make_type()())
@@ -266,13 +266,13 @@ class TestTableOfOtherLibrary:
         assert isinstance(causes[-1], (BufferError, AttributeError))
         assert other.asked == ["export"]
 
-    def test_methods_are_used_if_table_export_fails(self) -> None:
+    def test_dlpack_methods_are_used_if_exchange_table_fails(self) -> None:
         other, producer = library(fails=True), dlpack_forge.Producer()
         members = {"__dlpack__": lambda _, **kw: producer.__dlpack__(**kw), "__dlpack_device__": lambda _: (1, 0)}
         assert PyGPU.from_dlpack(other.make_type(**members)()).shape == (2, 3)
         assert other.asked == ["export"]
 
-    def test_invalid_tensor_of_table_is_deleted_and_raises_without_methods(self) -> None:
+    def test_invalid_tensor_of_exchange_table_is_deleted_and_raises(self) -> None:
         other = library()
         other.forged.set(shape=(-1, 3))
         with pytest.raises((BufferError, AttributeError)):
@@ -295,7 +295,7 @@ class TestTableOfOtherLibrary:
                 take(tensor)
         assert (other.asked, producer.asked) == ([], [])
 
-    def test_tensor_requiring_gradient_is_imported_by_methods_only(self) -> None:
+    def test_tensor_requiring_gradient_is_imported_by_dlpack_methods(self) -> None:
         other = library()
 
         def refuse(*_: object, **__: object) -> object:
@@ -309,7 +309,7 @@ class TestTableOfOtherLibrary:
         plain = other.make_type(**marks | {"requires_grad": False})()
         assert PyGPU.from_dlpack(plain).shape == (2, 3)
 
-    def test_table_stored_on_instance_is_ignored(self) -> None:
+    def test_exchange_table_stored_on_instance_is_ignored(self) -> None:
         other = library()
         tensor = type("Tensor", (), {})()
         tensor.__dlpack_c_exchange_api__ = dlpack_forge.new_capsule(ctypes.addressof(other.api), KEPT_NAME, None)

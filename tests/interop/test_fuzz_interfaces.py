@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "fuzz"
 sys.path.append(str(FOLDER))
 import fuzz_interfaces  # noqa: E402
 
-# The fuzz target uses random addresses. Only for host memory can the test determine which of them are valid.
+# The fuzz target uses random addresses. The test can determine which of them are valid for host memory only.
 pytestmark = [
     pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
     pytest.mark.reads_in_place,

@@ -18,15 +18,15 @@ pytestmark = [
     pytest.mark.skipif(
         hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
     ),
-    # NumPy is one of the libraries and reads memory in place, which strict mode would forbid.
+    # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
 ]
 
 
 @pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
 def test_random_handovers_between_libraries_match_numpy(seed: int) -> None:
-    # An earlier version destroyed Python objects without the GIL.
-    # With PyTorch and CuPy, 7 of 9 runs of 600 operations then crashed.
+    # A former defect: PyGPU destroyed Python objects without the GIL.
+    # 7 of 9 runs of 600 operations with PyTorch and CuPy then crashed.
     print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
     report = handovers.hand_over(OPERATIONS, seed)
     assert report["failures"] == []
@@ -58,8 +58,8 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
     assert "made on " in failures[0]
 
 
-def test_holder_after_untold_holder_is_not_known_to_owner() -> None:
-    """Keep the mark of a chain in which one holder did not name its stream to its producer.
+def test_holder_behind_one_that_passed_no_stream_is_unknown_to_owner() -> None:
+    """Check the flag of a chain of holders in which one holder did not pass its stream to its producer.
 
     Formerly, a handover from PyGPU to PyGPU set the mark again, and the soak dropped memory that another library owned
     while PyGPU worked on it. The soak reported its own mistake as wrong values.
@@ -81,7 +81,7 @@ def test_holder_after_untold_holder_is_not_known_to_owner() -> None:
         assert {"from_dlpack", "hostile", "table"} <= seen
 
 
-def test_each_rule_names_known_sides_and_has_general_form() -> None:
+def test_handover_rules_name_valid_sides_and_cover_any_producer() -> None:
     for (_, consumer, way), rule in RULES.items():
         assert rule.first_use in (PRODUCER, CONSUMER, PROGRAM, NOBODY)
         assert rule.end in (OWNER, PROGRAM, NOBODY)

@@ -183,6 +183,7 @@ def little_memory() -> Iterator[int]:
 
 @gpu_only
 @pytest.mark.provokes_errors
+@pytest.mark.whole_device
 def test_regression_18_large_array_fits_after_free_of_small_arrays() -> None:
     """Rule out a defect: the device is empty, but fragments in the pool prevent the allocation of a large array."""
     with little_memory() as free:
@@ -246,9 +247,9 @@ def calls_between(before: dict[str, int], after: dict[str, int]) -> dict[str, in
 def test_regression_20_making_and_exporting_view_calls_no_driver(driver: simulated.Driver) -> None:
     """Rule out a defect: a slice takes microseconds, most of them in unnecessary driver calls."""
     array = PyGPU.zeros((6, 8), "float32")
-    gc.collect()  # Without this collection, objects of earlier tests could be freed during the measurement.
+    gc.collect()  # Otherwise, objects of earlier tests could be freed during the measurement.
     PyGPU.synchronize()
-    # The first export of a process makes queries of the driver, which later exports do not repeat.
+    # Make one export before the measurement, because only the first export of a process queries the driver.
     array.__cuda_array_interface__, array.__dlpack__(stream=-1)
     PyGPU.synchronize()
     before = call_counts(driver)
@@ -289,9 +290,8 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
         asked = set(done) - set(allocations) - set(works)
-        # The only query is that of the current device, which other libraries may have changed.
-        # Other calls exchange and restore the capture mode of the thread.
-        # They keep captures of other libraries valid and are no queries.
+        # The only query is that of the current device, which other libraries may have changed. Other calls exchange
+        # and restore the thread's capture mode, so that captures of other libraries stay valid; they are no queries.
         modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
         assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array

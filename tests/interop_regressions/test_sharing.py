@@ -20,7 +20,7 @@ BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="device memory only")
 cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host memory only")
 DEVICE_TYPE = {"cpu": dlpack_forge.CPU, "cuda": dlpack_forge.CUDA, "hip": dlpack_forge.ROCM}[BACKEND]
-# Values of the argument `stream` of `__dlpack__` that are no handles: the valid values first, then the forbidden ones.
+# Values of the argument `stream` of `__dlpack__` that are not handles: first the valid values, then the forbidden ones.
 STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2]), "hip": ([None, -1, 0], [1, 2])}[
     BACKEND
 ]
@@ -174,7 +174,7 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
     if not on_cpu():
         assert view.__cuda_array_interface__["strides"] == expected.strides
     assert_same(PyGPU.from_dlpack(view), expected)
-    # If a consumer rejects negative strides, it must accept a contiguous copy.
+    # If a consumer rejects negative strides, it must still accept a contiguous copy.
     dense = view.copy("C")
     assert dense.flags.c_contiguous
     assert_same(dense, expected)
@@ -225,7 +225,7 @@ def test_regression_07_array_of_every_dtype_is_exchanged_unchanged(name: str) ->
     assert_same(array, host)
     assert_same(PyGPU.from_dlpack(array), host)
     interface = "__array_interface__" if on_cpu() else "__cuda_array_interface__"
-    # An array has no interface if its dtype has no typestr that all libraries understand.
+    # A dtype without a typestr that all libraries understand has no array interface.
     assert hasattr(array, interface) is (name in NUMPYS_OWN)
     if name in NUMPYS_OWN:
         assert getattr(array, interface)["typestr"] == dtype.str

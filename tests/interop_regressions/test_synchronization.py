@@ -19,7 +19,7 @@ from regression_support.shared import run
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="host memory has no streams")
 
-# Parts of the names of the driver calls, of CUDA and HIP, that make the host wait.
+# Parts of the names of CUDA's and HIP's driver calls that make the host wait.
 WAITS = ("Synchronize",)
 
 
@@ -147,7 +147,7 @@ def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     assert holds(block, 6)
     del arrays, copied
     PyGPU.synchronize()
-    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # This call would raise an error that occurred in a destructor.
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]  # If a destructor had failed, this call would raise its error.
 
 
 @pytest.mark.provokes_findings

@@ -73,8 +73,8 @@ tensors = [tensor(array) for array in arrays]
 def deleter(pointer):
     return dlpack_forge.DLManagedTensorVersioned.from_address(pointer).deleter
 """
-# exit() calls these functions after Py_Finalize, the last registered one first.
-# `puts` is therefore called after all deleters, and prints "all deleted".
+# exit() calls these functions after Py_Finalize, in reverse order of their registration.
+# `puts` was registered first, so it prints "all deleted" after all deleters have run.
 AFTER_PYTHON = """
 process.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
 text = ctypes.create_string_buffer(b"all deleted")
@@ -170,8 +170,8 @@ time.sleep(0.1)
 @pytest.mark.parametrize("name", ENDS)
 def test_regression_15_process_exits_cleanly_with_live_objects(name: str) -> None:
     """Rule out a defect: the process ends with a segmentation fault, or "context stack was not empty"."""
-    # The simulated driver delays work, so that some work is unfinished at exit.
-    # `test_lifetime.py` tests exits without pending work.
+    # The simulated driver delays work, so that work is unfinished when the process exits.
+    # `test_lifetime.py` tests exits without unfinished work.
     run(f"import PyGPU\n{ENDS[name]}\n", PYGPU_SIM_DELAY_US="0-2000")
 
 

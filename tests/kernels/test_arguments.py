@@ -221,9 +221,9 @@ def test_launches_reading_one_array_via_struct_do_not_wait_for_each_other(module
             with stream:
                 module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
             counts.append(driver.call_count(name) - before)
-    # The first launch on each stream waits for the stream on which the arrays were created.
-    # Launches 2 and 3 only read a read-only array and must not wait.
-    # Launch 5 must wait, because its writable array may be written.
+    # `counts` has the waits of each launch. Launches 0 and 1 wait for the stream that created the arrays.
+    # Launches 2 and 3 only read a read-only array, so they must not wait.
+    # Launch 5 must wait, because it passes a writable array that launch 4 may have written.
     assert counts[2:4] == [0, 0]
     assert counts[5] > 0
     assert (outs[1].get() == 6).all()
@@ -316,9 +316,9 @@ def test_struct_keeps_texture_alive_and_kernel_samples_it(module: PyGPU.Module, 
         PyGPU.Struct([("image", "f4")], image=PyGPU.Texture(PyGPU.TextureArray(8)))
 
 
-def test_arrays_of_other_libraries_provide_addresses(module: PyGPU.Module) -> None:
+def test_arrays_of_other_libraries_can_be_struct_pointer_fields(module: PyGPU.Module) -> None:
     class Foreign:
-        """Imitate an array of another library, which provides its address by an array interface."""
+        """Imitate an array of another library whose address PyGPU reads from an array interface."""
 
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array
@@ -382,7 +382,7 @@ def test_host_array_of_one_number_is_passed_by_value(module: PyGPU.Module) -> No
     assert [row.tolist() for row in rows] == [[15, 15], [15, 0]]
 
 
-def test_saxpy_kernel_accepts_scalars_as_cuda_core_examples_pass_them() -> None:
+def test_saxpy_kernel_accepts_scalars_in_form_of_cuda_core_examples() -> None:
     kernel = PyGPU.Kernel(
         'extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n) {\n'
         "    size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = a * x[i] + y[i];\n}",
@@ -406,7 +406,7 @@ def test_saxpy_kernel_accepts_scalars_as_cuda_core_examples_pass_them() -> None:
     ],
     ids=["float64", "int32", "two numbers", "no number"],
 )
-def test_host_array_of_several_numbers_is_rejected_for_number(
+def test_host_array_of_several_numbers_is_rejected_as_number(
     module: PyGPU.Module, value: np.ndarray, message: str
 ) -> None:
     rows = [PyGPU.zeros(2, "float32")]
@@ -415,6 +415,6 @@ def test_host_array_of_several_numbers_is_rejected_for_number(
     assert rows[0].tolist() == [0, 0]
 
 
-def test_host_array_of_one_number_is_rejected_for_pointer(module: PyGPU.Module) -> None:
+def test_host_array_of_one_number_is_rejected_as_pointer(module: PyGPU.Module) -> None:
     with pytest.raises(TypeError, match=r"argument 1 .*an ndarray is memory of the host"):
         module["copy"][1, 1](np.array([2.0], "float32"), PyGPU.zeros(1, "float32"))

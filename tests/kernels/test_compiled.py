@@ -64,7 +64,7 @@ def test_occupancy_is_blocks_per_multiprocessor_and_fraction_of_warps(module: Py
     blocks, fraction = kernel.occupancy(1024)
     assert blocks == kernel.active_blocks(1024) >= 1
     assert 0 < fraction <= 1
-    few = kernel.occupancy((4, 2))  # Eight threads count as a whole warp.
+    few = kernel.occupancy((4, 2))  # Eight threads of a block occupy a whole warp.
     assert few.fraction / few.blocks == pytest.approx(fraction / blocks * warp / 1024)
     assert kernel.occupancy(kernel.suggested_block).fraction > 0
     assert kernel.suggested_block == kernel.suggested_shape()[1]
@@ -181,7 +181,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
         PyGPU.Module.from_bytes(np.frombuffer(module.image, np.uint8)),
     ):
         assert run(loaded["one"]) == [1, 1, 1]
-        if PyGPU.backend_name() != "hip":  # An image of the simulated HIP is a host library without a kernel list.
+        if PyGPU.backend_name() != "hip":  # The image of simulated HIP is a host library without a list of kernels.
             assert "one" in " ".join(loaded.names)
             assert all(loaded[name].name == name for name in loaded.names)
     with pytest.raises(FileNotFoundError):

@@ -117,11 +117,11 @@ def out() -> PyGPU.GPUArray:
 
 
 @pytest.mark.parametrize(("name", "code", "text"), FAULTS, ids=[fault[0] for fault in FAULTS])
-def test_fault_raises_error_naming_kernel_block_and_thread(
+def test_fault_in_cpu_kernel_raises_error_naming_kernel_and_thread(
     module: PyGPU.Module, name: str, code: int, text: str
 ) -> None:
     kernel, good = module.get_function(name), module.get_function("good")
-    for _ in range(2):  # A second fault in the same process must raise the same error.
+    for _ in range(2):  # Run the kernel twice: a second fault in the same process must raise the same error.
         with pytest.raises(PyGPU.CudaError) as raised:
             kernel[2, 32, None, 64](0 if name == "null" else out())
         assert raised.value.code == code
@@ -131,13 +131,13 @@ def test_fault_raises_error_naming_kernel_block_and_thread(
         assert (after.get() == 7).all()
 
 
-def test_fault_in_one_thread_stops_other_threads_that_loop_forever(module: PyGPU.Module) -> None:
+def test_fault_in_one_thread_ends_endless_loops_of_other_threads(module: PyGPU.Module) -> None:
     with pytest.raises(PyGPU.CudaError, match="null pointer"):
         module.get_function("fails_beside_an_endless_block")[1000, 1](out())
 
 
 @pytest.mark.starts_processes
-def test_process_without_handlers_survives_every_fault(source: Path) -> None:
+def test_process_without_signal_handlers_survives_every_kernel_fault(source: Path) -> None:
     names = [fault[0] for fault in FAULTS]
     text = f"""
 for name in {names}:
@@ -183,7 +183,7 @@ for name in ("endless", "endless_in_barriers", "endless_elsewhere"):
 
 
 @pytest.mark.starts_processes
-def test_user_handler_receives_ctrl_c_and_kernel_continues(source: Path) -> None:
+def test_user_signal_handler_receives_ctrl_c_and_kernel_continues(source: Path) -> None:
     text = """
 def handler(*_):
     print("seen", flush=True)
@@ -200,7 +200,7 @@ print("ended by itself")
 @pytest.mark.starts_processes
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library's words")
 @pytest.mark.parametrize(("name", "number"), [("breaks_the_heap", signal.SIGABRT), ("prints", signal.SIGSEGV)])
-def test_fatal_fault_is_reported_with_kernel_name(source: Path, name: str, number: signal.Signals) -> None:
+def test_fault_that_ends_process_is_reported_with_kernel_name(source: Path, name: str, number: signal.Signals) -> None:
     process = child(source, f'module.get_function("{name}")[1, 1](out)')
     _, errors = process.communicate(timeout=100)
     assert process.returncode == -number
@@ -208,7 +208,7 @@ def test_fatal_fault_is_reported_with_kernel_name(source: Path, name: str, numbe
 
 
 @pytest.mark.starts_processes
-def test_fault_outside_kernels_reaches_previous_handler(source: Path) -> None:
+def test_fault_outside_kernels_reaches_previous_signal_handler(source: Path) -> None:
     text = """
 import ctypes, faulthandler
 faulthandler.enable()
@@ -223,11 +223,11 @@ ctypes.string_at(1)
     assert "PyGPU:" not in errors
 
 
-def test_overrun_by_kernel_is_reported_once(module: PyGPU.Module) -> None:
+def test_kernel_write_behind_array_is_reported_once(module: PyGPU.Module) -> None:
     kernel = module.get_function("first")
     array, other = PyGPU.zeros((3, 5), np.int32), PyGPU.zeros(3, np.int32)
     kernel[1, 32](array, np.int32(15), other)
-    # These offsets are in the red zone. A larger offset would damage the heap behind the red zone.
+    # These offsets are in the red zone, i.e. in the guard bytes behind the block. Larger ones would damage the heap.
     for beyond in (1, 3, 8):
         with pytest.raises(PyGPU.CudaError) as raised:
             kernel[1, 32](array, np.int32(15 + beyond), other)
@@ -237,10 +237,10 @@ def test_overrun_by_kernel_is_reported_once(module: PyGPU.Module) -> None:
         kernel[1, 32](array, np.int32(15), other)
 
 
-def test_views_and_manual_blocks_have_red_zone_of_their_block(module: PyGPU.Module) -> None:
+def test_write_behind_view_or_block_is_reported_at_end_of_block(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array = PyGPU.zeros(8, np.int32)
-    # The kernel writes beyond the end of the view but inside the memory block of the view, which is no overrun.
+    # The kernel writes behind the view but within the view's memory block, so this is no overrun.
     kernel[1, 32](array[:4], np.int32(8), unused)
     with pytest.raises(PyGPU.CudaError, match="of the 32 bytes of argument 1, an array of shape"):
         kernel[1, 32](array[4:], np.int32(5), unused)
@@ -249,21 +249,21 @@ def test_views_and_manual_blocks_have_red_zone_of_their_block(module: PyGPU.Modu
         module.get_function("first")[1, 32](block, np.int32(5), unused)
 
 
-def test_overrun_by_expression_is_reported_with_its_name() -> None:
+def test_write_behind_array_by_elementwise_kernel_is_reported() -> None:
     scale = ElementwiseKernel("const int *x, int *z", "z[i + 1] = 2 * x[i]", "scale")
     x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
     with pytest.raises(PyGPU.CudaError, match="kernel scale wrote beyond the end of the 40 bytes of the array z"):
         scale(x, z)
 
 
-def test_overrun_by_reduction_is_reported_with_its_name() -> None:
+def test_write_behind_array_by_reduction_kernel_is_reported() -> None:
     total = ReductionKernel(np.int32, "0", "a + b", "(z[i + 1] = x[i])", "const int *x, int *z", "total")
     x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
     with pytest.raises(PyGPU.CudaError, match="kernel total wrote beyond the end of the 40 bytes of the array z"):
         total(x, z)
 
 
-def test_graph_checks_red_zones_of_captured_arrays(module: PyGPU.Module) -> None:
+def test_write_behind_captured_array_is_reported_at_graph_launch(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array, count = PyGPU.zeros(15, np.int32), 16
     with PyGPU.Graph() as graph:
@@ -276,7 +276,7 @@ def test_graph_checks_red_zones_of_captured_arrays(module: PyGPU.Module) -> None
 
 
 @pytest.mark.parametrize("spelled", ["int", "numpy", "prepared"])
-def test_integer_address_has_red_zone_of_its_block(spelled: str) -> None:
+def test_write_behind_block_given_by_integer_address_is_reported(spelled: str) -> None:
     function = SourceModule("__global__ void put(int *out) { out[threadIdx.x] = 1; }").get_function("put")
     array = PyGPU.zeros(8, np.int32)
     address = {"int": array.ptr, "numpy": np.intp(array.ptr), "prepared": int(array.gpudata)}[spelled]
@@ -291,7 +291,7 @@ def test_integer_address_has_red_zone_of_its_block(spelled: str) -> None:
 
 
 @pytest.mark.reads_in_place
-def test_external_memory_has_no_red_zone(module: PyGPU.Module) -> None:
+def test_write_behind_memory_that_pygpu_does_not_own_is_unreported(module: PyGPU.Module) -> None:
     host = np.zeros(32, np.int32)
     module.get_function("first")[1, 32](PyGPU.asarray(host[:4]), np.int32(9), PyGPU.zeros(1, np.int32))
-    assert host.sum() in (0, 9)  # In strict mode `asarray` copies, so `host` keeps its zeros.
+    assert host.sum() in (0, 9)  # In strict mode `asarray` makes a copy, and the elements of `host` stay 0.

@@ -247,8 +247,8 @@ def test_source_may_include_named_file(tmp_path: Path) -> None:
 
 
 def test_fast_math_kernel_does_not_make_thread_flush_denormals() -> None:
-    # GCC adds start code to a library that is compiled with fast math.
-    # That start code would make the loading thread treat denormal numbers as 0, in NumPy's functions too.
+    # GCC adds start code to a library that is compiled with fast math. When a thread loads the library, the start code
+    # would make this thread treat denormal numbers as 0, even in NumPy's functions.
     out = PyGPU.zeros(1, "float32")
     for option in ("-use_fast_math", "-ffast-math") if PyGPU.backend_name() == "cpu" else ("-use_fast_math",):
         kernel = PyGPU.Kernel('extern "C" __global__ void third(float *x) { x[0] = 1.0f / 3.0f; }', options=[option])

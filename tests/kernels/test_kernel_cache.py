@@ -23,8 +23,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
+# Simulated HIP omits these tests: PyGPU finds included files for CUDA and HIP by the same code.
 # On the CPU backend, the compiler reports the included files.
-# For CUDA and HIP, PyGPU finds the included files by one code path, so simulated HIP omits the tests.
 pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
@@ -123,7 +123,7 @@ def test_header_added_earlier_on_include_path_is_detected(tmp_path: Path) -> Non
 
 def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
     write(tmp_path / "v.h", 11)
-    time.sleep(0.1)  # The cache does not trust a header that may be newer than the compiler's start.
+    time.sleep(0.1)  # The cache does not trust a header that was modified after the start of the compiler.
     source = f'#include "{tmp_path}/v.h"' + KERNEL
     for folder in ("one", "two"):
         cache = tmp_path / folder
@@ -218,7 +218,7 @@ def open_to_others(path: Path) -> None:
 def test_cache_trusts_only_complete_regular_files(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
-    # The cache must have replaced the planted object by a private regular file. It cannot replace a directory.
+    # The cache must have replaced the planted file by a private regular file. It cannot replace a directory.
     assert path.is_dir() or (path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 == 0)
 
 

@@ -39,7 +39,7 @@ def environment(fakes: Path, cache: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(fakes),
         "PYGPU_BACKEND": "cuda",
         "PYGPU_CACHE_DIR": str(cache),
-        # Without this variable, PyGPU would first find an NVRTC of the machine.
+        # Without this variable, PyGPU would find a real NVRTC of the machine before the fake one.
         "PYGPU_NVRTC": str(fakes / "libnvrtc.so.12"),
     }
 

@@ -51,7 +51,7 @@ extern "C" __global__ void shared(int *x)
 }
 """
 
-# Numbers of the launch attributes in CUDA's header cuda.h.
+# Numbers of launch attributes in CUDA's header cuda.h.
 COOPERATIVE, CLUSTER, POLICY, PROGRAMMATIC, PRIORITY, CARVEOUT = "2", "4", "5", "6", "8", "14"
 
 HAS_CLUSTERS = PyGPU.backend_name() == "cuda"
@@ -185,7 +185,7 @@ def test_too_large_cooperative_grid_raises_error_with_limit(increment: PyGPU.Ker
     assert x.tolist() == [0] * 16
 
 
-def test_launch_requests_shared_memory_above_48_kib(module: PyGPU.Module) -> None:
+def test_launch_requests_opt_in_for_shared_memory_above_48_kib(module: PyGPU.Module) -> None:
     x = PyGPU.zeros(32, np.int32)
     kernel = module.get_function("shared")
     kernel[LaunchConfig(1, 32, 60000, priority=0)](x)

@@ -14,8 +14,8 @@ from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 from support_kernels import needs_kernels
 
-# Names of macros that a user's program may define.
-# The list lacks the names `i`, `n`, `tid`, `a` and `b`, which have a meaning in the user's expressions.
+# Names of macros that a user's program may define. The names `i`, `n`, `tid`, `a` and `b` are not listed,
+# because they have a meaning in the user's expressions.
 NAMES = ["N", "T", "E", "S", "size", "count", "first", "part", "k", "tile"]
 
 pytestmark = needs_kernels

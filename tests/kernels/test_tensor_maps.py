@@ -167,7 +167,7 @@ def test_launch_with_tensor_map_is_ordered_after_work_on_its_array(words: PyGPU.
         with stream:
             words[1, 17](tensor_map, outs[stream])
         waits.append(driver.call_count("cuStreamWaitEvent") - before)
-    # Only the first launch on a stream waits for the stream that created the arrays. Later launches must not wait.
+    # Only the first launch on a stream waits for the stream that created the arrays; later launches must not wait.
     assert waits[2:4] == [0, 0]
     assert waits[4] > 0
     assert waits[5] > 0

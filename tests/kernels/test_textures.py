@@ -72,7 +72,7 @@ def unrest() -> Iterator[None]:
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:
-    """Convert integers to floats in the way of a texture with the read mode "normalized_float"."""
+    """Convert integers to floats like a texture with the read mode "normalized_float"."""
     if values.dtype.kind == "f":
         return values.astype("float64")
     most = np.iinfo(values.dtype).max
@@ -82,7 +82,8 @@ def as_floats(values: np.ndarray) -> np.ndarray:
 def along(
     at: np.ndarray, length: int, mode: str, linear: bool, normalized: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the indices of the elements that contribute along an axis, and their weights; -1 means the border."""
+    """Return which elements along an axis contribute to a read, and their weights. The index -1 means the border
+    color."""
     x = at.astype("float64")
     if mode in ("wrap", "mirror") and not normalized:
         mode = "clamp"
@@ -159,16 +160,15 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
             normalized_coords=normalized,
             border_color=border,
         )
-        # The coordinates are odd multiples of 1/128, so that coordinates and weights are exact.
-        # No sampling point is at an edge between two elements.
+        # The coordinates are odd multiples of 1/128, so coordinates and weights are exact, and no point
+        # is on the edge between two elements.
         span = 2 if normalized else max(shape) + 3
         at = (rng.integers(-span * 64, span * 64, (200, 3)) + 0.5) / 64
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # A texture rounds the product of a normalized coordinate and a length before it computes the weights.
-        # Hardware rounds other intermediate values too.
-        # With normalized coordinates or on hardware, the comparison therefore allows a greater error.
+        # A texture rounds the product of a normalized coordinate and the length before it computes weights.
+        # Hardware also rounds other intermediate values. The tolerance is therefore greater in both cases.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)

@@ -34,7 +34,7 @@ np.linalg.vecdot(a, b, axis=1)     np.linalg.vector_norm(b, axis=(0, 2)) np.lina
 np.linalg.matrix_rank(h, hermitian=True) np.linalg.cond(z, np.inf)     np.linalg.pinv(z)
 """
 PROGRAMS = [f"np.linalg.{one.strip()}" for one in CALLS.replace("\n", " ").split("np.linalg.") if one.strip()]
-# On other backends only a few programs run, because the simulated driver must compile each new kernel.
+# On a GPU only a few programs run, because the simulated driver must compile each new kernel.
 FEW = [one for one in PROGRAMS if any(name in one for name in ("lstsq(a[:, :2], a)[1]", "cond(a, 1)", "pinv(z", "nuc"))]
 
 

@@ -61,7 +61,7 @@ def test_cholesky_matches_numpy(dtype: str) -> None:
         a = hermitian(dtype, *shape)
         for array in laid(a)[:2]:
             close(linalg.cholesky(array), np.linalg.cholesky(a))
-        # Cholesky reads only the requested triangle, so the other one may be zero here.
+        # Cholesky reads only the requested triangle of the matrix, so the other triangle may be zero here.
         close(linalg.cholesky(PyGPU.to_gpu(np.triu(a)), upper=True), adjoint(np.linalg.cholesky(a)))
 
 
@@ -186,7 +186,7 @@ def test_empty_matrices_match_numpy(shape: tuple[int, ...]) -> None:
     for name in names:
         ours, numpys = getattr(linalg, name)(array), getattr(np.linalg, name)(a)
         for one, other in zip(*((got if isinstance(got, tuple) else (got,)) for got in (ours, numpys)), strict=True):
-            # NumPy's pseudo-inverse of an empty matrix keeps the input's dtype. PyGPU's always has a float dtype.
+            # For an empty matrix, NumPy's pseudo-inverse has the matrix's dtype, but PyGPU's has a float dtype.
             close(one, other)
 
 

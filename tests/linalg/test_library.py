@@ -25,7 +25,7 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-INFO = 2**32 - 1  # With this code, the replacement library simulates an iteration that does not converge.
+INFO = 2**32 - 1  # Error code by which the replacement library simulates an iteration that does not converge.
 
 
 def fails(library: str, name: str, code: int) -> None:
@@ -126,5 +126,5 @@ print(PyGPU.linalg.norm(PyGPU.to_gpu([[3.0, 4.0]])).item())
     package = "hipsolver" if NAME == "hipSOLVER" else "PyGPU[cuda12-math]"
     for part in (f"{NAME} was not found", package, "/no/such/file.so: "):
         assert part in said.stdout
-    # Functions that need no factorization do not need the library.
+    # These functions need no factorization, so they work without the solver library.
     assert said.stdout.splitlines()[-1] == "5.0"

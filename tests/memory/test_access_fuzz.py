@@ -202,7 +202,7 @@ class RandomAccesses:
             lambda: driver.memcpy_dtod(at, read, count),
             lambda: driver.memcpy_dtod_async(at, read, count, stream),
         ]
-        if to is not source:  # For the driver's own copies the two ranges must not overlap.
+        if to is not source:  # `cudaMemcpy` forbids overlapping ranges, so only call it for different blocks.
             ways += [
                 lambda: PyGPU.cudaMemcpy(to.address + to_offset, source.address + offset, count),
                 lambda: PyGPU.cudaMemcpyAsync(to.address + to_offset, source.address + offset, count, stream=stream),

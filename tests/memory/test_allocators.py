@@ -131,13 +131,13 @@ def test_allocator_error_is_raised_by_array_creation() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "text", 0, 1.5, np.zeros(1)])
-def test_allocation_rejects_result_of_allocator_without_address(answer: Any) -> None:
+def test_allocation_rejects_allocator_result_without_address(answer: Any) -> None:
     with PyGPU.using_allocator(lambda nbytes: answer), pytest.raises((TypeError, ValueError)):
         PyGPU.empty(3)
 
 
 @pytest.mark.parametrize("allocator", [int, lambda nbytes: np.uint64(1 << 40), lambda nbytes: True])
-def test_allocation_rejects_bare_integer_of_allocator(allocator: Any) -> None:
+def test_allocation_rejects_plain_integer_as_allocator_result(allocator: Any) -> None:
     with pytest.raises(TypeError, match="gave the number"):
         PyGPU.empty(2, np.float64, allocator)
 

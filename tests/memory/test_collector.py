@@ -23,7 +23,7 @@ def run(script: str) -> None:
     """Run a script in a separate process, which fails if it crashes."""
     text = "import gc\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script) + "\nprint('ended', flush=True)\n"
     command = [sys.executable, "-X", "faulthandler", "-c", text]
-    # NumPy is part of the chains, and in strict mode it cannot read a host array.
+    # The chains contain ndarrays, and in strict mode NumPy cannot read a host array.
     environment = {**os.environ, "PYGPU_STRICT": "0"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=environment, check=False)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -31,12 +31,12 @@ def run(script: str) -> None:
 
 
 def test_import_during_concurrent_collection_does_not_crash() -> None:
-    # This pins a defect: the collector visited an object during its creation. The defect crashed 1 of 40 imports.
+    # A former defect: the collector visited an object during its creation, which crashed 1 of 40 imports.
     assert import_storm.storm(IMPORTS) == []
 
 
 def test_collector_may_visit_uninitialized_object_of_any_class() -> None:
-    # An object that `tp_alloc` returns is tracked by the collector at once, and contains only zeros.
+    # An object that `tp_alloc` returns contains only zeros, but the collector can visit it at once.
     run(
         """
         import ctypes, os
@@ -91,7 +91,7 @@ class Owner(np.ndarray):
 """
 
 
-# The thread has a small stack, so that a recursion over the chain would overflow it even with small frames.
+# The thread has a small stack, so a recursion over the chain would overflow the stack even with small frames.
 IN_A_SMALL_STACK = """
 import threading
 from PyGPU import driver
@@ -118,18 +118,18 @@ def chains(links: dict[str, str], first: str) -> str:
 
 
 def test_long_owner_chains_are_dropped_without_stack_overflow() -> None:
-    # This pins a defect: a recursive drop of 30 000 links overflowed a stack of 8 MiB.
+    # A former defect: a recursive drop of 30 000 links overflowed a stack of 8 MiB.
     run(chains(CHAINS, "memory, d = driver.mem_alloc(24), PyGPU.zeros(3)"))
 
 
 def test_long_chains_through_other_libraries_are_dropped() -> None:
-    # This pins a defect: a recursive drop of 20 000 links overflowed a stack of 8 MiB.
+    # A former defect: a recursive drop of 20 000 links overflowed a stack of 8 MiB.
     run(chains(HOST_CHAINS, "c = np.zeros(3)"))
 
 
 def test_first_owner_of_chain_is_released_with_last_array() -> None:
-    # Each array of the chain keeps the previous one alive, and thereby the first ndarray, which owns the memory.
-    # The ndarray must be released together with the last array of the chain.
+    # Each array of the chain keeps the previous one alive, so all of them keep the first ndarray alive,
+    # which owns the memory. The ndarray must be released together with the last array.
     run(
         """
         import weakref

@@ -80,7 +80,7 @@ def test_uses_of_memory_by_two_arrays_are_ordered_across_streams(refer: Any, lat
             a.fill(-1)
         with streams[1]:
             assert (other.get() == -1).all()
-        del a  # The memory stays allocated as long as any array refers to it.
+        del a  # The block stays allocated while any array refers to it.
         with streams[2]:
             assert (other.get() == -1).all()
 
@@ -151,7 +151,7 @@ def own(nbytes: int) -> PyGPU.GPUArray:
 
 
 def test_recursive_allocator_raises_recursion_error() -> None:
-    """Test that an allocator that calls itself raises RecursionError; it used to overflow the stack."""
+    """Test that an allocator that calls itself raises RecursionError. Earlier defect: the stack overflowed."""
     with (
         pytest.raises(RecursionError, match="using_allocator"),
         PyGPU.using_allocator(lambda nbytes: PyGPU.empty(8, "u1")),
@@ -161,7 +161,7 @@ def test_recursive_allocator_raises_recursion_error() -> None:
 
 
 class Told:
-    """Define memory that PyGPU does not know but that reports its size."""
+    """Define memory that PyGPU has not allocated. The object reports the size of the memory."""
 
     def __init__(self, **told: Any) -> None:
         self.ptr = 1 << 40
@@ -310,7 +310,7 @@ def test_every_entry_point_rejects_freed_memory() -> None:
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
 def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> None:
-    """Test that memory which the user frees explicitly stays valid as long as an array refers to it."""
+    """Test that an array keeps memory valid that the user frees explicitly."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
     a.fill(4)
@@ -321,7 +321,8 @@ def test_array_keeps_memory_after_explicit_free_of_its_address(make: Any) -> Non
 
 @cpu_only
 def test_memory_reused_by_c_library_is_not_rejected_as_freed() -> None:
-    """Test that memory which the C library has reused for another owner is accepted."""
+    """Test that memory is accepted after its address was freed, if the C library has given the address to a new
+    owner."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):
             _, free, _ = allocated(nbytes)

@@ -29,7 +29,7 @@ def twice() -> drv.Function:
     return SourceModule(source).get_function("twice")
 
 
-def test_gpudata_is_always_same_object_and_no_integer(x):
+def test_gpudata_returns_same_object_at_each_access_and_no_integer(x):
     memory = x.gpudata
     assert x.gpudata is memory is x.gpudata
     assert isinstance(memory, drv.DeviceAllocation)
@@ -90,7 +90,7 @@ def test_array_over_gpudata_shares_memory_and_gpudata_object(x):
         PyGPU.GPUArray((4,), np.float32, gpudata=x[6:].gpudata)
 
 
-def test_gpudata_attribute_is_object_that_constructor_received():
+def test_gpudata_attribute_is_object_passed_to_constructor():
     memory = drv.mem_alloc(32)
     pooled = DeviceMemoryPool().allocate(32)
     for given in (memory, pooled):
@@ -192,7 +192,7 @@ def test_ctypes_passes_array_to_c_function():
 
 
 class Lender:
-    """Own memory (that of `inner`) over which a test creates another array."""
+    """Own the memory of the object `inner`, over which a test creates another array."""
 
     def __init__(self) -> None:
         self.inner = PyGPU.arange(4.0)

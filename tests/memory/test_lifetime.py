@@ -35,7 +35,7 @@ class Named(PyGPU.GPUArray):
         self.name = f"from {other.name}"
 
 
-# Arrays are created by a fast path, by pyo3, and as views; arrays of each kind must behave like any Python object.
+# Arrays are created by one of three ways: PyGPU's fast path, pyo3, and views. Each must be a normal Python object.
 MAKERS = {
     "empty": lambda: PyGPU.empty((3,)),
     "zeros": lambda: PyGPU.zeros((3,)),
@@ -101,7 +101,7 @@ def test_array_with_own_view_as_attribute_is_collected(make: Any) -> None:
 
 
 @makers
-def test_collector_visits_array_and_its_referents(make: Any) -> None:
+def test_collector_visits_array_and_objects_that_array_refers_to(make: Any) -> None:
     array = make()
     assert gc.is_tracked(array)
     assert any(found is array for found in gc.get_objects())
@@ -152,7 +152,7 @@ def test_view_keeps_memory_and_owner_alive() -> None:
     assert dies(reference)
 
 
-def test_view_of_view_refers_to_owner_not_to_first_view() -> None:
+def test_base_of_nested_view_is_owner_and_not_first_view() -> None:
     _, array = pair((1000,))
     middle = array[10:]
     reference = weakref.ref(middle)
@@ -324,7 +324,7 @@ def test_creating_thousands_of_objects_leaks_no_memory(name: str, make: Any) -> 
         for _ in range(thousands):
             for _ in range(1000):
                 make(array)
-            # The test waits for unfinished work, because the memory of such work is no leak.
+            # Wait for unfinished work, because its memory is no leak.
             PyGPU.synchronize()
 
     make_many(10)

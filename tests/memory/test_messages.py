@@ -17,7 +17,7 @@ FUZZER = Path(__file__).parents[1] / "fuzz" / "fuzz_messages.py"
 
 @pytest.mark.starts_processes
 def test_changed_messages_stay_within_memory_or_are_refused() -> None:
-    """Change each field of handles, Dask's messages, pickles and driver handles in another process."""
+    """Change each field of messages in another process: handles, Dask's messages, pickles and driver handles."""
     whole = PyGPU.zeros((6, 5), "f4", shared=True)
     guard = PyGPU.zeros(30, "f4", shared=True)
     host = np.arange(30, dtype="f4").reshape(6, 5)

@@ -139,7 +139,7 @@ def test_raw_memory_functions_reject_impossible_address_or_size(call) -> None:
 
 
 def test_too_large_allocation_raises_memory_error() -> None:
-    gc.collect()  # The collection destroys objects of earlier tests before the statistics are compared.
+    gc.collect()  # Destroy objects of earlier tests, before the statistics are compared.
     before = PyGPU.memory_statistics()["bytes"]
     for allocate in (_core.raw_allocate, _core.host_allocate):
         with pytest.raises(MemoryError):

@@ -1,4 +1,4 @@
-"""Test the block cache of a stream, from which the stream reuses small blocks that no other stream used."""
+"""Test block caches: each stream caches small freed blocks for reuse, if no other stream used the block."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_failed_allocation_frees_cached_blocks_and_retries(driver: simulated.Dri
     assert not array.get().any()
 
 
-def test_block_allocated_in_capture_neither_comes_from_nor_enters_cache() -> None:
+def test_block_of_capture_neither_comes_from_cache_nor_enters_it() -> None:
     stream, source = PyGPU.Stream(), PyGPU.zeros(100)
     PyGPU.synchronize()
     with stream:
@@ -172,7 +172,7 @@ def test_block_allocated_in_capture_neither_comes_from_nor_enters_cache() -> Non
     stream.synchronize()
 
 
-def test_foreign_capture_on_pygpu_stream_gets_no_cached_block(driver: simulated.Driver) -> None:
+def test_capture_by_other_library_on_pygpu_stream_gets_no_cached_block(driver: simulated.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.empty(100).ptr

@@ -99,12 +99,12 @@ def other(to_child, from_child) -> None:
     handle, part, twice = receive()
     a, b, c = PyGPU.open_shared(handle), PyGPU.open_shared(part), PyGPU.open_shared(twice)
     from_child.send((a.get(), b.get(), a.ptr == c.ptr, str(a.device)))
-    a += 1  # A kernel modifies the array in place.
+    a += 1  # This kernel modifies the shared array in place.
     b[...] = -1
     a.synchronize()
     from_child.send("written")
     receive()
-    again = pickle.loads(pickle.dumps(a.share()))  # This process is another consumer, to which the handle is passed on.
+    again = pickle.loads(pickle.dumps(a.share()))  # This process passes the handle on to a further consumer.
     del b, c
     result = PyGPU.open_shared(again)[0, 0].item()
     del a
@@ -112,7 +112,7 @@ def other(to_child, from_child) -> None:
     from_child.send((result, own.share()))
     receive()
     from_child.send(None)
-    os._exit(0)  # The process terminates without cleaning up, like a process that crashes.
+    os._exit(0)  # End the process without cleanup, like a crash.
 
 
 @pytest.mark.starts_processes
@@ -121,7 +121,7 @@ def test_two_processes_share_one_array() -> None:
     (mine, theirs), (answers, answer) = context.Pipe(), context.Pipe()
     a = PyGPU.empty((300, 5), "f4", shared=True)
     host = np.arange(1500, dtype="f4").reshape(300, 5)
-    with PyGPU.Stream():  # The test does not wait for the work, because the handle orders the accesses.
+    with PyGPU.Stream():  # Do not wait for this work: the handle makes the other process wait for it.
         a.set(host)
         a *= 2
         handles = (a.share(), a[::-2, 1].share(), a.share())
@@ -153,7 +153,7 @@ def test_two_processes_share_one_array() -> None:
         if CPU:
             assert ask("end") is None
             process.join(60)
-            # An array that is already open stays valid, but the handle can no longer be opened.
+            # Open arrays stay valid, but the handle cannot be opened any more.
             assert b.tolist() == [9.0] * 3
         else:
             del b
@@ -172,7 +172,8 @@ def test_two_processes_share_one_array() -> None:
 
 @pytest.mark.skipif(not CPU, reason="blocks of the CPU are files")
 def test_file_of_shared_block_cannot_be_truncated() -> None:
-    """Keep the size of the file, because an access behind its end would end this process by a bus error."""
+    """Test that the file of a shared block cannot be truncated. An access behind a truncated end would be a bus
+    error."""
     a = PyGPU.full(10_000, 3.0, shared=True)
     block = a.share().block
     assert block is not None

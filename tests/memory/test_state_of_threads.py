@@ -30,7 +30,7 @@ ROUNDS = 60
 
 @pytest.fixture(autouse=True)
 def frequent_switches() -> Iterator[None]:
-    """Switch between threads as often as possible."""
+    """Make Python switch between threads as often as possible, so that races occur."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -199,7 +199,7 @@ def test_streams_of_cupy_are_one_object_for_each_stream() -> None:
 
 
 def freed_once(blocks: Callable[[], int]) -> Callable[[Any, list[Any]], None]:
-    """Return a check that exactly one block is in the pool, into which all threads have put their memory."""
+    """Return a check that the pool has exactly one block: the block that all threads have freed."""
 
     def check(_: Any, results: list[Any]) -> None:
         assert all(result is None or isinstance(result, PyGPU.CudaError) for result in results), results

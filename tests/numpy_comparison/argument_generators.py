@@ -33,7 +33,8 @@ DEFINITE = {"linalg"}
 
 
 class Values(NamedTuple):
-    """Hold the values of a parameter.
+    """Hold the values of a parameter. NumPy accepts each value of the first list in at least one call, and mostly
+    rejects the values of the second list.
 
     NumPy accepts the first list in at least one call each, and mostly rejects the second.
     """
@@ -377,7 +378,8 @@ IGNORED = {
 
 
 def lookup(function: str, parameter: str) -> Any:
-    """Return the style of an array parameter, the `Values` of another parameter, or None for an unknown parameter."""
+    """Return the generator of a parameter: the style of an array, the `Values` of another parameter, or None if
+    unknown."""
     last = function.rpartition(".")[2]
     for key in (f"{function}.{parameter}", f"{last}.{parameter}"):
         if key in VALUES or key in ARRAYS:

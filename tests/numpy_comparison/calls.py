@@ -60,11 +60,11 @@ class Call:
         return f"{self.function}({', '.join(parts)})"
 
     def first(self) -> Operand:
-        """Return the first array argument, which may be in a list, or a matrix if there is none."""
+        """Return the first array argument, alone or in a list; if there is none, return a float64 matrix."""
         return next(_operands([value for _, value in self.arguments]), Operand((2, 3), "float64"))
 
     def filled(self) -> Call:
-        """Return the call with explicit shapes and dtypes for those arrays that copy them from the first array."""
+        """Return the call in which every array has an explicit shape and dtype, if need be those of the first array."""
         first = self.first()
         first = first.filled(Operand((2, 3), "float64"))
         arguments = tuple((name, _filled(value, first)) for name, value in self.arguments)
@@ -104,7 +104,7 @@ def _filled(value: Any, first: Operand) -> Any:
 
 
 def _is_unsafe_for_numpy(call: Call) -> bool:
-    """Return whether NumPy 2.4 itself writes outside of its memory: `bincount` of the greatest integer."""
+    """Return whether NumPy 2.4 would write outside of its memory, as `bincount` does for the greatest integer."""
     return call.function == "bincount" and any(
         one.style == "special" for one in _operands(v for _, v in call.arguments)
     )
@@ -173,7 +173,7 @@ class Generator:
             and "where" in values
             and not isinstance(values.get("out"), Out)
         ):
-            # Without `out`, the elements outside of the mask are unspecified, so the call needs `out`.
+            # Without `out`, the elements that the mask excludes are unspecified, so pass `out`.
             values = values | {"out": Out()}
         arguments, keywords, is_contiguous = [], set(), True
         order = [*self.parameters, *(key for key in values if key not in self.parameters)]
@@ -210,7 +210,7 @@ class Generator:
         return True
 
     def find_base(self) -> bool:
-        """Find required arguments that NumPy accepts, preferably matrices of float64."""
+        """Find values of the required arguments that NumPy accepts. Matrices of float64 are tried first."""
         others = {key: self.specifications[key].accepted for key in self.required if key not in self.arrays}
         first = {key: accepted[0] for key, accepted in others.items()}
         choices = [first] + [first | {key: value} for key, accepted in others.items() for value in accepted[1:]]
@@ -251,7 +251,8 @@ class Generator:
                     yield self.base | {key: value}
 
     def combination(self) -> dict[str, Any]:
-        """Return random arguments; NumPy accepts seven of eight of the values in some call."""
+        """Return random arguments. Of their values, seven of eight come from the lists that NumPy accepts in
+        some call."""
         rng = self.rng
         all_shapes = self._shapes()
         shapes = self.succeeding if rng.random() < 0.85 else all_shapes

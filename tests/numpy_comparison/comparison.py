@@ -86,7 +86,7 @@ class Difference:
 
 
 def public_class(error: type[BaseException]) -> type[BaseException]:
-    """Return the class itself, or the nearest public base of a private class of NumPy such as `_UFuncNoLoopError`."""
+    """Return the error class, or its nearest public base if NumPy's class is private, such as `_UFuncNoLoopError`."""
     return next(
         base for base in error.__mro__ if not base.__name__.startswith("_") and base.__name__ != "UFuncTypeError"
     )
@@ -173,7 +173,7 @@ def outcomes(pair: Pair, call: Call) -> tuple[Outcome, Outcome, list[np.ndarray]
 
 
 def run_ours(pair: Pair, call: Call) -> Outcome:
-    """Run only PyGPU's call; `out` has the dtype and the shape of the result."""
+    """Run only PyGPU's call. Its argument `out` has the dtype and the shape of the given result."""
     return run(pair.ours, *_build(call, PyGPU, _result_for_out(pair, call)))
 
 
@@ -191,7 +191,7 @@ def _are_identical_parts(some: list[Any], others: list[Any]) -> bool:
         if not isinstance(part, (np.ndarray, np.generic)):
             return repr(part)
         real = np.stack([part.real, part.imag]) if part.dtype.kind == "c" else np.asarray(part)
-        # The sign and the payload of NaN are unspecified, so all NaNs count as equal.
+        # All NaNs count as equal, because the sign and the payload of NaN are unspecified.
         is_nan = real != real
         return str(part.dtype), part.shape, is_nan.tobytes(), np.where(is_nan, 0, real).tobytes()
 
@@ -249,7 +249,7 @@ def _are_identical(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
 
 
 class Tolerance:
-    """Hold the greatest permitted difference of two values of a function."""
+    """Hold the greatest difference between PyGPU's and NumPy's values that a function is permitted."""
 
     def __init__(self, pair: Pair, arguments: list[np.ndarray]) -> None:
         self.is_elementwise = isinstance(pair.numpys, np.ufunc) and pair.numpys.signature is None

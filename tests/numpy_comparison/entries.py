@@ -16,7 +16,7 @@ from .operands import Operand
 
 
 class _Absent:
-    """Represent the value of a parameter that a call omits."""
+    """Mark a parameter for which a call passes no argument."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
         return any(fnmatch.fnmatchcase(function, pattern) for pattern in self.functions.split())
 
     def matches(self, difference: Difference) -> bool:
-        """Return whether this entry covers a difference that was found."""
+        """Return whether this entry describes a given difference."""
         if not self.has(difference.call.function):
             return False
         context = Names(names(difference))
@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
 
 class Names(dict[str, Any]):
-    """Provide the names in a condition; a parameter without a value is `ABSENT`."""
+    """Return the names that a condition can use. A parameter without an argument has the value `ABSENT`."""
 
     def __missing__(self, name: str) -> Any:
         if name in BUILTINS:
@@ -113,7 +113,8 @@ def _is_for_arrays(function: str, name: str) -> bool:
 
 
 def _is_foreign(value: Any) -> bool:
-    """Return whether a value is a number, list, text or None, or a list of arrays has such an element."""
+    """Return whether a value is a number, list, text or None in place of an array, also as an element of a list of
+    arrays."""
     elements = value if type(value) in (list, tuple) else [value]
     return not elements or any(not isinstance(one, Operand) for one in elements)
 

@@ -11,7 +11,7 @@ from .operands import Callback, File, Operand
 
 
 class Explicit(NamedTuple):
-    """List calls by their positional and keyword arguments; with `is_all` no further calls are generated."""
+    """List calls by their positional and keyword arguments. If `is_all` is set, no further calls are generated."""
 
     calls: list[tuple[tuple[Any, ...], dict[str, Any]]]
     is_all: bool = True

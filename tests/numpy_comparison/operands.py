@@ -23,7 +23,7 @@ def _pad(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values[:1], values]) if values.shape[0] else np.zeros((1, *values.shape[1:]), values.dtype)
 
 
-# A layout consists of two functions: the first returns the array to store, the second the view of the stored array.
+# A layout is a pair of functions: the first returns the array to store, the second the view of the stored array.
 LAYOUTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any], Any]]] = {
     "C": (lambda values: values.copy("C"), lambda array: array),
     "F": (lambda values: values.copy("F"), lambda array: array),
@@ -36,7 +36,8 @@ LAYOUTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Callable[[Any], Any
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-    """Describe an array argument. A dtype of `None` or a shape of "same" means that of the first array of the call."""
+    """Describe an array argument. A dtype of `None`, or a shape of "same", is replaced by that of the call's first
+    array."""
 
     shape: tuple[int, ...] | str = "same"
     dtype: str | None = None
@@ -50,7 +51,7 @@ class Operand:
         return f"<{' '.join(parts + ([self.layout] if self.layout != 'C' else []))}>"
 
     def filled(self, first: Operand) -> Operand:
-        """Return the operand, with the shape and dtype of the first array where it has none."""
+        """Return the operand with explicit shape and dtype, taken from the call's first array if they are missing."""
         shape = first.shape if self.shape == "same" else self.shape
         layout = self.layout if shape else "C"
         return dataclasses.replace(self, shape=shape, dtype=self.dtype or first.dtype, layout=layout)
@@ -66,7 +67,7 @@ class Operand:
 
 @dataclasses.dataclass(frozen=True)
 class Out:
-    """Describe an output array; `kind` states how it differs from the result without `out`."""
+    """Describe an output array. `kind` states how the array differs from the result of a call without `out`."""
 
     kind: str = "exact"
 
@@ -153,7 +154,7 @@ def _special(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
 
 
 def _definite(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return positive definite matrices with distinct eigenvalues if the last axes are square."""
+    """Return values that make square matrices positive definite with distinct eigenvalues."""
     values = _general(rng, shape, dtype)
     if len(shape) < 2 or shape[-1] != shape[-2] or dtype.kind not in "fc" or dtype.itemsize == 2:
         return values

@@ -36,7 +36,7 @@ def is_shortened() -> bool:
 
 
 def part_of(name: str, part: int) -> list[Call]:
-    """Return the first call and every fourth of the others, or only a few of them on a simulated GPU."""
+    """Return every fourth call, beginning with the first. On a simulated GPU, return only a few of these calls."""
     calls = calls_of(name)
     chosen = [*calls[:1], *calls[1 + part :: PARTS]]
     return chosen[:ON_GPU] if is_shortened() else chosen
@@ -104,7 +104,7 @@ def differs_as_listed(pair: Pair, call: Call, entry: Entry) -> bool:
 
 
 @pytest.mark.enough_on("cpu")
-def test_listed_differences_have_all_fields_and_kept_ones_a_reason() -> None:
+def test_listed_differences_have_all_fields_and_intended_ones_a_reason() -> None:
     assert all(entry.functions and entry.condition and entry.does for entry in (*KEPT, *OPEN))
     assert all(entry.reason for entry in KEPT)
     assert parse("sum\n    if kind == 'values'\n      or kind == 'dtype'\n    does a\n    because b") == [
@@ -130,7 +130,7 @@ def test_comparison_reports_function_with_other_results(name: str, other: str, k
 
 
 @pytest.mark.enough_on("cpu")
-def test_calls_are_equal_in_each_run() -> None:
+def test_generated_calls_are_equal_in_each_run() -> None:
     first = [repr(call) for call in calls_of("take")]
     calls_of.cache_clear()
     assert [repr(call) for call in calls_of("take")] == first

@@ -28,7 +28,7 @@ def said(
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_command_without_arguments_equals_show(
+def test_command_without_arguments_prints_same_as_show(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain = said(monkeypatch, capsys)

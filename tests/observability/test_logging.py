@@ -86,7 +86,7 @@ def test_deferred_launches_are_logged_within_fusion_report(caplog: pytest.LogCap
     def told() -> list[str]:
         return [text for record in caplog.records if "deferred" in (text := record.getMessage())]
 
-    _core._bound_fusion_age(0)  # Without this setting, the helper thread might launch first if the driver is slow.
+    _core._bound_fusion_age(0)  # Turn the helper thread off, because it might launch first if the driver is slow.
     with caplog.at_level(logging.DEBUG, "PyGPU"), PyGPU.fusion("auto"):
         assert (x + 1).get().sum() == 10
         assert told() == []

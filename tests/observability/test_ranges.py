@@ -28,7 +28,7 @@ int open_ranges(void) { return depth; }
 
 
 class Recorder:
-    """Stand for a vendor's range library, and record its calls."""
+    """Replace a vendor's library for profiler ranges, and record its calls."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -84,7 +84,7 @@ def test_disabled_ranges_are_not_recorded(recorder: Recorder) -> None:
     assert recorder.names() == []
 
 
-def test_range_open_when_ranges_are_disabled_is_still_ended(recorder: Recorder) -> None:
+def test_open_range_is_ended_after_ranges_were_disabled(recorder: Recorder) -> None:
     with PyGPU.profile.range("begun"):
         PyGPU.profile.annotate(False)
     assert recorder.names() == ["begun"]

@@ -32,7 +32,7 @@ def script() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["driver_tables"] = module  # `dataclasses` looks up the module of a class in `sys.modules`.
+    sys.modules["driver_tables"] = module  # `dataclasses` looks up a class's module in `sys.modules`.
     spec.loader.exec_module(module)
     try:
         module.driver()
@@ -78,7 +78,7 @@ def test_hip_errors_have_names_of_hip(script: ModuleType) -> None:
     }
 
 
-def test_enumeration_value_of_preferred_release_is_used(script: ModuleType) -> None:
+def test_enumeration_value_comes_from_preferred_driver_release(script: ModuleType) -> None:
     text = (
         '#[cfg(any(feature = "cuda-13000"))]\npub enum E {\n    A = 2,\n    B = 3,\n}\n'
         '#[cfg(any(feature = "cuda-12000"))]\npub enum E {\n    A = 1,\n}\n'

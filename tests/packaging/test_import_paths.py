@@ -66,7 +66,7 @@ def test_every_submodule_is_importable_from_package() -> None:
         try:
             exec(f"from PyGPU import {name}")
         except (ImportError, PyGPU.NotSupportedError) as error:
-            refused.append(str(error))  # These are names of PyCUDA that PyGPU rejects with a message.
+            refused.append(str(error))  # PyCUDA has these names. PyGPU rejects them with a message.
     assert [text for text in refused if "cannot import name" in text] == []
 
 
@@ -75,7 +75,7 @@ def test_import_of_package_loads_native_module_and_two_files() -> None:
     assert run(code) == "['PyGPU', 'PyGPU._core', 'PyGPU._native', 'PyGPU._native.interpreter']\n"
 
 
-def test_dir_lists_fewer_than_120_names_beyond_numpy() -> None:
+def test_dir_lists_fewer_than_120_names_in_addition_to_numpy() -> None:
     shown = set(dir(PyGPU))
     assert {"GPUArray", "zeros", "Stream", "set_allocator", "driver", "compiler", "gpuarray", "backend"} <= shown
     assert len(shown - set(vars(np))) < 120
@@ -97,7 +97,7 @@ def test_dir_omits_modules_that_create_contexts() -> None:
     assert {"autoinit", "autoprimaryctx"}.isdisjoint(dir(PyGPU))
 
 
-def test_star_import_has_pybindgpu_names() -> None:
+def test_star_import_provides_pybindgpu_names() -> None:
     names = PyGPU.__all__
     assert sum(name.startswith("cuda") for name in names) >= 56
     assert sum(name.rpartition("_")[2] in PyGPU.SUPPORTED_DTYPES for name in names if "_" in name) == 60

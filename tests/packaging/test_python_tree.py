@@ -66,7 +66,7 @@ def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def uses(text: str, modules: set[str]) -> set[str]:
-    """Return the modules of `modules` that a source imports; a package counts only if one of its names is imported."""
+    """Return which of the given modules a source imports. A package counts only if one of its names is imported."""
     found = set()
     for node in imports(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -78,7 +78,7 @@ def uses(text: str, modules: set[str]) -> set[str]:
 
 
 def looked_up(text: str) -> Iterator[tuple[int, str]]:
-    """Find the modules that ``import_module`` loads, as line and name; the name is ``?`` if it is computed."""
+    """Find the modules that ``import_module`` loads. Return line and name; a computed name is returned as ``?``."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
             name = node.args[0]
@@ -89,13 +89,15 @@ def looked_up(text: str) -> Iterator[tuple[int, str]]:
 
 
 def folder(module: str) -> str:
-    """Return the name of a module's folder in the line of folders; ``PyGPU`` itself counts as a public module."""
+    """Return the folder of a module as it occurs in `LINE`, the order of the folders. ``PyGPU`` itself is a public
+    module."""
     name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
     return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
 
 
 def against_the_line(sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each import that violates the line of folders; `sources` maps file paths to texts."""
+    """Return one sentence for each import that violates `LINE`, the order of the folders. `sources` maps paths to
+    texts."""
     texts = {module_name(path): text for path, text in sources.items()}
     found = []
     for module, text in sorted(texts.items()):

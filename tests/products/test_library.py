@@ -111,7 +111,7 @@ print(PyGPU.config()["products"])
 
 
 @on_gpus
-def test_library_products_match_numpy_for_every_dtype_and_layout() -> None:
+def test_vendor_library_products_match_numpy_for_every_dtype_and_layout() -> None:
     text = run(LAYOUTS + ("print(calls())" if support.is_simulated() else ""))
     assert text.startswith(f"{NAME} for large ones of floats, "), text
     assert "refuses" not in text
@@ -212,7 +212,7 @@ def test_capture_uses_blas_library_only_if_library_is_already_open() -> None:
     assert lines[0].startswith("own kernels; ")
     assert lines[1].startswith(NAME)
     if support.is_simulated():
-        # The library computes two products during the capture of the second graph, and one product after each graph.
+        # The library computes two products in the capture of the second graph, and one after each of the two graphs.
         assert lines[2] == "4"
 
 
@@ -240,7 +240,7 @@ print("done")
 
 
 @on_gpus
-def test_threads_and_streams_use_separate_library_handles() -> None:
+def test_threads_and_streams_use_separate_blas_handles() -> None:
     assert run(STREAMS) == "done\n"
 
 

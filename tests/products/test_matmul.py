@@ -20,7 +20,7 @@ ALL = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
-# One dtype for each type in which products are accumulated.
+# One operand dtype for each dtype in which products are accumulated.
 TYPES = ["bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"] if IS_SIMULATED else ALL
 if IS_SIMULATED and PyGPU.backend_name() == "hip":
     TYPES = ["int8", "float32"]
@@ -46,7 +46,7 @@ def test_matmul_type_promotion_matches_numpy(types: tuple[str, str]) -> None:
     compare(operator.matmul, numbers(types[0], 33, 40), numbers(types[1], 40, 34))
 
 
-def test_16_bit_products_accumulate_in_32_bits() -> None:
+def test_products_of_16_bit_floats_are_accumulated_in_float32() -> None:
     ones = PyGPU.ones((1, 4096), "float16")
     assert (ones @ ones.T).item() == 4096
     name = "bfloat16"
@@ -152,7 +152,7 @@ def test_matmul_accepts_lengths_that_are_no_multiple_of_vector_size() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
-    # Contiguous rows are also read by vector loads.
+    # The kernel reads contiguous rows also by vector loads.
     for rows in (64, 66):
         compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
         compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))
@@ -236,7 +236,7 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_matmul_rejects_same_arguments_as_numpy(name: str) -> None:
+def test_matmul_rejects_arguments_that_numpy_rejects(name: str) -> None:
     call, host = REFUSED[name], numbers("float32", 2, 3)
     with pytest.raises(Exception) as numpys:  # noqa: PT011
         call(np, host)
@@ -295,7 +295,7 @@ def test_vecdot_keeps_axis_of_length_one() -> None:
             function(array, array.T, keepdims=False)
 
 
-def test_product_along_axes_writes_to_positional_out() -> None:
+def test_matvec_and_vecmat_write_into_positional_out() -> None:
     host = np.arange(6.0).reshape(2, 3)
     axes = [(0, 1), (1, 0), (1, 0)]
     expected = np.matmul(host, host + 1, np.zeros((2, 2)), axes=axes)

@@ -10,7 +10,7 @@ import pytest
 import PyGPU
 from products import check, numbers
 
-# CUDA suffices, because these functions are Python code, which is equal on HIP.
+# CUDA alone suffices, because these functions are Python code that HIP runs too.
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 

@@ -23,7 +23,7 @@ def moves_pages() -> bool:
 
 
 def status_of_creation_and_end(pair: tuple[object, int], end: Callable[..., int]) -> int:
-    """Return the status of a failed creation, or else the status of `end`, called for the created object."""
+    """Create an object and pass it to `end`. Return the status of `end`, or of the creation if that fails."""
     thing, status = pair
     return status or end(thing)
 
@@ -59,7 +59,8 @@ def peers(*stream: object) -> int:
 
 
 def shared(is_opened: bool) -> int:
-    """Create a handle, open it if `is_opened`, and free the memory; return the first error status.
+    """Create a handle of memory, open the handle if `is_opened` is set, and free the memory. Return the first error
+    status.
 
     Only a simulated driver opens the handle, because a real driver opens a handle in another process only.
     """

@@ -111,7 +111,7 @@ def test_created_event_is_usable_until_destroyed() -> None:
         runtime.cudaEventDestroy(3)
 
 
-# The following tests concern memory that is allocated in the order of a stream.
+# Tests of stream-ordered memory, which `cudaMallocAsync` allocates in the order of a stream.
 
 
 def test_malloc_async_and_free_async_run_in_stream_order(stream: runtime.cudaStream_t) -> None:
@@ -264,7 +264,7 @@ def test_malloc_managed_checks_flags_and_size() -> None:
     assert runtime.cudaFree(address) == 0
 
 
-# The following tests concern 2D copies, and copies between devices.
+# Tests of 2D copies, and of copies between devices.
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -382,7 +382,7 @@ def test_memory_is_shared_with_other_process() -> None:
         assert result.stdout.strip() == str(values.tolist()), result.stderr
         assert runtime.cudaMemcpy(values, address, 16) == 0
         assert (values == 9).all()
-    else:  # The handles of a simulated device can be opened in the process that created them.
+    else:  # A simulated device lets the process that created a handle open the handle.
         assert status == 0
         opened, status = runtime.cudaIpcOpenMemHandle(handle)
         assert status == 0
@@ -490,6 +490,6 @@ def test_function_attributes_match_kernel() -> None:
         runtime.cudaFuncGetAttributes(len)  # type: ignore[arg-type]
 
 
-def test_use_hip_reflects_current_backend() -> None:
+def test_use_hip_returns_whether_current_backend_is_hip() -> None:
     assert PyGPU.use_hip is (PyGPU.backend_name() == "hip")
     assert PyGPU.cuda_enabled is True

@@ -36,7 +36,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class NVMLError(Exception):
-    """Stand for the error class of nvidia-ml-py."""
+    """Replace the error class of nvidia-ml-py."""
 
     def __init__(self, value: int) -> None:
         super().__init__(value)
@@ -138,7 +138,7 @@ def test_nvml_device_rejects_index_that_is_no_integer() -> None:
 
 
 class FakeLibrary:
-    """Stand for NVIDIA's library, which ctypes calls."""
+    """Replace NVIDIA's library, which ctypes calls."""
 
     def __init__(self, name: str) -> None:
         assert name == "libnvidia-ml.so.1"
@@ -172,7 +172,7 @@ def test_nvml_library_is_used_if_nvml_package_is_missing(cuda: None, monkeypatch
     device = nvml.nvmlDevice(1)
     assert device.get() == 0xCAFE
     assert device.memory_info() == (1 << 39, 1 << 40, 5)
-    # Like an old version of the library, the fake library lacks the function for utilization rates.
+    # Like an old NVML, this replacement of the library lacks the function for utilization rates.
     assert device.utilization_rates() == (0, 0)
     assert device.last_status() == 13
     assert nvml.nvmlShutdown() == 0

@@ -211,10 +211,10 @@ def test_device_pointer_of_array_is_wrapper_marked_as_unsafe() -> None:
     assert not pointer.is_safe()
 
 
-# The following tests check the behaviour of PybindGPU's own test programs.
+# Tests with the programs of PybindGPU's own test suite, whose behaviour must be the same.
 
 
-def test_dtype_program_finds_one_name_per_value() -> None:
+def test_dtype_test_program_finds_one_name_per_value() -> None:
     count = dtype.__size__.value
     names: list[str | None] = [None] * count
     for name in dtype.__members__:
@@ -236,7 +236,7 @@ def products(array: Any) -> None:
     assert (array.get() == numpy.outer(range(1, 4), range(1, 6))).all()
 
 
-def test_gpuarray_program_computes_expected_values() -> None:
+def test_gpuarray_test_program_computes_expected_values() -> None:
     products(gpuarray.GPUArray((3, 5), dtype="float64"))
     products(gpuarray.GPUArray(allocator=allocators.HostAllocator((3, 5), numpy.float64)))
     products(gpuarray.GPUArray(allocator=allocators.PagelockedAllocator((3, 5), numpy.float64)))
@@ -245,7 +245,7 @@ def test_gpuarray_program_computes_expected_values() -> None:
     assert array.get().tolist() == [1, 2, 3, 4, 5]
 
 
-def test_memcpy_program_gets_status_zero_and_same_values() -> None:
+def test_memcpy_test_program_gets_status_zero_and_same_values() -> None:
     array = PyGPU.DeviceArray_float64(numpy.arange(5.0))
     for call in (array.allocate, array.to_device, array.to_host):
         call()
@@ -265,7 +265,7 @@ def test_memcpy_program_gets_status_zero_and_same_values() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_order_program_computes_same_values_in_each_memory_order(order: Any) -> None:
+def test_order_test_program_gets_same_values_in_each_memory_order(order: Any) -> None:
     expected = numpy.arange(24).reshape(2, 3, 4) * (1 + 2j)
     array = gpuarray.GPUArray(shape=(2, 3, 4), dtype=numpy.complex64, order=order)
     assert len(array.strides) == 3
@@ -282,7 +282,7 @@ def test_order_program_computes_same_values_in_each_memory_order(order: Any) -> 
     assert (array.get() == expected).all()
 
 
-def test_allocator_program_gets_address_only_after_allocation() -> None:
+def test_allocator_test_program_gets_address_only_after_allocation() -> None:
     for kind, success in (("HostAllocator", None), ("DeviceAllocator", 0), ("PagelockedAllocator", 0)):
         for _ in range(2):
             allocator = typed(kind, "float32")()
@@ -336,7 +336,7 @@ def test_ctypes_program_reads_values_at_device_address(capsys: pytest.CaptureFix
     assert device_content(other.ptr, 3, "int64") == [1, 2, 3]
 
 
-def test_device_properties_program_gets_properties_of_each_device() -> None:
+def test_device_properties_program_gets_properties_of_all_devices() -> None:
     assert repr(PyGPU.nvmlInit()).startswith("<nvmlReturn")
     count, status = PyGPU.cudaGetDeviceCount()
     assert status == 0

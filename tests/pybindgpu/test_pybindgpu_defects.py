@@ -29,7 +29,7 @@ from PyGPU.gpuarray import UnsupportedDataType
 
 @pytest.fixture
 def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that receives the address of each block of device or pinned memory that is freed."""
+    """Return a list to which the test appends the address of each freed block of device or pinned memory."""
     gc.collect()
     addresses: list[int] = []
     for name in ("raw_free", "host_free"):
@@ -422,7 +422,7 @@ def test_allocator_rejects_host_data_that_does_not_fit() -> None:
             allocators.Allocator(first, wrong)  # type: ignore[arg-type]
 
 
-def test_get_method_of_stream_event_and_device_returns_integer() -> None:  # D24
+def test_get_method_of_stream_event_and_device_returns_handle_as_int() -> None:  # D24
     for made in (PyGPU.cudaStream_t(), PyGPU.cudaEvent_t(), PyGPU.nvmlDevice(0)):
         assert isinstance(made.get(), int)
         assert int(made) == made.get()

@@ -27,7 +27,7 @@ from PyGPU.compiler import SourceModule
 LABELS = ("int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64")
 SUCCESS = "<cudaError: code=0>"
 
-# The next tests follow PybindGPU's page about the control of the device context.
+# The following tests repeat programs of PybindGPU's page about the control of the device context.
 
 
 def test_runtime_call_without_result_returns_status() -> None:
@@ -69,7 +69,7 @@ def test_runtime_calls_and_arrays_share_primary_context() -> None:
 
 @pytest.fixture(scope="module")
 def fn() -> Callable[[Any], None]:
-    """Return existing device code, as a C function that accepts a pointer."""
+    """Return device code that is called like a C function with a pointer."""
     kernel = PyGPU.Kernel("__global__ void increase(long long *values) { values[threadIdx.x] += 1; }")
     return lambda pointer: kernel[1, 6](pointer)
 
@@ -77,16 +77,16 @@ def fn() -> Callable[[Any], None]:
 def test_low_level_array_roundtrip_applies_c_function_on_device(fn: Callable[[Any], None]) -> None:
     A = numpy.array([1, 2, 3, 4, 5, 6])
 
-    da = PyGPU.DeviceArray_int64(A)  # Point host_data() to the data pointer of A.
+    da = PyGPU.DeviceArray_int64(A)  # `host_data()` now points to the data of A.
     assert int(da.host_data()) == A.ctypes.data
     assert not da.allocated(), "device_data() is unallocated at first"
     assert int(da.device_data()) == 0
-    da.allocate()  # Allocate memory on the device.
+    da.allocate()  # Allocate device memory for the array.
     assert repr(da.last_status()) == SUCCESS
     assert int(da.device_data()) != 0
     da.to_device()  # Copy data to device
-    fn(da.device_data())  # Apply the function to the data on the device.
-    da.to_host()  # Copy the data back into the data pointer of A.
+    fn(da.device_data())  # Apply the function to the array's data on the device.
+    da.to_host()  # Copy the data from the device back into A.
     assert repr(da.last_status()) == SUCCESS
     assert A.tolist() == [2, 3, 4, 5, 6, 7]
 
@@ -115,7 +115,7 @@ def test_high_level_array_roundtrip_keeps_values() -> None:
     k_gpu = gpuarray.to_gpu(k)
     # Allocate memory on the device, here for a 3x3x3 array.
     fk_gpu = gpuarray.GPUArray((3, 3, 3), dtype=complex_dtype)
-    # Send device memory to the host.
+    # Copy the device memory to the host.
     fk = fk_gpu.get()
 
     assert k_gpu.get().tolist() == k.tolist()
@@ -146,7 +146,7 @@ def test_array_pointer_is_integer_for_ctypes(fn: Callable[[Any], None]) -> None:
     assert int(array.device_data) == array.ptr
 
 
-# The next tests follow PybindGPU's page about abstract pointers.
+# The following tests repeat programs of PybindGPU's page about abstract pointers.
 
 
 def test_safe_pointer_get_returns_host_address() -> None:
@@ -251,7 +251,7 @@ def test_arrays_print_compute_and_slice_like_numpy(context: None) -> None:
     assert (2 * x_gpu).dtype == numpy.float32
     assert len(x_gpu) == 5
     assert numpy.array_equal(x_gpu[0:3].get(), x[0:3])
-    assert float(x_gpu[1]) == x[1]  # PyCUDA did not support this when the text was written.
+    assert float(x_gpu[1]) == x[1]  # PyCUDA could not do this when the text was written.
 
 
 def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
@@ -265,7 +265,7 @@ def test_kernel_accepts_gpudata_of_arrays(context: None) -> None:
     func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
     assert numpy.array_equal(y_gpu.get(), 2 * x)
     assert numpy.array_equal(y_gpu.get(), (2 * x_gpu).get())
-    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # The arrays themselves are accepted too, not only their `gpudata`.
+    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # The kernel also accepts the arrays instead of their `gpudata`.
     assert numpy.array_equal(y_gpu.get(), 2 * x)
 
 
@@ -372,7 +372,7 @@ def test_same_source_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     dest = gpuarray.zeros(4, numpy.float32)
     ones = gpuarray.to_gpu(numpy.ones(4, numpy.float32))
     first(dest, ones, ones, block=(4, 1, 1))
-    # Without a compiler on the path, a second compilation would fail, so the cache must be used.
+    # No compiler is on the path now, so a second compilation would fail: the kernel must come from the cache.
     monkeypatch.setenv("PATH", "")
     again = SourceModule(MULTIPLY).get_function("vec_elm_mul")
     again(dest, dest, dest, block=(4, 1, 1))
@@ -401,7 +401,7 @@ NUM_THREADS = 512  # Threads per block
 
 
 def blocks() -> int:
-    """Return the number of blocks of the grid: that of the program on a GPU, and a smaller one elsewhere."""
+    """Return the number of blocks of the grid: the number in the published program on a GPU, else a smaller one."""
     return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
 
 
@@ -442,7 +442,7 @@ def test_saxpy_with_addresses_and_numpy_scalars_matches_numpy() -> None:
 
 
 def bindings() -> tuple[ModuleType, ModuleType]:
-    """Import NVIDIA's package by its current name, or by the older name that the program uses."""
+    """Import NVIDIA's package `cuda.bindings`, or else its older name `cuda`, which the published program uses."""
     for name in ("cuda.bindings.driver cuda.bindings.nvrtc", "cuda.cuda cuda.nvrtc"):
         driver, compiler = name.split()
         try:
@@ -469,7 +469,7 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
 
     checked(driver.cuInit(0))
     device = checked(driver.cuDeviceGet(0))
-    # The published program creates a context. This test uses the primary context, like all other code of the process.
+    # The published program creates a context. This test uses the primary context, like the rest of the process.
     checked(driver.cuCtxSetCurrent(checked(driver.cuDevicePrimaryCtxRetain(device))))
     image = numpy.char.array(ptx)
     module = checked(driver.cuModuleLoadData(image.ctypes.data))
@@ -479,7 +479,7 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
     n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # The parameter is a size_t; uint32 is too short.
     size = int(n)
     hX, hY = numpy.random.rand(size).astype(numpy.float32), numpy.random.rand(size).astype(numpy.float32)
-    # The arrays are PyGPU's; the program called cuMemAlloc instead. NVIDIA's package creates the stream.
+    # PyGPU creates the arrays, where the published program calls cuMemAlloc. NVIDIA's package creates the stream.
     stream = checked(driver.cuStreamCreate(0))
     given = PyGPU.Stream.from_handle(int(stream))
     with given:

@@ -90,8 +90,8 @@ def test_device_synchronize_succeeds() -> None:
     assert runtime.cudaDeviceSynchronize() == 0
 
 
-def test_device_reset_calls_reset_of_backend(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The backend's function is replaced, because a real reset would destroy the memory of all other tests.
+def test_device_reset_calls_reset_function_of_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Replace the backend's function, because a real reset would destroy the memory of all other tests.
     called: list[bool] = []
     monkeypatch.setattr(_core, "reset_device", lambda: called.append(True))
     assert runtime.cudaDeviceReset() == 0

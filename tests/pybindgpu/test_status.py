@@ -139,7 +139,7 @@ def test_error_table_matches_cuda_bindings() -> None:
         (RuntimeError("no backend"), 3),
     ],
 )
-def test_status_of_maps_device_exception_to_error_code(error: Exception, code: int) -> None:
+def test_status_of_device_exception_is_its_error_code(error: Exception, code: int) -> None:
     assert status_of(raiser(error)) == code
     assert cudaGetLastError() == code
     assert value_of(5, raiser(error)) == (5, code)
@@ -156,7 +156,7 @@ def test_status_of_failed_allocation_is_error_2() -> None:
 
 
 @pytest.mark.parametrize("error", [TypeError("t"), ValueError("v"), RecursionError("r"), KeyboardInterrupt()])
-def test_status_of_raises_exception_that_is_no_device_error(error: BaseException) -> None:
+def test_status_of_function_raises_exceptions_unrelated_to_device(error: BaseException) -> None:
     with pytest.raises(type(error)):
         status_of(raiser(error))
     assert cudaGetLastError() == 0

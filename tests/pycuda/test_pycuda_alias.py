@@ -29,7 +29,7 @@ def test_library_importing_pycuda_gets_pygpu(tmp_path):
     assert run(code, folder=tmp_path) == "((2, 3), True)\n"
 
 
-def test_pycuda_alias_and_package_share_module_objects():
+def test_pycuda_alias_has_same_module_objects_as_pygpu():
     code = """
 import sys, PyGPU
 assert PyGPU.as_pycuda() is PyGPU

@@ -64,7 +64,7 @@ def test_second_positional_argument_is_out_or_stream_and_warns():
     assert cumath.sqrt(x, stream=stream, out=out) is out
 
 
-def test_stream_argument_is_current_only_during_call():
+def test_stream_argument_is_current_stream_only_during_call():
     stream, before = PyGPU.Stream(), PyGPU.current_stream()
     seen = []
     for call in (

@@ -13,6 +13,7 @@ from PyGPU import driver as host
 from PyGPU._pycuda.driver import copies, memset
 from PyGPU._pycuda.driver.memory import from_device, from_device_like, mem_alloc, to_device
 from PyGPU._pycuda.driver.pitched_copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
+from support import stable_repr
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"
@@ -36,7 +37,7 @@ def fetched(memory, like=VALUES):
         numpy.array([("ab", 3)], dtype=[("name", "S4"), ("n", "<i4")]),
         numpy.array(["2026-01-01"], "M8[D]"),
     ],
-    ids=repr,
+    ids=stable_repr,
 )
 def test_copy_accepts_any_contiguous_buffer(source):
     memory = mem_alloc(8)

@@ -93,7 +93,7 @@ def test_enumeration_members_are_named_integers():
 
 @pytest.fixture
 def empty_stack():
-    """Remove the contexts that stay on the stack, such as the one that `autoinit` pushed."""
+    """Remove the contexts that an earlier test left on the stack, such as the context of `autoinit`."""
     with contextlib.suppress(drv.LogicError):
         while True:
             drv.Context.pop()
@@ -115,7 +115,7 @@ def test_context_can_be_pushed_and_popped():
 @pytest.mark.parametrize("module", ["context", "device"])
 def test_context_survives_pickling_under_both_module_names(module: str):
     context = drv.Context.get_current()
-    # Protocol 0 writes module names as text. In PyGPU 0.1 the module was named `context`.
+    # Pickle protocol 0 stores the module's name as text, which the test replaces: it was `context` in PyGPU 0.1.
     text = pickle.dumps(context, protocol=0).replace(b"driver.device\nContext", f"driver.{module}\nContext".encode())
     assert f"driver.{module}\nContext".encode() in text
     assert pickle.loads(text) == context
@@ -224,7 +224,7 @@ def test_streams_and_events_reject_wrong_flags_and_handles():
     for make in (lambda: drv.Stream(2), lambda: drv.Event(8)):
         with pytest.raises(drv.LogicError):
             make()
-    with pytest.raises(drv.Error):  # The handle is invalid, or the backend does not support shared events.
+    with pytest.raises(drv.Error):  # The backend does not support shared events, or the handle is invalid.
         drv.Event.from_ipc_handle(bytearray(64))
 
 

@@ -35,13 +35,13 @@ Z = np.array([1 + 2j, -3j, 4, 0.5 - 1j], COMPLEX)
 
 
 def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
-    """Launch a kernel whose last array argument is its result, and return this result."""
+    """Launch a kernel that writes its last array argument, and return this array."""
     out = PyGPU.zeros(4, dtype)
     run(function, out, *(gpu(one) if isinstance(one, np.ndarray) else one for one in arguments), out)
     return out.get()
 
 
-@pytest.mark.enough_on("cpu")  # On other backends only the tests below this test run, because they need fewer kernels.
+@pytest.mark.enough_on("cpu")  # On other backends only the tests below are run, because they need fewer kernels.
 @pytest.mark.parametrize(
     ("maker", "types", "arguments", "wanted"),
     [
@@ -84,7 +84,7 @@ def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
 def test_generated_kernel_matches_numpy(maker, types, arguments, wanted):
     function = getattr(elementwise, maker)(*types)
     function = function[0] if isinstance(function, tuple) else function
-    # The last dtype argument of a generator is the dtype of the result; the default is float32.
+    # A generator's last dtype argument is the dtype of the result. If it is omitted, the result is float32.
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     dtype = dtypes[-1] if dtypes else SINGLE
     np.testing.assert_allclose(computed(function, dtype, *arguments), np.asarray(wanted, dtype), rtol=1e-6)

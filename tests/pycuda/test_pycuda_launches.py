@@ -85,7 +85,7 @@ def test_launch_does_not_check_dtype_of_array(module, x):
     assert (x.get() == doubled()).all()
 
 
-def test_launch_packs_scalars_of_all_sizes_like_c(module):
+def test_launch_packs_scalars_of_all_sizes_like_c_compiler(module):
     out = np.zeros(4)
     args = np.int8(-3), np.float64(0.1), np.int16(-300), np.int64(1 << 40)
     module.get_function("numbers")(drv.Out(out), *args, block=(1, 1, 1))
@@ -238,7 +238,7 @@ def test_launch_rejects_allocation_for_number_parameter(module, x):
         module.get_function("scale")(x, drv.mem_alloc(4), np.int32(8), block=(8, 1, 1))
 
 
-def test_pointer_can_be_prepared_as_integer(module):
+def test_pointer_argument_can_be_prepared_as_integer(module):
     values = np.arange(8, dtype=np.float32)
     memory = drv.to_device(values)
     scale = module.get_function("scale").prepare([np.intp, np.float32, np.int32])

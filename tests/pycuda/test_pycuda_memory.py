@@ -155,7 +155,7 @@ class Holder(driver.PointerHolderBase):
         return int(self.memory)
 
 
-def test_pointer_holder_is_usable_as_address():
+def test_pointer_holder_object_is_usable_as_address():
     holder = Holder(driver.to_device(VALUES), "name")
     assert int(holder) == holder.__index__() == int(holder.memory)
     assert numpy.array_equal(driver.from_device_like(holder, VALUES), VALUES)
@@ -203,7 +203,7 @@ def test_ipc_handle_of_allocation_is_opened():
     try:
         opened = driver.IPCMemoryHandle(handle)
     except PyGPU.CudaError:
-        return  # A real driver opens the handle only in another process, as a test in tests/gpu does.
+        return  # A real driver opens the handle only in another process; tests/gpu tests that.
     assert numpy.array_equal(driver.from_device_like(opened, VALUES), VALUES)
     opened.close()
     with pytest.raises(PyGPU.CudaError, match="freed already"):

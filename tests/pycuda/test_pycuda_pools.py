@@ -33,7 +33,7 @@ def test_bitlog2_is_index_of_highest_bit():
 
 
 @pytest.mark.parametrize("exponent", range(0, 44, 3))
-def test_bin_size_covers_request_and_belongs_to_same_bin(exponent):
+def test_bin_size_is_at_least_request_and_belongs_to_same_bin(exponent):
     pool = DeviceMemoryPool()
     for size in {0, 1, (1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1, 3 << exponent}:
         bin = pool.bin_number(size)
@@ -130,7 +130,7 @@ def test_held_blocks_are_released_when_memory_runs_out():
 
     pool._allocate = scarce
     memory = pool.allocate(500)
-    assert tries == [2, 2, 1]  # The pool first runs a garbage collection, and then releases the largest block.
+    assert tries == [2, 2, 1]  # The pool collects garbage first, and then releases its largest block.
     memory.free()
     with pytest.raises(MemoryError):
         pool.allocate(1 << 20)

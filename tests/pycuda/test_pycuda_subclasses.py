@@ -20,7 +20,7 @@ TWICE = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
 
 
 def array_without_memory(how):
-    """Return an array of shape (3, 4) that has no memory yet."""
+    """Return an array of shape (3, 4) to which no memory is assigned yet."""
     if how == "allocator":
         return gpuarray.GPUArray((3, 4), np.float32, allocator=lambda nbytes: 0)
     return gpuarray.GPUArray((3, 4), np.float32, gpudata=0)
@@ -245,7 +245,7 @@ def derived(base, given):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_subclass_may_have_init_with_other_arguments(thing):
+def test_kernel_subclass_may_have_init_with_other_arguments(thing):
     made = derived(*THINGS[thing])(["me"], calls_super=True)
     assert made.owner == ["me"]
     assert isinstance(made, THINGS[thing][0])
@@ -253,7 +253,7 @@ def test_subclass_may_have_init_with_other_arguments(thing):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_missing_base_init_is_reported_at_first_use(thing):
+def test_kernel_without_base_init_raises_at_first_use(thing):
     base, given = THINGS[thing]
     made = derived(base, given)("me", calls_super=False)
     assert "not made yet" in repr(made)
@@ -264,7 +264,7 @@ def test_missing_base_init_is_reported_at_first_use(thing):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_second_call_of_init_is_rejected(thing):
+def test_second_call_of_kernel_init_is_rejected(thing):
     base, given = THINGS[thing]
     made = base(*given)
     with pytest.raises(RuntimeError, match="is made already"):
@@ -273,7 +273,7 @@ def test_second_call_of_init_is_rejected(thing):
         base(*given, no_such_argument=1)
 
 
-def test_derived_kernels_compute_like_base():
+def test_derived_kernel_classes_compute_like_base_class():
     x = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
     made = {name: derived(*of)("me") for name, of in KERNELS.items()}
     made["elementwise"](x)
@@ -283,7 +283,7 @@ def test_derived_kernels_compute_like_base():
     assert made["exclusive"](x, "new").get().tolist() == [0, 1, 3, 6]
 
 
-def test_derived_streams_and_events_behave_like_base():
+def test_derived_stream_and_event_classes_behave_like_base_class():
     stream, event = derived(drv.Stream, (1,))("me"), derived(drv.Event, ())("me")
     with stream:
         x = gpuarray.zeros(3, np.float32) + 1

@@ -149,7 +149,7 @@ def test_texture_reads_pitched_memory(module: SourceModule) -> None:
     np.testing.assert_array_equal(dest, a.T)
 
 
-def test_texture_integers_follow_kernel_declaration_not_flags(module: SourceModule) -> None:
+def test_integer_texture_reads_follow_type_in_kernel_not_flags(module: SourceModule) -> None:
     a = np.arange(6, dtype="uint8").reshape(2, 3) + 200
     drv.matrix_to_texref(a, module.get_texref("bytes"), order="C")
     out = PyGPU.empty(3, "int32")
@@ -241,7 +241,7 @@ def test_surface_write_and_read_roundtrip_keeps_values(numbers: SourceModule) ->
     b = a[0] + 1j * a[1]
     y = PyGPU.to_gpu(b.astype("complex64"))
     spread = numbers.get_function("spread")
-    for is_read in (0, 1):  # The surface has only one layer, so the access to layer 1 is clamped to it.
+    for is_read in (0, 1):  # The surface has a single layer, so an access to layer 1 is clamped to layer 0.
         spread(y, np.int32(is_read), block=(4, 4, 1))
     np.testing.assert_array_equal(y.get(), b.T.astype("complex64"))
     with pytest.raises(ValueError, match="SURFACE_LDST"):

@@ -136,7 +136,7 @@ async def _until(what) -> None:
     await what
 
 
-def test_kernel_error_for_cupy_argument_order_names_right_order():
+def test_error_for_kernel_arguments_in_cupy_order_names_pycuda_order():
     with pytest.raises(TypeError, match=r"look like CuPy's.*ElementwiseKernel\(arguments, operation, name\)"):
         ElementwiseKernel("float32 x, float32 y", "float32 z", "z = (x - y) * (x - y)", "squared_diff")
     with pytest.raises(TypeError, match=r"look like CuPy's.*ReductionKernel\(dtype_out"):

@@ -53,7 +53,7 @@ def test_beta_numbers_have_beta_distribution(a: float, b: float) -> None:
     assert_distributed(values, lambda x: cumulative(np.log(x) - np.log1p(-x)))
 
 
-def test_f_and_t_numbers_are_transformed_beta_numbers() -> None:
+def test_f_and_t_numbers_transform_to_beta_distribution() -> None:
     # For an F-distributed x, m x / n equals b / (1 - b), where b has a beta distribution with parameters m/2 and n/2.
     cumulative = integrated(logit_beta_density(1.5, 4.0), -40.0, 40.0)
     assert_distributed(draw("f", 3, 8), lambda x: cumulative(np.log(x * 3 / 8)))
@@ -64,7 +64,7 @@ def test_f_and_t_numbers_are_transformed_beta_numbers() -> None:
 
 
 @pytest.mark.parametrize(("df", "nonc"), [(0.7, 3.0), (3.0, 5.0)])
-def test_noncentral_chi_square_numbers_are_poisson_mixture(df: float, nonc: float) -> None:
+def test_noncentral_chi_square_numbers_match_poisson_mixture(df: float, nonc: float) -> None:
     parts = [
         (math.exp(k * math.log(nonc / 2) - nonc / 2 - math.lgamma(k + 1)), log_gamma_density(df / 2 + k))
         for k in range(60)
@@ -94,7 +94,7 @@ SIMPLE: list[tuple[str, tuple[float, ...], Callable[[np.ndarray], np.ndarray]]] 
 
 
 @pytest.mark.parametrize(("name", "parameters", "cumulative"), SIMPLE, ids=[row[0] for row in SIMPLE])
-def test_numbers_have_distribution_function_of_closed_form(name: str, parameters: Any, cumulative: Any) -> None:
+def test_numbers_of_closed_form_distributions_match_functions(name: str, parameters: Any, cumulative: Any) -> None:
     values = draw(name, *parameters)
     assert values.dtype == np.float64
     assert_distributed(values, cumulative)
@@ -141,7 +141,7 @@ def test_extreme_parameters_give_finite_or_limiting_numbers() -> None:
     assert abs(tiny.mean() - 0.5) < 0.02
 
 
-def test_exponential_and_normal_numbers_are_functions_of_raw_numbers() -> None:
+def test_exponential_and_normal_numbers_derive_from_raw_numbers() -> None:
     raw = PyGPU.random.default_rng(3).random_raw(COUNT - 1).get()
     units = ((raw >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
     drawn = PyGPU.random.default_rng(3).standard_exponential(COUNT - 1).get()
@@ -154,7 +154,7 @@ def test_exponential_and_normal_numbers_are_functions_of_raw_numbers() -> None:
     np.testing.assert_array_max_ulp(PyGPU.random.default_rng(3).standard_normal(COUNT - 1).get(), pairs.T.ravel(), 6)
 
 
-def test_float32_numbers_are_quantiles_of_32_bit_halves_of_raw_numbers() -> None:
+def test_float32_numbers_are_quantiles_of_halves_of_raw_numbers() -> None:
     halves = PyGPU.random.default_rng(3).random_raw(COUNT // 2).get().view(np.int32)
     sizes = np.abs(halves.astype(np.float64)) * 2.0**-32
     drawn = PyGPU.random.default_rng(3).standard_exponential(halves.size, "float32").get()

@@ -127,8 +127,8 @@ def test_points_of_library_sobol_tables_fill_cube_evenly(maker: type) -> None:
     if not maker.__name__.startswith("Scrambled"):
         # The first dimension of the points is the van der Corput sequence.
         assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
-    # For 64 successive points, each of 64 equal intervals of an axis contains one point.
-    # Each cell of a 4x4 grid over the first two axes contains four points.
+    # Of 64 successive points, each of 64 equal intervals of an axis contains exactly one.
+    # Each cell of a 4x4 grid over the first two axes contains exactly four.
     for axis in points.T:
         np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
     quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)
@@ -199,7 +199,7 @@ PyGPU.show_config()
     assert "None (3,)" in text
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
     assert text.count(f"searched {tmp_path / 'none.so'}") == 1
-    # The variable PYGPU_CURAND names a library that exists but is not cuRAND.
+    # PYGPU_CURAND names an existing library that is not cuRAND.
     assert "None" in output("import PyGPU\nprint(PyGPU.curandom.get_curand_version())", "libc.so.6", monkeypatch)
 
 

@@ -75,7 +75,7 @@ def test_geometric_counts_have_geometric_distribution(p: float) -> None:
         (5, 5, 10),
     ],
 )
-def test_hypergeometric_counts_have_their_distribution(good: int, bad: int, sample: int) -> None:
+def test_hypergeometric_counts_have_hypergeometric_distribution(good: int, bad: int, sample: int) -> None:
     assert_counts(draw("hypergeometric", good, bad, sample), hypergeometric_chances(good, bad, sample))
 
 
@@ -87,7 +87,7 @@ def test_logseries_counts_have_logarithmic_distribution(p: float) -> None:
 
 
 @pytest.mark.parametrize(("n", "p"), [(1.0, 0.3), (0.5, 0.6), (20.0, 0.1)])
-def test_negative_binomial_counts_have_their_distribution(n: float, p: float) -> None:
+def test_negative_binomial_counts_have_negative_binomial_distribution(n: float, p: float) -> None:
     counts = np.arange(2000)
     logs = np.array([math.lgamma(k + n) - math.lgamma(n) - math.lgamma(k + 1) for k in counts])
     assert_counts(draw("negative_binomial", n, p), np.exp(logs + n * math.log(p) + counts * math.log1p(-p)))

@@ -40,7 +40,7 @@ def test_normal_numbers_are_normal_and_independent(dtype: str) -> None:
     values = drawn.get().astype(np.float64)
     for lag in (1, 2, 8):
         assert abs((values[lag:] * values[:-lag]).mean()) < 5.5 / math.sqrt(COUNT)
-    # The squares of adjacent values must be uncorrelated too.
+    # Independent numbers also have uncorrelated squares, so test the squares of adjacent values.
     squares = values[: COUNT // 2 * 2].reshape(-1, 2) ** 2 - 1
     assert abs((squares[:, 0] * squares[:, 1]).mean()) < 5.5 * 2 / math.sqrt(COUNT / 2)
     assert abs(values).max() > 3

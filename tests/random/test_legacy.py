@@ -16,7 +16,7 @@ import PyGPU
 PyGPU.device_count()
 
 
-def test_legacy_functions_draw_numbers_of_default_rng_after_seed() -> None:
+def test_legacy_functions_after_seed_draw_same_numbers_as_default_rng() -> None:
     PyGPU.random.seed(12)
     rng = PyGPU.random.default_rng(12)
     np.testing.assert_array_equal(PyGPU.random.rand(2, 3).get(), rng.random((2, 3)).get())

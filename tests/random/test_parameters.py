@@ -127,7 +127,7 @@ def test_out_array_receives_numbers_of_standard_gamma() -> None:
         PyGPU.random.default_rng(3).standard_gamma(1.0, 5, "float32", out=out)
 
 
-def test_each_element_of_sampler_advances_stream_by_one_number() -> None:
+def test_sampler_advances_stream_by_one_number_per_element() -> None:
     together = PyGPU.random.default_rng(8)
     together.random(3, "float32")
     parts = PyGPU.random.default_rng(8)

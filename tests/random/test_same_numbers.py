@@ -57,7 +57,7 @@ def _sampled() -> Iterator[tuple[str, Draw]]:
 
 DRAWS: dict[str, Draw] = {
     **dict(_sampled()),
-    # Sums over so many numbers that several thread blocks of a GPU compute them.
+    # Sums over so many random numbers that several thread blocks of a GPU draw them.
     "binomial in sums": lambda rng: rng.binomial(100, 0.3, (9, 250)).sum(axis=1),
     "chisquare in sums": lambda rng: rng.chisquare(3.0, (9, 250)).sum(axis=1),
     "gamma in sums": lambda rng: rng.gamma([0.5, 2.0], 3.0, (300, 2)).sum(axis=0),
@@ -86,7 +86,8 @@ DRAWS: dict[str, Draw] = {
 
 
 def drawn(name: str) -> np.ndarray:
-    """Draw three 32-bit numbers first, so that half of a 64-bit number is kept and the draw begins within a block."""
+    """Return the numbers of a draw that begins within a block of the generator. Three 32-bit numbers are drawn first,
+    so half of a 64-bit number is left over."""
     rng = PyGPU.random.default_rng(36)
     rng.random(3, "float32")
     return DRAWS[name](rng).get()
@@ -104,7 +105,7 @@ def test_numbers_of_seed_equal_stored_ones_on_every_backend(name: str) -> None:
         np.testing.assert_array_equal(values.ravel(), wanted)
 
 
-def test_shuffle_moves_elements_in_order_of_permutation() -> None:
+def test_shuffle_orders_elements_like_permutation_of_same_seed() -> None:
     array = PyGPU.arange(40)
     PyGPU.random.default_rng(5).shuffle(array)
     np.testing.assert_array_equal(array.get(), PyGPU.random.default_rng(5).permutation(40).get())
@@ -119,7 +120,7 @@ SPLIT: dict[str, Callable[..., PyGPU.GPUArray]] = {
 
 
 @pytest.mark.parametrize("name", SPLIT)
-def test_split_and_captured_draws_give_same_numbers_as_one_draw(name: str) -> None:
+def test_split_and_captured_draws_give_same_numbers_as_single_draw(name: str) -> None:
     sizes = (1, 900, 2, 6) if name in ("chisquare", "poisson") else (2, 900, 2, 6)
     whole = SPLIT[name](PyGPU.random.default_rng(36), sum(sizes)).get()
     rng = PyGPU.random.default_rng(36)

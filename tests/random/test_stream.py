@@ -78,8 +78,8 @@ def test_integers_match_numpy_without_rejection() -> None:
 
 @pytest.mark.enough_on("cuda")
 def test_integers_are_uniform_if_many_draws_are_rejected() -> None:
-    # With this width a third of the random 32-bit values must be rejected.
-    # Otherwise some integers would occur twice as often as others.
+    # The range of this width rejects a third of the random 32-bit values. Without rejection,
+    # a part of the integers would occur twice as often as the others.
     width = 3 << 30
     print("seed", SEED)
     drawn = PyGPU.random.default_rng(SEED).integers(width, size=30_000, dtype="int64").get()

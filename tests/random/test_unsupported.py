@@ -25,7 +25,7 @@ def test_seed_sequence_classes_are_those_of_numpy() -> None:
         PyGPU.random.gama  # noqa: B018
 
 
-def test_every_other_random_name_of_numpy_exists() -> None:
+def test_every_other_name_of_numpy_random_exists() -> None:
     missing = {name for name in np.random.__all__ if not hasattr(PyGPU.random, name)}
     assert missing == {"MT19937", "PCG64", "PCG64DXSM", "SFC64"}
     methods = {name for name in dir(np.random.Generator) if not name.startswith("_")}

@@ -36,7 +36,7 @@ def values(shape: tuple[int, ...], kind: str) -> np.ndarray:
     whole = rng.integers(0, 2 if kind == "bool" else 4, shape)
     if np.dtype(kind).kind == "c":
         return (whole + 1j * whole[::-1]).astype(kind)
-    return whole.astype(kind)  # With these values sums are exact, and so are most products.
+    return whole.astype(kind)  # These values make all sums exact, and most products too.
 
 
 def assert_close(ours: Any, numpys: np.ndarray) -> None:
@@ -87,7 +87,7 @@ def test_reduceat_of_any_layout_matches_numpy(name: str) -> None:
 def test_reduceat_of_long_segments_is_exact_and_reproducible() -> None:
     whole = np.arange(200_000)
     assert_same(PyGPU.add.reduceat(PyGPU.to_gpu(whole), [0, 5, 150_000]), np.add.reduceat(whole, [0, 5, 150_000]))
-    # Differences of cumulative sums would lose the small elements.
+    # A computation by differences of cumulative sums would lose the small elements.
     host = np.concatenate([np.full(1000, 1e30), np.full(1000, 1e-3)]).astype("float32")
     array = PyGPU.to_gpu(host)
     found = PyGPU.add.reduceat(array, [0, 1000])

@@ -14,7 +14,7 @@ import simulated
 
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
-# Few dtypes of each kind are tested on a simulated GPU, because it compiles each kernel as a host program.
+# On a simulated GPU, few dtypes of each kind are tested, because each kernel is compiled as a host program.
 IS_SIMULATED = simulated.driver() is not None
 KINDS = [
     "bool",
@@ -202,7 +202,7 @@ def test_reduce_method_of_binary_ufuncs_matches_numpy() -> None:
         PyGPU.add.reduce(array, order="C")
 
 
-def test_reductions_reject_same_arguments_as_numpy_and_write_nothing() -> None:
+def test_reductions_reject_arguments_that_numpy_rejects_and_keep_out() -> None:
     array, out = PyGPU.to_gpu(values((3, 4), "float32")), PyGPU.zeros(3, "int32")
     for call, error in (
         (lambda: array.sum(axis=2), (IndexError, ValueError)),
@@ -266,7 +266,7 @@ def test_reduction_accepts_out_that_overlaps_operand() -> None:
     np.testing.assert_array_equal(array.get()[:599], host[:599])
 
 
-def test_nonpositive_variance_divisor_matches_numpy() -> None:
+def test_variance_with_nonpositive_divisor_matches_numpy() -> None:
     host = np.array([[1.0, 3.0], [2.0, 2.0]])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -279,7 +279,7 @@ def test_nonpositive_variance_divisor_matches_numpy() -> None:
 def test_variance_in_complex_dtype_is_complex(name: str) -> None:
     host = np.arange(6.0).reshape(2, 3)
     for values in (host, host + 1j * host[::-1]):
-        # NumPy's functions that ignore NaN warn, because they discard imaginary parts.
+        # NumPy's functions that ignore NaN discard imaginary parts, and warn about that.
         with warnings.catch_warnings(action="ignore"):
             expected = getattr(np, name)(values, axis=1, dtype="c16")
             ours = getattr(PyGPU, name)(PyGPU.to_gpu(values), axis=1, dtype="c16")

@@ -194,7 +194,7 @@ def test_scan_result_dtypes_match_numpy() -> None:
     check(array.cumsum(dtype="int32", axis=1), host.cumsum(dtype="int32", axis=1))
     bools = host > 1
     check(PyGPU.to_gpu(bools).cumsum(axis=1), bools.cumsum(axis=1))
-    # The values test elements after a NaN, and the sign of zero: a sum that begins with 0 would change -0.0 to 0.0.
+    # The values test elements after a NaN, and the sign of zero: a sum that starts from 0 would turn -0.0 into 0.0.
     for values_ in ([1, np.nan, 2], [-0.0, -0.0], [np.inf, -np.inf, 1]):
         row = np.array(values_, "float32")
         with np.errstate(invalid="ignore"):
@@ -224,7 +224,7 @@ def test_array_api_cumulative_functions_accept_include_initial() -> None:
     check(PyGPU.cumulative_sum(PyGPU.to_gpu(np.float32(2))), np.cumulative_sum(np.float32(2)))
 
 
-def test_scans_reject_same_arguments_as_numpy() -> None:
+def test_scans_reject_arguments_that_numpy_rejects() -> None:
     array = PyGPU.zeros((2, 3))
     for call, error in (
         (lambda: array.cumsum(axis=2), (IndexError, ValueError)),
@@ -260,7 +260,7 @@ def test_captured_scan_uses_current_values() -> None:
 
 @pytest.mark.parametrize("source", ["f8", "i2", "c8"])
 @pytest.mark.parametrize("target", ["i1", "f4", "?"])
-def test_scan_into_out_computes_in_common_dtype(source: str, target: str) -> None:
+def test_scan_into_out_computes_in_common_dtype_of_operand_and_out(source: str, target: str) -> None:
     host = np.array([1.5, 1.5, -4.75, 0.5]).astype(source)
     with warnings.catch_warnings(action="ignore"):
         expected = np.cumsum(host, out=np.zeros(4, target))

@@ -19,7 +19,8 @@ FOLDER = Path(__file__).parents[2] / "benches" / "python"
 
 
 def module(name: str) -> ModuleType:
-    """Import a module from benches/python; the folder is on the path, because its modules import each other by name."""
+    """Import a module from benches/python. The folder is put on the import path, because its modules import each
+    other."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)
@@ -85,7 +86,7 @@ def test_spread_is_distance_of_rounds_adjacent_to_median() -> None:
     }
 
 
-def test_result_file_has_short_lines(tmp_path: Path) -> None:
+def test_lines_of_comparison_result_file_are_short(tmp_path: Path) -> None:
     result = {"rows": [{"what": "sum", "GB/s": 1 / 3, "none": None}] * 9, "machine": {"cores": 2}, "empty": {}}
     module("machine").write(tmp_path / "result.json", result)
     text = (tmp_path / "result.json").read_text()
@@ -94,13 +95,14 @@ def test_result_file_has_short_lines(tmp_path: Path) -> None:
     assert len(text.splitlines()) == 15
 
 
-def test_ratio_is_median_of_ratios_per_round() -> None:
+def test_ratio_of_libraries_is_median_of_ratios_per_round() -> None:
     series = {"PyGPU": [1.0, 20.0, 3.0], "NumPy": [2.0, 40.0, None], "CuPy": [None, None, 1.0]}
     assert module("compare").ratios(series) == {"NumPy": 0.5, "CuPy": 3.0}
 
 
 def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None = None) -> dict[str, Any]:
-    """Evaluate the goal `what` for results that contain one call and one transfer, with values by library."""
+    """Evaluate the goal named `what` for results of one call and one transfer. The arguments map libraries to
+    values."""
     rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
     ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
     results = {"backend": "cuda", "calls": rows, "transfers": ways}
@@ -129,7 +131,7 @@ def test_cpu_transfer_goal_is_relative_to_numpy_copy() -> None:
     assert (row["what"], row["goal"], row["within"]) == ("to_gpu, 1 MiB", 9.0, False)
 
 
-def test_every_goal_names_a_measured_case_or_transfer() -> None:
+def test_every_goal_refers_to_measured_case_or_transfer() -> None:
     cases = {case.name for case in module("calls").CASES}
     ways = set(module("transfers").pygpu(module("transfers").Arrays(65536)))
     for row in module("goals").GOALS:

@@ -33,19 +33,19 @@ def count_words() -> ModuleType:
     return module
 
 
-def test_word_count_skips_code_names_figures_and_generated_parts(count_words: ModuleType) -> None:
-    # The words are: Two, words, One, link, and, GB, s.
+def test_word_count_omits_code_names_figures_and_generated_parts(count_words: ModuleType) -> None:
+    # These words are counted: Two, words, One, link, and, GB, s.
     assert count_words.count(PAGE) == 7
     # #, Two, words, One, [link](page.md), and, `a, name`, 12, GB/s.
     assert count_words.count(PAGE, everything=True) == 10
 
 
-def test_word_count_excludes_results_and_generated_pages(count_words: ModuleType) -> None:
+def test_word_count_omits_results_and_generated_pages(count_words: ModuleType) -> None:
     counted = count_words.of_tree(everything=True)
     assert {"README.md", "docs/index.md", "docs/howto/torch.md", "docs/design/index.md"} <= set(counted)
     assert not {"docs/reference.md", "docs/performance.md", "docs/results/README.md", "CHANGELOG.md"} & set(counted)
 
 
-def test_word_report_compares_with_revision(count_words: ModuleType) -> None:
+def test_word_report_compares_counts_with_earlier_revision(count_words: ModuleType) -> None:
     lines = count_words.report({"a.md": 3, "b.md": 1}, {"a.md": 4}, pages=True)
     assert lines == ["a.md: 3 words, 4 before (-25.0%)", "b.md: 1 words", "total: 4 words, 4 before (+0.0%)"]

@@ -26,7 +26,7 @@ from PyGPU._names import index
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
-# The tests cover all modules except those whose import has side effects.
+# The tests cover all Python modules, except modules whose import has side effects.
 MODULES = (
     PyGPU,
     PyGPU.gpuarray,
@@ -64,7 +64,7 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 BLOCK = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
-# A docstring without a section Parameters must refer to another docstring in this form.
+# A docstring without a section Parameters must refer to another docstring by a text that matches this pattern.
 REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE)
 
 
@@ -79,7 +79,7 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # The script's folder is on the path, as for `python docs/SCRIPT`, because scripts import modules of their folder.
+    # Python puts a script's folder on the import path, because scripts import modules of their folder.
     sys.path.insert(0, str(ROOT / "docs"))
     try:
         spec.loader.exec_module(module)
@@ -90,11 +90,11 @@ def script(name: str) -> ModuleType:
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
     """Return the methods and properties of a class, and of its bases within the package."""
-    # Attributes that the docstring of a class describes, such as slots and constants, need no docstring.
+    # The class docstring describes attributes such as slots and constants, so the attributes need no docstrings.
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
-        for member, value in vars(base).items():
+        for member, value in sorted(vars(base).items()):  # The extension's classes have them in any order.
             if isinstance(value, staticmethod | classmethod):
                 value = getattr(base, member)
             if (
@@ -216,7 +216,7 @@ def test_docstring_example_gives_shown_output(test: doctest.DocTest) -> None:
 
 def test_docstrings_of_functions_differ() -> None:
     by_text: dict[str, list[str]] = {}
-    for name, thing in DOCUMENTED.items():  # An object that has two names counts once.
+    for name, thing in DOCUMENTED.items():  # An object with two public names counts once.
         if not isinstance(thing, type) and "." not in name:
             by_text.setdefault(inspect.getdoc(thing) or "", []).append(name)
     assert [names for names in by_text.values() if len(names) > 1] == []
@@ -274,6 +274,8 @@ def test_table_of_special_functions_matches_script_output() -> None:
 
 def test_numpy_name_table_matches_script_output() -> None:
     page = (ROOT / "docs" / "array_api.md").read_text(encoding="utf-8")
+    if f"NumPy {np.__version__}." not in page:
+        pytest.skip(f"the page lists the names of another NumPy than {np.__version__}")
     assert page == script("make_functions").page(), "run: python docs/make_functions.py"
 
 
@@ -316,7 +318,9 @@ def links(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_links_lead_to_files(page: Path) -> None:
-    assert [target for target in links(page) if not (page.parent / target).exists()] == []
+    has_results = (ROOT / "docs" / "results").exists()  # A copy of the tree for a machine with a GPU may lack them.
+    targets = [target for target in links(page) if has_results or "results/" not in target]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_every_page_is_linked_from_readme() -> None:
@@ -330,5 +334,5 @@ def test_every_page_is_linked_from_readme() -> None:
     assert [page for page in PAGES if page.resolve() not in seen] == []
 
 
-def test_readme_has_fewer_than_150_lines() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+def test_readme_has_at_most_130_lines() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130

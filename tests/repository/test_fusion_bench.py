@@ -17,7 +17,8 @@ CPU = PyGPU.backend_name() == "cpu"
 
 
 def module(name: str) -> ModuleType:
-    """Import a module from benches/python; the folder is on the path, because its modules import each other by name."""
+    """Import a module from benches/python. The folder is put on the import path, because its modules import each
+    other."""
     if str(FOLDER) not in sys.path:
         sys.path.append(str(FOLDER))
     return importlib.import_module(name)
@@ -32,7 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
 @pytest.mark.skipif(CPU, reason="needs a GPU")
-def test_every_expression_is_one_launch_and_small_calls_are_counted(tmp_path: Path) -> None:
+def test_each_expression_of_benchmark_is_one_launch(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     small = ["--bytes", "65536", "--rounds", "1", "--turns", "1", "--small", "10", "--unaged"]
     done = run(*small, "--ways", "PyGPU", "--json", str(path))

@@ -24,7 +24,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 
 def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
-    """Return, for each module, the modules that it imports, if these are separate files."""
+    """Return which modules each module imports. Only modules in separate files are returned."""
     files = [RustSource(name, text) for name, text in sources.items()]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     files = [

@@ -45,7 +45,7 @@ def violations(sources: Mapping[str, str]) -> list[str]:
             continue
         if file.module[:1] == ("backend",):
             found += _between_vendors(file)
-        # The crate's lib.rs may import every folder, because it declares them.
+        # The crate's lib.rs may import from every folder, because it declares all folders.
         if file.module[:1] == ("python",) and len(file.module) > 1:
             found += _against_the_folders(file)
     return found
@@ -85,8 +85,8 @@ def test_imports_run_one_way() -> None:
 
 
 def test_only_capture_module_permits_host_memory_in_copies() -> None:
-    # Code that allows a copy to use host memory must first query whether its stream is captured.
-    # A captured copy would read pageable memory at each launch of the graph, when the memory may have another content.
+    # Code must query whether a stream is captured before it allows a copy that uses host memory. A captured copy
+    # would read pageable memory at each launch of the graph, although the memory may have new contents by then.
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
@@ -97,7 +97,7 @@ def test_only_capture_module_permits_host_memory_in_copies() -> None:
 
 def test_unsafe_calls_of_c_are_in_ffi_folder() -> None:
     # Only `src/python/ffi` may call the C APIs of Python, NumPy and DLPack.
-    # Unsafe code of the other folders concerns device memory and the classes of this crate.
+    # Unsafe code in other folders may only concern device memory and the classes of this crate.
     folder = ROOT / "src" / "python"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in folder.rglob("*.rs")]
     counts = {file.file: len(list(file.lines_naming(r"\bunsafe\b", outside=file.test_only))) for file in files}
@@ -114,8 +114,8 @@ def test_only_two_crates_depend_on_python() -> None:
     for manifest in (ROOT / "src").glob("*/Cargo.toml"):
         dependencies = tomllib.loads(manifest.read_text())["dependencies"]
         naming |= {(manifest.parent.name, name) for name in ("pyo3", "numpy") if name in dependencies}
-    # The crate `base` depends on pyo3 by an optional feature.
-    # Rust's orphan rule requires that `base` itself converts its error type into exceptions.
+    # Only the crates `base` and `python` depend on pyo3. The dependency of `base` is optional: by Rust's orphan rule,
+    # `base` itself must convert its error type into Python exceptions.
     assert naming == {("base", "pyo3"), ("python", "pyo3"), ("python", "numpy")}
     base = tomllib.loads((ROOT / "src/base/Cargo.toml").read_text())
     assert base["dependencies"]["pyo3"]["optional"] is True

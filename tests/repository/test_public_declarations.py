@@ -170,7 +170,7 @@ def test_declaration_check_finds_undeclared_exported_name(tools: Tools) -> None:
         ('x = 1\npublic_values("Order", "x", "x")', "sorting.py:2: x is declared twice; the other declaration is"),
     ],
 )
-def test_declaration_check_finds_wrong_mark(tools: Tools, text: str, message: str | None) -> None:
+def test_declaration_check_finds_wrong_public_decorator(tools: Tools, text: str, message: str | None) -> None:
     names, _, _ = tools
     found = list(names.errors(names.marks(PYTHON, text)))
     assert len(found) == (message is not None)
@@ -188,7 +188,7 @@ def test_declaration_check_finds_wrong_mark(tools: Tools, text: str, message: st
         ),
     ],
 )
-def test_declaration_check_finds_unreadable_mark(tools: Tools, text: str, message: str) -> None:
+def test_declaration_check_finds_unreadable_public_decorator(tools: Tools, text: str, message: str) -> None:
     names, _, rust = tools
     with pytest.raises(rust.DeclarationError, match=message):
         list(names.marks(PYTHON, text))
@@ -213,7 +213,7 @@ def test_operators_and_functions_are_not_typed_as_returning_any(tools: Tools) ->
             found.setdefault(name, set()).add(kind)
     functions = {one.name for one in declared} & set(found)
     assert len(functions) > 250
-    # The implementation of an overloaded function may return Any, which callers do not see.
+    # Omit the implementation of an overloaded function, which may return Any: callers see its overloads only.
     assert {name for name in functions if found[name] <= {"Any", "nothing"}} == {"get_allocator"}
     kinds = [found[f"GPUArray.__{name}__"] for name in OPERATORS]
     assert set().union(*kinds) == {"GPUArray", "Self", "tuple[GPUArray, GPUArray]"}

@@ -62,7 +62,7 @@ def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
         if not path.is_file():
             continue
         content = path.read_bytes()
-        # The inputs of the fuzzers are arbitrary bytes and no text.
+        # Inputs of the fuzzers are arbitrary bytes, not text.
         if b"\0" not in content and "corpus" not in path.parts:
             yield str(path.relative_to(ROOT)), content.decode("utf-8")
 

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.enough_on("cpu")
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
+# A copy of the tree for a machine with a GPU may lack the results.
+pytestmark = [
+    pytest.mark.enough_on("cpu"),
+    pytest.mark.skipif(not RESULTS.exists(), reason="docs/results is missing"),
+]
 MOST_BYTES = 200_000
 WRITER = re.compile(r"(?i)\bwrites? (docs/[\w/]+\.(?:md|txt))")
 

@@ -1,5 +1,6 @@
-"""Test the sample of a parametrized test's cases: the sample contains each value of each parameter."""
+"""Test the cases of parametrized tests: a sample has each value of each parameter; names are the same everywhere."""
 
+import os
 import subprocess
 import sys
 from itertools import product
@@ -96,9 +97,31 @@ def test_cases_outside_sample_are_deselected_as_matrix(
         ("memory", "hip", True, 8 + 3),
     ],
 )
-def test_value_tests_are_sampled_on_simulated_gpus_without_marker(
+def test_unmarked_value_tests_are_sampled_on_simulated_gpus(
     folder: str, backend: str, is_simulated: bool, count: int, tmp_path: Path
 ) -> None:
     place = tmp_path / "tests" / folder / "test_it.py"
     output = run(PROGRAM_OF_VALUES, place, backend, is_simulated, ["-m", "not matrix"])
     assert f"{count} passed" in output, output
+
+
+def test_names_and_order_of_all_tests_are_independent_of_hash_seed() -> None:
+    """Collect all tests in two processes with different hash seeds: both must find the same tests in the same order.
+
+    A set or the address of an object in a parameter changes the names. Then files could not be spread over processes.
+    """
+    # Garbage collection takes a fifth of the time.
+    program = "import gc, sys, pytest; gc.disable(); sys.exit(pytest.main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
+    command += ["-W", "default::pytest.PytestConfigWarning"]  # The option `timeout` is unknown without pytest-timeout.
+    started = [
+        subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE, text=True
+        )
+        for seed in ("1", "2")
+    ]
+    first, second = ([line for line in done.communicate()[0].splitlines() if "::" in line] for done in started)
+    assert [done.returncode for done in started] == [0, 0]
+    assert len(first) > 10_000
+    assert [names for names in zip(first, second, strict=False) if names[0] != names[1]][:5] == []
+    assert len(first) == len(second)

@@ -12,7 +12,7 @@ DECLARATION = re.compile(
     r"^ *(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|union|trait|type) (?P<name>[A-Z]\w*)", re.MULTILINE
 )
 MOST = 2
-# This file declares a trait. The driver of each vendor implements it and declares its associated types.
+# This file declares a trait with associated types. The driver of each vendor implements the trait.
 TRAIT = "src/backend/vendor/symbols.rs"
 VENDORS = (TRAIT, "src/backend/cuda/", "src/backend/hip/")
 # Type names that each vendor's driver declares, or that are associated types of other traits.

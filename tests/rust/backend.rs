@@ -292,8 +292,8 @@ mod child {
         let (cuda, cpu) = (default_backend().unwrap(), by_name("cpu").unwrap());
         assert_eq!(cuda.kind(), BackendKind::Cuda);
         cuda.synchronize_device(0).unwrap();
-        // In the forked process, each failed check sets a bit of the exit code, because a panic would run the parent's
-        // test harness in that process.
+        // In the forked process, each failed check sets a bit of the exit code. A panic would run the parent's test
+        // harness in the forked process.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let forked = |result: Result<()>, operation: &str| matches!(result, Err(Error::Forked { operation: found, backend: "cuda" }) if found == operation);

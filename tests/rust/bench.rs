@@ -17,7 +17,7 @@ use crate::recording::{Call, Recording};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Recording driver and its device. The value holds the lock that excludes other tests.
+/// Recording driver and one of its devices. This value holds the lock that keeps other tests from using the driver.
 pub struct Bench {
     pub driver: &'static Recording,
     pub device: Device,
@@ -26,7 +26,7 @@ pub struct Bench {
 
 pub fn bench() -> Bench {
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // All tests share one driver, because pools and pooled events are stored per kind of driver in the process.
+    // All tests share one driver, because the process stores pools and pooled events per kind of driver.
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
     let device = Device::new(*driver, 0).unwrap();
@@ -47,8 +47,8 @@ impl Bench {
         block
     }
 
-    /// Takes the recorded calls and returns a pair (waiting stream, stream on which the event was recorded) for each
-    /// wait.
+    /// Takes the recorded calls, and returns a pair for each wait: the waiting stream, and the stream of the event for
+    /// which it waits.
     pub fn waits(&self) -> Vec<(usize, usize)> {
         let mut recorded = std::collections::HashMap::new();
         let mut waits = Vec::new();

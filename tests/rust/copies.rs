@@ -55,8 +55,7 @@ fn copies_of_every_layout_class_keep_every_value() {
     for key in keys {
         let source = array.view(array.layout().index(key).unwrap()).unwrap();
         let expected = download(&source, &stream);
-        // The test copies the source to a new contiguous array in F order, and to every second element of a larger
-        // array.
+        // The copies have two targets: a new contiguous array in F order, and every second element of a larger array.
         let shape: Vec<i64> = source.layout().shape().collect();
         let dense = Array::empty(&shape, int32(), MemoryOrder::F, stream.clone()).unwrap();
         copy::between(&dense, &source, &stream).unwrap();

@@ -94,7 +94,8 @@ fn bytes(model: &Model, itemsize: i64) -> Vec<i64> {
     model.offsets.iter().flat_map(|offset| *offset..offset + itemsize).collect()
 }
 
-/// Returns the sorted pairs (written byte, read byte) of an elementwise copy.
+/// Returns the byte pairs of an elementwise copy: the byte that is written, and the byte that is read. The pairs are
+/// sorted.
 fn copied(dst: &Model, src: &Model, itemsize: i64) -> Vec<(i64, i64)> {
     let mut pairs: Vec<(i64, i64)> = bytes(dst, itemsize).into_iter().zip(bytes(src, itemsize)).collect();
     pairs.sort_unstable();
@@ -108,7 +109,7 @@ fn runs_to_pairs(runs: impl IntoIterator<Item = (i64, i64, i64)>) -> Vec<(i64, i
     pairs
 }
 
-/// Returns a layout of equal shape that is, depending on `kind`, contiguous (C or F), equal, padded or reversed.
+/// Returns another layout of the same shape. Depending on `kind`, it is C- or F-contiguous, equal, padded or reversed.
 fn partner(layout: &Layout, kind: u8) -> Layout {
     let shape: Vec<i64> = layout.shape().collect();
     match kind % 5 {

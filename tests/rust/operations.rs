@@ -94,7 +94,7 @@ fn expression_runs_over_arrays_of_any_layout() {
     let expected: Vec<i64> = (0..48).map(|i| first[i] + 10 * second[i % 12]).collect();
     assert_eq!(values(&sides[2]), expected);
     assert!(kernel.is_compiled(stream.device(), &plan(&arrays), false));
-    // Arrays of another shape with the same access patterns use the kernel that is already compiled.
+    // These arrays have another shape, but the same access patterns, so they use the kernel that is already compiled.
     let shorter: Vec<Array> = sides[..2]
         .iter()
         .chain([&sides[2]])
@@ -105,7 +105,7 @@ fn expression_runs_over_arrays_of_any_layout() {
         })
         .collect();
     assert!(kernel.is_compiled(stream.device(), &plan(&shorter.iter().collect::<Vec<_>>()), false));
-    // Contiguous arrays have other access patterns, so a kernel must be compiled for them.
+    // Contiguous arrays have other access patterns, so they need a new kernel.
     let flat: Vec<Array> = (0..3).map(|_| counted(&[12], &stream)).collect();
     assert!(!kernel.is_compiled(stream.device(), &plan(&flat.iter().collect::<Vec<_>>()), false));
 }

@@ -159,7 +159,7 @@ fn failed_allocation_synchronizes_trims_pool_and_retries_once() {
 
 #[test]
 fn free_error_affects_no_other_operation_and_is_reported_once() {
-    // Regression test of a defect: the error of a free made the next allocation or launch of any thread fail.
+    // Pins a fixed defect: the error of a free made the next allocation or launch of any thread fail.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let (block, other) = (bench.block(&stream), bench.block(&stream));
@@ -173,8 +173,7 @@ fn free_error_affects_no_other_operation_and_is_reported_once() {
 
 #[test]
 fn end_of_write_keeps_reads_recorded_since_begin_of_write() {
-    // Regression test of a defect: the end of a write removed all recorded uses, even those recorded after the begin of
-    // the write.
+    // Pins a fixed defect: the end of a write removed all recorded uses, even the uses recorded after the write began.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -190,8 +189,8 @@ fn end_of_write_keeps_reads_recorded_since_begin_of_write() {
 
 #[test]
 fn free_waits_for_work_if_only_second_driver_call_of_launch_failed() {
-    // Regression test of a defect: if the second driver call of a launch or copy failed, the work of its first call was
-    // not recorded.
+    // Pins a fixed defect: if the second driver call of a launch or copy failed, the work of the first call was not
+    // recorded.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -204,8 +203,8 @@ fn free_waits_for_work_if_only_second_driver_call_of_launch_failed() {
 
 #[test]
 fn record_stream_keeps_recorded_uses_of_other_streams() {
-    // Regression test of a defect: `record_stream` was recorded as a write that had waited for all other uses, and
-    // replaced these uses.
+    // Pins a fixed defect: `record_stream` recorded a write that had waited for all other uses, and replaced these
+    // uses.
     let bench = bench();
     let (home, reader, unseen) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -220,7 +219,7 @@ fn record_stream_keeps_recorded_uses_of_other_streams() {
 
 #[test]
 fn per_thread_default_streams_are_distinct() {
-    // Regression test of a defect: the handle 2, which means the default stream of the calling thread, counted as one
+    // Pins a fixed defect: the stream handle 2 means the default stream of the calling thread, but counted as one
     // stream in all threads.
     let bench = bench();
     let home = bench.stream();
@@ -237,8 +236,8 @@ fn per_thread_default_streams_are_distinct() {
 
 #[test]
 fn two_foreign_streams_with_equal_handle_and_no_owner_are_distinct() {
-    // Regression test of a defect: two foreign streams of one handle counted as one stream. Without an owner that keeps
-    // the stream alive, the stream may have been destroyed between the uses, and its handle reused for another stream.
+    // Pins a fixed defect: two foreign streams with the same handle counted as one stream. Without an owner, a stream
+    // may be destroyed between two uses, and its handle reused for another stream.
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
@@ -249,7 +248,7 @@ fn two_foreign_streams_with_equal_handle_and_no_owner_are_distinct() {
     use_on(&block, Access::Write, &foreign(None));
     let waits = |calls: &[Call]| calls.iter().filter(|call| matches!(call, Call::Wait { stream: 7, .. })).count();
     assert_eq!(waits(&bench.driver.take()), 1);
-    // As long as an owner keeps the stream alive, its handle denotes this stream.
+    // An owner keeps the stream alive, so its handle denotes one stream.
     let kept = foreign(Some(Box::new(())));
     use_on(&block, Access::Write, &kept);
     bench.driver.take();
@@ -270,7 +269,7 @@ fn foreign_stream_with_handle_of_live_pygpu_stream_is_that_stream() {
 
 #[test]
 fn readers_of_exported_block_do_not_wait_for_each_other() {
-    // Regression test of a defect: readers of an exported block waited for each other.
+    // Pins a fixed defect: readers of an exported block waited for each other.
     let bench = bench();
     let (home, first, second) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -282,14 +281,15 @@ fn readers_of_exported_block_do_not_wait_for_each_other() {
 
 #[test]
 fn free_after_export_waits_only_for_consumer_stream() {
-    // Regression test of a defect: the free of an exported block waited for the whole device.
+    // Pins a fixed defect: the free of an exported block waited for the whole device.
     let bench = bench();
     let (home, consumer) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
     block.order_before(Access::Write, &consumer).unwrap();
     block.export();
     assert_eq!(block.exports(), 1);
-    // This write on the block's allocation stream replaces the recorded uses, while the consumer still uses the block.
+    // This write on the block's allocation stream replaces the recorded uses. The consumer still uses the block at this
+    // time.
     use_on(&block, Access::Write, &home);
     bench.driver.take();
     block.end_export(Access::Write, Some(&consumer)).unwrap();

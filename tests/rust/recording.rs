@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pygpu::backend::*;
 use pygpu::error::{Error, OutOfMemory, Result};
 
-/// Copy direction of an upload. The safety condition of `promised` holds, because no stream of these tests captures.
+/// Copy direction of uploads. `promised` is allowed, because no stream of these tests captures.
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
@@ -46,7 +46,7 @@ fn is_event(work: &Work, event: usize) -> bool {
     matches!(work, Work::Event(other) if *other == event)
 }
 
-/// Backend that records its calls. `refuse_allocations` allocations fail before one succeeds.
+/// Backend that records its calls. The next `refuse_allocations` allocations fail.
 #[derive(Default)]
 pub struct Recording {
     pub calls: Mutex<Vec<Call>>,
@@ -55,7 +55,7 @@ pub struct Recording {
     pub device_events: bool,
     /// Whether the device is busy: copies from and to pinned memory run only when a caller waits for them.
     pub lazy: AtomicBool,
-    /// Determines which copy fails: 1 is the next copy, 2 the copy after it; with 0 no copy fails.
+    /// Selects the copy that fails: 1 is the next copy, 2 the copy after that, and 0 means that no copy fails.
     pub failing_copy: AtomicUsize,
     /// Whether allocations of pinned memory fail.
     pub refuse_host: AtomicBool,
@@ -438,7 +438,7 @@ impl Launches for Recording {
     }
 }
 
-/// Accepts every image and every kernel name. A launch is recorded and has no effect.
+/// Accepts every image and every kernel name. A launch has no effect, except that the launch is recorded.
 impl Programs for Recording {
     fn load(&self, _device: i32, _image: &[u8], _options: &LoadOptions) -> Result<Loaded> {
         Ok(Loaded { module: ModuleHandle(self.handle()), log: String::new() })

@@ -42,13 +42,13 @@ def test_at_applies_function_once_for_each_repeated_index(name: str) -> None:
     index = rng.integers(-20, 20, 500)
     check(name, host, index, rng.integers(1, 3, 500))
     check(name, host, index, np.array(2))
-    # The test repeats the values for NumPy, whose `at` would read beyond the end of shorter values.
+    # NumPy's `at` would read beyond the end of values that are too short, so the test repeats them for NumPy.
     values = rng.integers(1, 3, 10)
     target, wanted = PyGPU.to_gpu(host), host.copy()
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))
     getattr(np, name).at(wanted, index, np.tile(values, 50))
     assert_same(target, wanted)
-    # The second operand is an ndarray in host memory.
+    # Here, the second operand is an ndarray in host memory.
     getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), values)
     getattr(np, name).at(wanted, index, np.tile(values, 50))
     assert_same(target, wanted)

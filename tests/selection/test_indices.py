@@ -27,7 +27,7 @@ def moved(value: Any) -> Any:
 
 
 def both(name: str, *arguments: Any, **keywords: Any) -> None:
-    """Compare NumPy's function with PyGPU's, which is called directly and through NumPy's dispatch."""
+    """Compare PyGPU's function with NumPy's. PyGPU's function is called directly, and also through NumPy's dispatch."""
     numpys = outcome(lambda: getattr(np, name)(*arguments, **keywords))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         ours = outcome(lambda function=function: function(*map(moved, arguments), **keywords))
@@ -39,7 +39,8 @@ def both(name: str, *arguments: Any, **keywords: Any) -> None:
 
 
 def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
-    """Compare PyGPU's function that writes its first argument with NumPy's; an error must change nothing."""
+    """Compare a function that writes into its first argument with NumPy's. If it raises an error, nothing must
+    change."""
     target, wanted = PyGPU.to_gpu(host), host.copy("K")
     numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))

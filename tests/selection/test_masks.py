@@ -18,7 +18,7 @@ from support import assert_same, assert_same_refusal, of_few, outcome, told
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
-# Array sizes near the sizes of tiles, and sizes that several thread blocks process.
+# Array sizes: near the sizes of tiles, and so large that several thread blocks share the work.
 SIZES = [0, 1, 15, 16, 17, 4095, 4097, 8192, 8193, 70_001]
 DENSITIES = [0.0, 0.01, 0.5, 1.0]
 
@@ -166,7 +166,7 @@ def test_masked_fill_can_be_captured() -> None:
     assert_same(array, host)
 
 
-def test_masked_assignment_rejects_same_masks_and_values_as_numpy() -> None:
+def test_masked_assignment_rejects_masks_and_values_like_numpy() -> None:
     host = np.arange(12.0).reshape(3, 4)
     array = PyGPU.to_gpu(host)
     mask = host > 4

@@ -24,7 +24,7 @@ def assert_same_histogram(got: Any, wanted: Any) -> None:
 
 
 def of_device(argument: Any) -> Any:
-    """Return an argument in which each host array is copied to the device."""
+    """Return an argument for PyGPU: host arrays in it are copied to the device."""
     if isinstance(argument, list):
         return [of_device(one) for one in argument]
     return PyGPU.to_gpu(argument) if isinstance(argument, np.ndarray) else argument
@@ -93,7 +93,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_joint_histogram_rejects_same_arguments_as_numpy(name: str) -> None:
+def test_joint_histogram_rejects_arguments_that_numpy_rejects(name: str) -> None:
     call = REFUSED[name]
     with np.errstate(all="ignore"):
         assert_same_refusal(outcome(lambda: call(PyGPU, PyGPU.to_gpu(SAMPLE))), outcome(lambda: call(np, SAMPLE)))

@@ -164,7 +164,7 @@ def test_quantiles_broadcast_to_out_and_accept_lists() -> None:
         PyGPU.quantile(PyGPU.to_gpu(host), 0.5, weights=PyGPU.to_gpu(host))
 
 
-def test_quantiles_reject_same_arguments_as_numpy() -> None:
+def test_quantiles_reject_arguments_that_numpy_rejects() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)
     for call in (

@@ -60,7 +60,7 @@ def test_searchsorted_matches_numpy_for_any_layout_and_dtype() -> None:
     )
 
 
-def test_searches_reject_same_arguments_as_numpy() -> None:
+def test_searches_reject_arguments_that_numpy_rejects() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)
     for call in (
@@ -93,7 +93,7 @@ def test_digitize_accepts_increasing_and_decreasing_bins(right: bool) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
-def test_partition_separates_smaller_from_larger(dtype: str) -> None:
+def test_partition_separates_smaller_from_larger_elements(dtype: str) -> None:
     rng = generator()
     host = rng.permutation(300).reshape(3, 100).astype(dtype)
     array = PyGPU.to_gpu(host)

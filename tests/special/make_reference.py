@@ -308,7 +308,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Range, ...]]] = {
 
 
 def draw(source: random.Random, of: Range, place: int) -> float:
-    """Draw a number from a range and round the number to float32; `place` 0 and 1 give the ends of the range."""
+    """Draw a number from a range, and round it to float32. If `place` is 0 or 1, return the lower or upper end of the
+    range."""
     kind, low, high = of
     share = place if place < 2 else source.random()
     number = low + (high - low) * share if kind in ("line", "whole") else low * (high / low) ** share
@@ -343,7 +344,7 @@ def limits(name: str) -> list[list[Any]]:
         return []
     rows: list[list[Any]] = []
     count = len(FUNCTIONS[name][1])
-    if "dd" not in "".join(function.types) and count > 1:  # a function whose first operand is an integer
+    if "dd" not in "".join(function.types) and count > 1:  # The first operand of this function is an integer.
         return []
     chosen = LIMITS if count == 1 else [*LIMITS[:7], 0.5] if count == 2 else [math.nan, math.inf, 0.0, 0.5, -1.0]
     if name == "hyp1f1":  # SciPy's hyp1f1 never returns for infinite operands.

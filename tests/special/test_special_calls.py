@@ -29,7 +29,7 @@ def test_special_exports_every_function_of_table() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "int32", "int64", "float32", "float64"])
-def test_special_result_is_first_of_float32_and_float64_for_operands(kind: str) -> None:
+def test_special_result_dtype_is_float32_or_float64_for_operands(kind: str) -> None:
     result = PyGPU.special.ndtri(PyGPU.zeros(3, kind))
     assert result.dtype == ("float32" if np.can_cast(kind, "float32") else "float64")
     assert result.tolist() == [-math.inf] * 3
@@ -156,7 +156,7 @@ def test_logsumexp_and_softmax_match_numpy(axis: int | tuple[int, ...] | None, k
     np.testing.assert_allclose(np.exp(logarithms.get()), weights.get(), rtol=1e-12)
 
 
-def test_logsumexp_of_complex_numbers_has_principal_angle_and_real_magnitude() -> None:
+def test_logsumexp_of_complex_numbers_matches_magnitude_and_angle() -> None:
     a = np.array([[3 + 3j, 2 - 3j, 1 + 8j], [700 + 3j, 900 - 2j, 1 + 1j]], "complex128")
     sums = np.exp(a - np.array([[0], [850]])).sum(axis=1)
     value = PyGPU.special.logsumexp(PyGPU.to_gpu(a), axis=1).get()
@@ -167,7 +167,7 @@ def test_logsumexp_of_complex_numbers_has_principal_angle_and_real_magnitude() -
     np.testing.assert_allclose(sign.get(), sums / np.abs(sums), rtol=1e-13)
 
 
-def test_logsumexp_of_infinities_nan_and_no_elements_is_limit_value() -> None:
+def test_logsumexp_of_infinities_nan_and_no_elements_has_limit_value() -> None:
     a = PyGPU.to_gpu([[-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]])
     np.testing.assert_array_equal(PyGPU.special.logsumexp(a, axis=1).get(), [-np.inf, np.inf, np.nan])
     assert PyGPU.special.logsumexp(PyGPU.zeros((0, 2)), axis=0).tolist() == [-np.inf, -np.inf]
@@ -194,7 +194,7 @@ def test_ufunc_of_scipy_with_device_array_runs_on_device() -> None:
     np.testing.assert_allclose(special.zeta(x + 1, 2.0).get(), special.zeta(X + 1, 2.0), rtol=1e-13)
 
 
-def test_spherical_harmonic_takes_integers_and_keeps_precision_of_angles() -> None:
+def test_spherical_harmonic_accepts_integers_and_keeps_precise_angles() -> None:
     theta, phi = np.linspace(0.1, 3, 5), np.linspace(-2, 6, 5)
     n, m = np.array([0, 1, 2, 3, 1]), np.array([0, -1, 2, -2, 2])
     value = PyGPU.special.sph_harm_y(*map(PyGPU.to_gpu, (n, m, theta, phi))).get()
@@ -242,7 +242,7 @@ def test_multivariate_gamma_is_sum_over_dimensions() -> None:
             PyGPU.special.multigammaln(a, d)
 
 
-def test_elliptic_functions_of_jacobi_satisfy_their_identities() -> None:
+def test_jacobi_elliptic_functions_satisfy_their_identities() -> None:
     u = PyGPU.to_gpu(np.linspace(-9, 9, 13))
     sn, cn, dn, ph = (one.get() for one in PyGPU.special.ellipj(u, 0.7))
     np.testing.assert_allclose(sn * sn + cn * cn, 1, rtol=1e-14)
@@ -251,7 +251,7 @@ def test_elliptic_functions_of_jacobi_satisfy_their_identities() -> None:
     assert [math.isnan(one.item()) for one in PyGPU.special.ellipj(u[:1], 1.5)] == [True] * 4
 
 
-def test_confluent_function_satisfies_transformation_where_series_cancel() -> None:
+def test_hyp1f1_satisfies_kummers_transformation_where_series_cancel() -> None:
     a, b, x = (PyGPU.to_gpu(np.array(one)) for one in ([-20.5, 0.3, 35.0], [1.5, 4.2, 2.5], [30.0, 400.0, -25.0]))
     left, right = PyGPU.special.hyp1f1(a, b, x), PyGPU.exp(x) * PyGPU.special.hyp1f1(b - a, b, -x)
     np.testing.assert_allclose(left.get(), right.get(), rtol=1e-12)
@@ -260,7 +260,7 @@ def test_confluent_function_satisfies_transformation_where_series_cancel() -> No
     assert math.isnan(hopeless.item())
 
 
-# Function, operands, and mpmath's value, where the algorithms of Cephes fail: at large orders and in heavy tails.
+# Operands for which the algorithms of Cephes fail (large orders, heavy tails), with mpmath's values of the functions.
 EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
     ("stdtrit", (0.01, 0.265625), -1.4820017408364219e26),
     ("stdtrit", (0.0625, 0.734375), 3182.755442649455),
@@ -284,8 +284,7 @@ EXTREMES: tuple[tuple[str, tuple[float, ...], float], ...] = (
 def test_special_function_is_accurate_at_extreme_parameters(name: str) -> None:
     operands, exact = zip(*(row[1:] for row in EXTREMES if row[0] == name), strict=True)
     columns = [PyGPU.to_gpu(np.array(column)) for column in zip(*operands, strict=True)]
-    # The argument `where` makes the kernel compute on the CPU backend, which otherwise may call SciPy.
-    # SciPy's quantiles end at 1e153.
+    # On the CPU backend, the argument `where` selects PyGPU's kernel instead of SciPy, whose quantiles end at 1e153.
     mask, out = PyGPU.ones(len(exact), bool), PyGPU.zeros(len(exact))
     value = getattr(PyGPU.special, name)(*columns, where=mask, out=out)
     np.testing.assert_allclose(value.get(), exact, rtol=1e-11)

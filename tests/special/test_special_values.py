@@ -32,10 +32,10 @@ TOLERANCES = {
     "iv": 1e-12,
     "kv": 1e-12,
 }
-# Functions whose limits at infinities differ from the limits of SciPy or of SciPy's libraries AMOS and Boost.
+# Functions whose limits at infinities differ from those of SciPy, or of SciPy's libraries AMOS and Boost.
 OTHER_AT_INFINITY = ("i0", "i1", "jv", "lpmv", "yn", "yv", "iv", "ive", "kv", "kve", "fdtr", "fdtrc", "fdtri", "nbdtri")
-# Conditions for operands at which a function is not compared with SciPy.
-# For subnormal numbers, the normal quantile that the CPU backend computes has a relative error of 2e-9.
+# Conditions under which the operands of a function are not compared with SciPy. For example, the CPU backend computes
+# the normal quantile of subnormal numbers with a relative error of 2e-9.
 OTHER_LIMITS = {
     "erfcinv": lambda y: 0 < y < 2.3e-308,
     "ndtri": lambda y: 0 < y < 2.3e-308,
@@ -44,8 +44,7 @@ OTHER_LIMITS = {
     "cotdg": lambda x: x == 0,
     "stdtrit": lambda df, p: p == 0,
 }
-# Functions that have a separate float32 algorithm, which is tested too.
-# Other functions compute in double precision and round the result.
+# Functions with a separate float32 algorithm, which is tested too. All other functions compute in float64 and round.
 FLOATS = (
     *(
         "erf",
@@ -110,7 +109,7 @@ def test_special_function_at_limits_matches_scipy(name: str) -> None:
         rows = [row for row in rows if not OTHER_LIMITS[name](*row[: function.nin])]
     operands, expected = columns(rows, function)
     for actual, limit in zip(call(function, operands), expected, strict=True):
-        # At 1e300 the phase of an oscillating function is not significant.
+        # The phase of an oscillating function has no significant digits at 1e300.
         np.testing.assert_allclose(
             actual, limit, rtol=1e-12, atol=1e-149 if name in ("j0", "j1", "y0", "y1") else 1e-300
         )

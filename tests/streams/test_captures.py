@@ -108,7 +108,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 @pytest.mark.parametrize("name", DOORS)
 def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
-    # This test pins a former defect: at each launch, a captured copy read pageable memory, whose content had changed.
+    # A former defect: a captured copy read pageable memory at each launch, although its contents had changed.
     bench = Bench()
     PyGPU.synchronize()
     bench.stream.begin_capture()
@@ -153,7 +153,7 @@ def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
 def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
     bench = Bench()
     address = bench.pinned.ctypes.data
-    view = bench.pinned[:]  # The view is dropped before the launch, so only the graph keeps the memory alive.
+    view = bench.pinned[:]  # Drop the view before the launch, so that only the graph keeps the memory alive.
     bench.stream.begin_capture()
     bench.array.set_async(bench.pinned, stream=bench.stream)
     raw("default", bench, up=True, pinned=True)
@@ -172,8 +172,8 @@ def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) -> None:
-    # In the mode "global", a driver forbids any thread to pin memory or to load a compiled module during the capture.
-    # A forbidden call would also invalidate the capture.
+    # During a capture in the mode "global", a driver forbids all threads to pin memory or to load a compiled module.
+    # A forbidden call also invalidates the capture.
     bench = Bench()
     other, kept = PyGPU.Stream(non_blocking=True), []
 
@@ -198,7 +198,7 @@ def test_pinned_memory_and_kernels_can_be_created_during_any_capture(mode: str) 
 
 
 def test_kernel_first_used_in_capture_is_loaded_outside_capture(tmp_path: Path) -> None:
-    # A driver may forbid the load of a compiled module during a capture, and invalidate the capture.
+    # During a capture, a driver may forbid the load of a compiled module, and invalidate the capture.
     script = """
 import numpy as np, PyGPU
 a, b = PyGPU.zeros((30, 40)), PyGPU.to_gpu(np.arange(1200.0).reshape(40, 30))
@@ -220,8 +220,8 @@ np.testing.assert_array_equal(a.get(), expected)
 
 
 @pytest.mark.starts_processes
-def test_capture_without_compiler_accepts_fill_but_no_scattered_copy() -> None:
-    # This test pins a former defect: the fallback, which copies elements through the host, was captured.
+def test_capture_without_compiler_accepts_fill_and_rejects_scattered_copy() -> None:
+    # A former defect: the fallback, which copies elements through the host, became part of the capture.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

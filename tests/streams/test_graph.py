@@ -14,7 +14,7 @@ from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from support_kernels import needs_kernels
 
-VIEWS = {  # Each function returns a view of shape (6, 5) of an array with 60 elements.
+VIEWS = {  # Functions that return a view of shape (6, 5) of an array with 60 elements.
     "dense": lambda x: x[:30].reshape(6, 5),
     "parts_of_rows": lambda x: x.reshape(6, 10)[:, :5],
     "every_second_row": lambda x: x.reshape(12, 5)[::2],
@@ -137,7 +137,7 @@ def test_memory_dropped_in_capture_exists_at_each_launch() -> None:
     assert all(other.get()[0] == 9.0 for other in others)
 
 
-def test_two_streams_of_capture_keep_order_of_arrays() -> None:
+def test_two_streams_of_capture_keep_order_of_array_accesses() -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a, b = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     one.begin_capture()
@@ -145,7 +145,7 @@ def test_two_streams_of_capture_keep_order_of_arrays() -> None:
     other.wait_stream(one)
     with other:
         b[...] = a
-    a.fill(2, stream=one)  # This write must run after the read of `a` on the stream `other`.
+    a.fill(2, stream=one)  # This write must run after the other stream has read `a`.
     one.wait_stream(other)
     graph = one.end_capture()
     for _ in range(3):
@@ -234,7 +234,7 @@ def test_objects_kept_alive_by_graph_are_released_with_graph() -> None:
     graph.launch()
     del graph
     PyGPU.synchronize()
-    PyGPU.trim_memory()  # The preceding synchronization releases memory that the launch kept alive.
+    PyGPU.trim_memory()  # The preceding synchronization has released the memory that the launch kept alive.
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
@@ -248,7 +248,7 @@ def test_launches_are_captured_with_argument_values() -> None:
         "add",
     )
     x = PyGPU.zeros(1000, "int32")
-    kernel[4, 256](x, 0, 1000)  # This launch compiles the kernel before the capture.
+    kernel[4, 256](x, 0, 1000)  # Compile the kernel before the capture by a first launch.
     with PyGPU.Graph() as graph:
         for value in (1, 10, 100):
             kernel[4, 256](x, value, 1000)
@@ -267,7 +267,7 @@ def test_generated_kernels_and_strided_copies_are_captured() -> None:
     double = ElementwiseKernel("long long *x", "x[i] *= 2")
     host = np.arange(60 * 70).reshape(60, 70)
     a = PyGPU.to_gpu(host)
-    total(a), double(a.copy()), a.T.copy("C")  # These calls compile the kernels before the capture.
+    total(a), double(a.copy()), a.T.copy("C")  # Compile the kernels before the capture by first calls.
     with PyGPU.Graph() as graph:
         double(a)
         turned = a.T.copy("C")

@@ -87,7 +87,7 @@ def test_update_of_kernel_node_replaces_arguments_and_launch_shape() -> None:
     graph.launch()
     assert not x.get().any()
     np.testing.assert_array_equal(y.get(), 10)
-    graph.update(node, grid=1, block=(100, 1))  # The node keeps its arguments, because the update gives none.
+    graph.update(node, grid=1, block=(100, 1))  # The update passes no arguments, so the node keeps its arguments.
     graph.launch()
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 100, 20, 10))
     graph.update(node, lambda: kernel[2, 100](x, 5, 150))
@@ -161,7 +161,7 @@ def test_graph_update_accepts_graph_with_same_operations() -> None:
     assert (c.get() == 2).all()
     assert (a.get() == 2).all()
     assert not b.get().any()
-    graph.update(graph.nodes[0], c, 5)  # A single node can still be updated after an update of the whole graph.
+    graph.update(graph.nodes[0], c, 5)  # Single nodes can still be updated after an update of the whole graph.
     graph.launch()
     assert (a.get() == 5).all()
 
@@ -202,7 +202,7 @@ def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # The preceding synchronization releases memory that the launch kept alive.
+        PyGPU.trim_memory()  # The preceding synchronization has released the memory that the launch kept alive.
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node

@@ -29,7 +29,7 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 @pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Make the simulated driver delay work at random, so that a missing wait gives wrong values."""
+    """Make the simulated driver delay work at random, so that a test with a missing wait gets wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(request.param):
         yield
@@ -203,7 +203,7 @@ def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again:
     pointer = imported.ptr
     lent = imported.__dlpack__(stream=foreign) if again == "tensor" else imported.__cuda_array_interface__
     if again == "interface":
-        PyGPU.synchronize()  # stands for the second consumer's wait for the stream that the interface names
+        PyGPU.synchronize()  # In place of the second consumer, wait for the stream in its array interface.
     driver.foreign_fill(pointer, 1, 100, foreign)
     del block, lender, imported, lent
     assert (PyGPU.full(100, 2, "uint8").get() == 2).all()

@@ -107,8 +107,8 @@ def test_foreign_stream_calls_host_functions() -> None:
 
 
 def test_launch_of_3000_host_functions_returns() -> None:
-    # The queue of a driver holds fewer than 3000 functions. When the queue is full, the caller waits for the driver.
-    # A caller that waits for the driver must not hold the GIL, because the queued functions need the GIL.
+    # The queue of a driver holds fewer than 3000 functions. A caller of a full queue waits for the driver, and must not
+    # hold the GIL meanwhile, because the queued functions need the GIL.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
         stream.launch_host_function(seen.append, step)
@@ -249,8 +249,8 @@ def test_host_function_and_arguments_are_released_once() -> None:
 
 
 def test_host_function_may_drop_arrays() -> None:
-    # A drop inside a host function must not free memory immediately.
-    # A free would make the driver wait for the host function, while the host function waits for the driver.
+    # A drop inside a host function must not free memory at once: the free would wait for the host function,
+    # and the host function would wait for the free.
     held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -354,8 +354,8 @@ print("ended")
 
 @pytest.mark.starts_processes
 def test_process_exit_waits_for_running_host_function() -> None:
-    # At exit, PyGPU waits longer for a host function of the user than for a callback of a library.
-    # If the function still ran, the interpreter would end the function's thread, and thereby abort the process.
+    # At exit, PyGPU waits longer for a user's host function than for a callback of a library. The interpreter would end
+    # the thread of a function that still runs, which would abort the process.
     program = """
 import time, threading, PyGPU
 begun = threading.Event()
@@ -401,7 +401,7 @@ def test_cuda_launch_host_func_returns_status() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, RuntimeError, MemoryError])
-def test_exception_of_user_function_is_not_converted_to_status(error: type[Exception]) -> None:
+def test_exception_of_host_function_is_not_converted_to_status(error: type[Exception]) -> None:
     def fail(text: str) -> None:
         raise error(text)
 

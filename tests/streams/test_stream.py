@@ -290,7 +290,7 @@ def test_stream_is_current_in_its_thread_only() -> None:
         assert PyGPU.current_stream() == stream
 
 
-def test_stream_exit_without_enter_raises() -> None:
+def test_exit_of_stream_without_enter_raises() -> None:
     with pytest.raises(RuntimeError, match="not entered"):
         PyGPU.Stream().__exit__(None, None, None)
 

@@ -27,7 +27,7 @@ def scaled(x: GPUArray, factor: float, stream: StreamLike = None) -> GPUArray:
 
 
 def ordered(x: GPUArray) -> float:
-    """Use streams, events and the time between events."""
+    """Use streams and events, and measure the time between events."""
     stream = PyGPU.Stream(non_blocking=True, priority=0)
     with stream as current:
         assert_type(current, Stream)

@@ -31,7 +31,7 @@ def elements(x: GPUArray, y: GPUArray) -> GPUArray:
 
 
 def applied(function: Callable[[GPUArray], GPUArray], x: GPUArray) -> GPUArray:
-    """Pass a ufunc and a reduction as functions of arrays."""
+    """Pass a ufunc and a reduction to functions that take functions of arrays."""
     return function(x)
 
 

@@ -1,4 +1,5 @@
-"""Use arrays of other libraries and of the host (NumPy, DLPack, CUDA array interface, addresses) for type checkers."""
+"""Use arrays of other libraries and of the host in a program that type checkers read (NumPy, DLPack, CUDA array
+interface, addresses)."""
 
 from typing import Any, assert_type
 

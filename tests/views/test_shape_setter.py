@@ -47,7 +47,7 @@ def assert_same_assignment(ours: Any, numpys: Any, shape: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shape_setter_accepts_same_shapes_as_numpy(shape: Any) -> None:
+def test_shape_setter_accepts_shapes_that_numpy_accepts(shape: Any) -> None:
     if not IS_DEPRECATED:
         assert_same_assignment(PyGPU.arange(6), np.arange(6), shape)
 
@@ -69,7 +69,7 @@ def test_error_of_rejected_shape_contains_both_shapes() -> None:
         del a.shape
 
 
-def test_shape_setter_warns_in_same_cases_as_numpy() -> None:
+def test_shape_setter_warns_if_numpy_warns() -> None:
     a = PyGPU.arange(6)
     if IS_DEPRECATED:
         with pytest.warns(DeprecationWarning, match="deprecated in NumPy 2.5"):

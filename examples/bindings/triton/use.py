@@ -16,7 +16,7 @@ def scale(x, factor, count, BLOCK: tl.constexpr):
 
 
 a = gpuarray.to_gpu(np.arange(1000, dtype=np.float32))
-# Without torch Triton launches on the default stream, on which `a` was uploaded.
+# Without torch, Triton launches on the default stream, on which `a` was uploaded.
 scale[(triton.cdiv(a.size, 256),)](a, 2.0, a.size, BLOCK=256)
 np.testing.assert_array_equal(a.get(), 2.0 * np.arange(1000, dtype=np.float32))
 print("as it should be")

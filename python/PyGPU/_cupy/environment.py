@@ -1,4 +1,4 @@
-"""CuPy's functions that report versions, devices and memory pools, and select a module for arrays."""
+"""Functions of the module `cupy` such as `show_config`, `is_available` and `get_array_module`."""
 
 from __future__ import annotations
 

@@ -79,6 +79,14 @@ _VALUES: dict[str, Any] = {
 _RENAMED = {"ufunc": "Ufunc", "fromDlpack": "from_dlpack"}
 """Names of CuPy whose object has another name in `PyGPU`."""
 
+_NUMPYS_OF_OTHER_VERSIONS = {"cumulative_prod", "cumulative_sum", "matvec", "row_stack", "unstack", "vecmat"}
+"""NumPy's names that some of the supported versions of NumPy lack; `PyGPU` has them with every version."""
+
+
+def _numpys_names() -> set[str]:
+    """Return the names of NumPy, independent of its version as far as `PyGPU` has objects of these names."""
+    return {*dir(np), *_NUMPYS_OF_OTHER_VERSIONS}
+
 
 def _homes(package: str) -> dict[str, str]:
     return {name: module for module, names in _OWN[package].items() for name in names}
@@ -91,7 +99,7 @@ def has_own_parameters(package: str, name: str) -> bool:
 
 def _is_numpys(name: str) -> bool:
     """Return whether both NumPy and `PyGPU` have an object of this name; `cupy` then shares PyGPU's object."""
-    return name in dir(np) and (name in index.HOME or hasattr(_package(), name))
+    return name in _numpys_names() and (name in index.HOME or hasattr(_package(), name))
 
 
 def _package() -> Any:
@@ -126,7 +134,7 @@ def no_attribute(package: str, name: str) -> Exception:
     shown_package, module = package.removeprefix("PyGPU."), sys.modules[package]
     text = missing_text(package, name)
     hint = f"; {text}" if text else ""
-    # The caller of the module's `__getattr__` is two frames up, or three if `find` called this function.
+    # The frame that called the module's `__getattr__` is at depth 2, or at depth 3 if `find` called this function.
     callers = (sys._getframe(depth).f_code.co_name for depth in (2, 3))
     if hint and "_handle_fromlist" in callers:
         # In `from cupy import name` Python replaces an AttributeError by an ImportError without the hint.
@@ -139,7 +147,7 @@ def shown(package: str) -> list[str]:
     names = {*_homes(package), *_MODULES[package]}
     if package == "PyGPU.cupy":
         native = importlib.import_module("PyGPU._core").__all__
-        numpys = {name for name in {*native, *index.HOME} if name in dir(np) and not name.startswith("_")}
+        numpys = {name for name in _numpys_names() & {*native, *index.HOME} if not name.startswith("_")}
         values = {"__version__", *_VALUES, *_RENAMED}
         names |= {name for name in numpys if missing_text(package, name) is None} | values
     return sorted(names)

@@ -86,8 +86,8 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
-    # The end of the import of `dask.array` may run the registration. The registration must not run during the import of
-    # `chunks`, so `dask.array` is imported first.
+    # The import of `dask.array` may call this function, which must not happen while `chunks` is imported below.
+    # `dask.array` is therefore imported first.
     import dask.array  # noqa: F401
 
     from PyGPU._dask import chunks

@@ -30,7 +30,7 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
     header = {
         "shape": list(x.shape),
         "sent": list(once.shape),
-        "dtype": pickle.dumps(x.dtype),  # names do not identify structured dtypes and types of ml_dtypes
+        "dtype": pickle.dumps(x.dtype),  # a name would not identify structured and ml_dtypes types
         "order": order,
         "device": [_PROCESS, x.device.index],
     }

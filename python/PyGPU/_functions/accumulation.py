@@ -17,8 +17,7 @@ def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
     if not isinstance(a, _core.GPUArray):
         raise invalid_array_error(a, f"{name}.at")
     if a.device.kind == "cpu" and values and np.ndim(values[0]) > 0:
-        # NumPy 2.4 reads out of bounds if it broadcasts the operand for several index arrays, so PyGPU broadcasts the
-        # operand.
+        # PyGPU broadcasts the operand, because NumPy 2.4 would read out of bounds if there are several index arrays.
         values = (_values(a, values[0], a[indices].shape).reshape(a[indices].shape),)
     if _core._by_numpy(f"{name}.at", a, (a, indices, *values)) is not NotImplemented:
         return

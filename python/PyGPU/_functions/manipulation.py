@@ -234,7 +234,7 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
     lengths = (1,) * (ndim - source.ndim) + source.shape
     result = _core.empty_like(source, None, "C", shape=tuple(map(operator.mul, times, lengths)))
     if result.size:
-        # Each axis of the result is split into two axes, for the repetition and for the element.
+        # Split each axis of the result into two: one for the repetitions, one for the elements of the source.
         source_shape = [1 if index % 2 == 0 else lengths[index // 2] for index in range(2 * ndim)]
         split_shape = [axis for pair in zip(times, lengths, strict=True) for axis in pair]
         result.reshape(split_shape)[...] = source.reshape(source_shape)

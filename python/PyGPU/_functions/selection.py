@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, normalize_axis, target
+from PyGPU._functions.array_arguments import array, check_out, normalize_axis, target
 from PyGPU._functions.operands import check_indices, common_shape_and_dtype, cycled, device_indices, flat, on_device_of
 from PyGPU._names.public import public
 
@@ -50,6 +50,8 @@ def take(
     [[3, 1], [6, 4]]
     """
     a = array(a, "take")
+    if out is not None:
+        check_out(out, "take")
     numpy_result: _core.GPUArray = _core._by_numpy("take", a, (a, indices, axis, out, mode))
     if numpy_result is not NotImplemented:
         return numpy_result
@@ -182,7 +184,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> PyGPU.select([a < 1, a > 3], [a - 10, a + 10], 7).tolist()
     [-10, 7, 7, 7, 14]
     """
-    # As in NumPy, an array of conditions or choices is a list of its rows.
+    # As in NumPy, an array for `condlist` or `choicelist` is treated as the list of its rows.
     condlist, choicelist = list(condlist), list(choicelist)
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -245,7 +247,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
         _check_counts(counts.size, length)
         if (counts < 0).any():
             raise ValueError("repeats may not contain negative values.")
-        # Only the counts are uploaded, because the indices may be many more.
+        # The device computes the indices from the counts, which are fewer numbers to upload.
         device_counts = _core.asarray(counts, device=source.device)
         source_indices = _indices_of_runs(device_counts, int(counts.sum()))
     return _core._take(source, source_indices, axis_index, None, "wrap" if length else "raise")
@@ -253,7 +255,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
 
 def _host_counts(repeats: Any) -> np.ndarray[Any, Any]:
     """Return how often each element is repeated, on the host; raise NumPy's errors for invalid counts."""
-    # As in NumPy, Python numbers are truncated to integers, but arrays are not.
+    # As in NumPy, counts that are Python numbers are truncated to integers; arrays of floats raise an error.
     counts = np.asarray(repeats, None if isinstance(repeats, (np.ndarray, np.generic)) else np.int64)
     if not np.can_cast(counts.dtype, np.int64, "safe"):
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe'")

@@ -34,7 +34,7 @@ def _cumulative(
     axis %= x.ndim
     shape = (*x.shape[:axis], x.shape[axis] + 1, *x.shape[axis + 1 :])
     if out is None:
-        # A scan of an empty slice determines the dtype of the result without a kernel.
+        # A scan of an empty slice launches no kernel; its result has the dtype that the new array needs.
         out = _core.empty(shape, scan(x[:0], axis=0, dtype=dtype).dtype, device=x.device)
     elif out.shape != shape:
         raise ValueError(f"out has shape {out.shape} and the scan with its initial value {shape}")
@@ -208,7 +208,7 @@ def average(
         count = a.size / mean.size if mean.size else math.nan
         return (mean, _core.full_like(mean, count)) if returned else mean
     if not isinstance(weights, _core.GPUArray):
-        raise TypeError("average(): weights= is an array of PyGPU; copy them to the device first, with PyGPU.to_gpu(x)")
+        raise TypeError("average(): weights= is an ndarray; expected a GPUArray; write weights=PyGPU.to_gpu(weights)")
     if axis is not None:
         _axes(axis, a.ndim)
     min_types = ["float64"] if a.dtype.kind in "biu" else []

@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Entered(threading.local):
-    """State of one thread: stack of the fusion modes that the ends of ``with`` blocks restore."""
+    """Per-thread state: the fusion modes that the ends of the open ``with`` blocks restore."""
 
     def __init__(self) -> None:
         self.before: list[str] = []

@@ -113,8 +113,7 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     if not matrices.size:
         empty = (_core.empty(shape, dtype, device=matrices.device) for shape in (matrices.shape[:-1], matrices.shape))
         return EigResult(*empty)
-    # A real matrix is not converted to complex numbers.
-    # The library returns exact pairs of conjugate eigenvalues only for real matrices.
+    # Real matrices are not converted to complex numbers, because the library then computes exact conjugate pairs.
     work = copy_column_major(matrices, common_type(matrices))
     if not _core.current_stream(matrices.device).is_capturing and not _core.isfinite(matrices).all():
         raise LinAlgError("Array must not contain infs or NaNs")

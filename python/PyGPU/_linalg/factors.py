@@ -64,11 +64,10 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     if numpy_result is not NotImplemented:
         return numpy_result
     work = copy_row_major(a, dtype)
-    # The library reads matrices in column order, so the upper triangle of a C-order matrix is the lower triangle for
-    # the library.
+    # The library reads C-order matrices as transposed, so their upper triangle is the lower triangle for the library.
     info = library.cholesky(work, is_lower=upper) if work.size else None
     factor = triu(work) if upper else tril(work)
-    # The check makes the host wait. It therefore follows the last launch.
+    # The host waits for the check, which therefore follows the last launch.
     if info is not None:
         library.check(info, "Matrix is not positive definite")
     return factor
@@ -221,7 +220,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     --------
     >>> import PyGPU
     >>> u, s, vh = PyGPU.linalg.svd(PyGPU.to_gpu([[0.0, 2.0], [1.0, 0.0]]))
-    >>> s.tolist()
+    >>> s.round(6).tolist()
     [2.0, 1.0]
     """
     a = array(a, "svd")
@@ -258,7 +257,7 @@ def svdvals(x: Any, /) -> _core.GPUArray:
     Examples
     --------
     >>> import PyGPU
-    >>> PyGPU.linalg.svdvals(PyGPU.to_gpu([[0.0, 2.0], [1.0, 0.0]])).tolist()
+    >>> PyGPU.linalg.svdvals(PyGPU.to_gpu([[0.0, 2.0], [1.0, 0.0]])).round(6).tolist()
     [2.0, 1.0]
     """
     return svd(x, compute_uv=False)

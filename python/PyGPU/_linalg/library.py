@@ -74,8 +74,8 @@ def lu(a: _core.GPUArray) -> LU:
     """Factorise a stack of square matrices in place into triangular factors."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _empty(a, (*shape, n), "int32"), _empty(a, shape, "int32")
-    # A factorisation of one matrix uses the whole device, but each matrix then needs separate launches.
-    # Small matrices are therefore factorised in one batch.
+    # Large matrices are factorised one after the other, because each factorisation uses the whole device.
+    # Small matrices are factorised in one batch, because separate launches would take longer.
     if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
         addresses = _addresses(a)
         if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):

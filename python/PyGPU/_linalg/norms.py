@@ -37,7 +37,7 @@ def _vector_norms(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _
 
 
 def _initial(x: _core.GPUArray) -> int | None:
-    """Return the argument `initial` for a maximum of absolute values: 0 for empty arrays, whose norm is 0."""
+    """Return the argument `initial` of `max` for absolute values: 0 for an empty array, whose norm is 0, else None."""
     return None if x.size else 0
 
 

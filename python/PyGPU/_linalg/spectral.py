@@ -227,8 +227,8 @@ def lstsq(
         return _core.matmul(v, inverted[:, None] * _core.matmul(uh, right_sides))
 
     # The absolute error of each singular value is about as large as the rounding error of the largest singular value.
-    # Small singular values therefore have a large relative error, which affects the solution. If the residual is small,
-    # one step of iterative refinement removes this error.
+    # Small singular values therefore have a large relative error, which affects the solution.
+    # One step of iterative refinement removes the error of the solution, if the residual is small.
     x = projected(right_sides)
     x = x + projected(right_sides - _core.matmul(a.astype(dtype), x))
     k = _core.count_nonzero(is_large, -1)

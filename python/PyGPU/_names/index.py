@@ -10,6 +10,7 @@ HOME = {
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "ScalarType": "PyGPU._protocols.numpy_aliases",
     "SharedHandle": "PyGPU._sharing.handle",
+    "StreamOrderWarning": "PyGPU._native.observability.stream_check",
     "Struct": "PyGPU._native.struct_arguments",
     "True_": "PyGPU._protocols.numpy_aliases",
     "allclose": "PyGPU._functions.comparison",
@@ -371,7 +372,7 @@ GROUPS = {
         "convolve", "correlate", "gradient", "interp", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint",
         "polymul", "polysub", "polyval", "roots", "trapezoid", "unwrap", "vander",
     ),
-    "Functions called for parts": (
+    "Functions applied to parts of an array": (
         "apply_along_axis", "apply_over_axes", "piecewise",
     ),
     "Matrices and grids": (
@@ -428,7 +429,8 @@ GROUPS = {
         "backend_name", "config", "driver_version", "show_config",
     ),
     "Exceptions": (
-        "BackendUnavailableError", "CompileError", "CudaError", "ForkError", "NotSupportedError", "OutOfMemoryError",
+        "StreamOrderWarning", "BackendUnavailableError", "CompileError", "CudaError", "ForkError", "NotSupportedError",
+        "OutOfMemoryError",
     ),
     "Bindings": (
         "as_argtype", "get_include",

@@ -13,7 +13,7 @@ async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
     if not event_or_stream.query():
         await asyncio.to_thread(event_or_stream.synchronize)
     else:
-        event_or_stream.synchronize()  # does not wait, but raises the error of a failed operation
+        event_or_stream.synchronize()  # the work is complete: raise its error, if any, without waiting
 
 
 def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, None]:

@@ -93,7 +93,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     try:
         return _core.allocate_device(bytes)
     except _core.OutOfMemoryError:
-        gc.collect()  # objects in unreachable reference cycles may own device memory
+        gc.collect()  # unreachable reference cycles may contain objects that own device memory
         return _core.allocate_device(bytes)
 
 

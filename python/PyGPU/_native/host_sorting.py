@@ -12,8 +12,8 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
     if not descending:
         return np.argsort(view, axis=axis, kind="stable")
     count = view.shape[axis]
-    # Array and result of an ascending sort are both reversed, so that equal elements keep their order.
-    # NaN is then first, and is moved to the end below.
+    # A descending sort reverses the array and the result of an ascending sort, so that equal elements keep their order.
+    # This places NaN first; the code below moves NaN to the end.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
         rotated: np.ndarray[Any, Any] = order

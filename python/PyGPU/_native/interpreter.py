@@ -10,8 +10,8 @@ import importlib
 
 def is_main() -> bool:
     """Return whether this is the main interpreter, or true if Python has no function for this test."""
-    # These functions of Python are private, so a Python version may lack them.
-    # NumPy and the native module then raise their own errors in a subinterpreter.
+    # Python's functions for this test are private, so a Python version may lack them.
+    # Without this test, NumPy and the native module raise their own errors in a subinterpreter.
     is_main_interpreter = getattr(_thread, "_is_main_interpreter", None)
     if is_main_interpreter is not None:
         return bool(is_main_interpreter())

@@ -49,7 +49,7 @@ class ArgumentAdapter:
         if isinstance(function, _core.Reduction) or all(
             parameter.kind in _VARIADIC for parameter in parameters.values()
         ):
-            self._numpy_signature = None  # PyGPU's function receives all arguments and checks them
+            self._numpy_signature = None  # `__call__` then passes on all arguments unchanged
         self._keyword_names = {name for name, parameter in parameters.items() if parameter.kind is not positional_only}
         self._aligned_count = self._count_aligned(
             [name for name, parameter in parameters.items() if parameter.kind is not keyword_only]

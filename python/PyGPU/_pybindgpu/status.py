@@ -146,7 +146,7 @@ class StatusError(Exception):
 
 
 class _Thread(threading.local):
-    """State of one thread: the error that `cudaGetLastError` returns."""
+    """Per-thread state: the error that `cudaGetLastError` returns."""
 
     last: cudaError_t = SUCCESS
 

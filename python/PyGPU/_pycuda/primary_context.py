@@ -19,7 +19,7 @@ __all__ = ["PrimaryContext", "innermost"]
 
 
 class _Stack(threading.local):
-    """State of one thread: the stack of its contexts; the last context is current."""
+    """Per-thread state: the stack of pushed contexts, of which the last one is current."""
 
     def __init__(self) -> None:
         self.contexts: list[PrimaryContext] = []

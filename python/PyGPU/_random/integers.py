@@ -65,7 +65,7 @@ def _of_arrays(source: Source, low: Any, high: Any, size: Any, dtype: Any, endpo
         words = [_spread(bound, shape, source.device) for bound in (base, width)]
     else:
         low, high = np.asarray(on_host(low)), np.asarray(on_host(high))
-        # Python integers, because one bound may have dtype uint64 and the other int64.
+        # The bounds become Python integers, because no dtype of NumPy contains all values of uint64 and int64.
         integers_of_python = [np.frompyfunc(int, 1, 1)(bound.astype(object)) for bound in (low, high)]
         _check(integers_of_python[0], integers_of_python[1] - (not endpoint), limits, kind, endpoint)
         host_base, host_top = (_word(bound) for bound in (low, high))

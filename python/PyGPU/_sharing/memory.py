@@ -40,8 +40,8 @@ class Memory:
     def event(self) -> _core.Event:
         """Return the block's event, for which other processes wait before they use the block for the first time."""
         if not self._events:
-            # A lock could remain locked in a forked child. If two threads create an event at the same time,
-            # `setdefault` keeps the first event.
+            # No lock is used here, because a lock could remain locked in a forked child.
+            # If two threads create an event at the same time, `setdefault` keeps the first event.
             self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
         return self._events[""]
 

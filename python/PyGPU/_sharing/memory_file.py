@@ -51,12 +51,11 @@ def open_file(name: BlockName) -> tuple[int, Any]:
     ValueError
         If the file has another size than the handle states, or if its size may change.
     """
-    # The memory mapping of the file remains valid after the file is closed. If the other process has closed the file,
-    # the descriptor's number may belong to a pipe by now; O_NONBLOCK keeps the call from waiting for this pipe.
+    # If the other process has closed the file, the descriptor's number may belong to a pipe by now.
+    # O_NONBLOCK keeps `os.open` from waiting for such a pipe.
     file = os.open(f"/proc/{name.process}/fd/{name.memory!r}", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        # The opened file is checked, because the other process may have closed the file and reused the descriptor's
-        # number.
+        # The name of the opened file is checked, because the descriptor's number may belong to another file by now.
         if os.readlink(f"/proc/self/fd/{file}") != f"/memfd:{_file_name(name.token)} (deleted)":
             raise FileNotFoundError("its number is another file's by now")
         _check_size(file, name.nbytes)

@@ -68,13 +68,12 @@ def _check_block(block: BlockName) -> None:
 
 
 def _field(record: SharedHandle | BlockName, name: str, *types: type) -> Any:
-    """Return a field of exactly one of these types; instances of derived classes could redefine operators."""
+    """Return a field of a handle if its class is one of `types`; a derived class could redefine operators."""
     try:
         value = getattr(record, name)
     except AttributeError:
         raise ValueError(f"open_shared: the {type(record).__name__} has no field {name!r}") from None
-    # The classes of dtypes derive from `numpy.dtype`, and Python code cannot define a class that derives from
-    # `numpy.dtype`.
+    # Instances of classes derived from `numpy.dtype` are safe, because Python code cannot define such classes.
     if type(value) not in types and not (numpy.dtype in types and isinstance(value, numpy.dtype)):
         expected = " or ".join(expected.__name__ for expected in types)
         raise TypeError(f"open_shared: {name} of a {type(record).__name__} is {expected}, not {type(value).__name__}")

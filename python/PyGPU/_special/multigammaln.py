@@ -1,4 +1,4 @@
-"""The multivariate gamma function, a sum over a ufunc."""
+"""The logarithm of the multivariate gamma function, computed as a sum of values of `gammaln`."""
 
 from __future__ import annotations
 

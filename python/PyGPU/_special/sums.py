@@ -61,7 +61,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     scaled = _core.exp(a - greatest)
     total = (scaled if b is None else scaled * factor).sum(axis=axis, keepdims=True)
     sign = _core.sign(total)
-    with np.errstate(divide="ignore", invalid="ignore"):  # as in SciPy, no warning if NumPy computes this
+    with np.errstate(divide="ignore", invalid="ignore"):  # SciPy emits no warning here
         result = _core.log(_core.absolute(total) if return_sign else total) + greatest
     if not keepdims:
         axes = tuple(range(a.ndim)) if axis is None else axis

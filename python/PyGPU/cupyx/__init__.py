@@ -5,7 +5,7 @@ Objects are imported at their first use. For a missing name of CuPy, the Attribu
 
 from typing import TYPE_CHECKING, Any
 
-if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
+if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any name
 
     def __getattr__(name: str) -> Any:
         from PyGPU._cupy import names

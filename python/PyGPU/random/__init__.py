@@ -114,7 +114,7 @@ __all__ = [
     "zipf",
 ]
 
-if not TYPE_CHECKING:  # type checkers would accept any attribute of a module with `__getattr__`
+if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any name
 
     def __getattr__(name: str) -> Any:
         return unsupported.attribute(name)

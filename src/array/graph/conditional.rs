@@ -76,7 +76,8 @@ impl Condition {
         self.raw.handle.0
     }
 
-    /// Returns the object, if there is one, that must stay alive as long as kernels use the condition's handle.
+    /// Returns the object that must stay alive as long as kernels use the condition's handle, if there is such an
+    /// object.
     pub fn owner(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.raw.owner.clone()
     }

@@ -3,7 +3,7 @@
 //! The unsafe calls of this file are sound for one reason: each test owns the memory and the handles that it passes,
 //! and keeps them until the call has completed. Calls that must fail, or access no memory, may pass any address.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use super::driver::{CPU, FIRST_STREAM};
 use super::error_codes;
@@ -102,8 +102,9 @@ fn empty_box_touches_no_memory_for_any_pitch() {
         // SAFETY: an empty box contains no address.
         unsafe { CPU.copy_pitched(0, Direction::DeviceToDevice, nowhere, nowhere, extent, S).unwrap() };
     }
-    // SAFETY: both fills have no rows or no elements, so they write nothing.
+    // SAFETY: a fill without rows or without elements writes nothing.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 0, 5, S).unwrap() };
+    // SAFETY: as above.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 5, 0, S).unwrap() };
 }
 
@@ -114,10 +115,13 @@ fn fill_with_pattern_of_any_size_leaves_gaps_between_rows() {
     // SAFETY: the rows of all four fills lie inside `words`.
     unsafe { CPU.fill(0, first, 12, Pattern::U32(0x0102_0304), 2, 2, S).unwrap() };
     assert_eq!(words, [0x0102_0304, 0x0102_0304, u32::MAX, 0x0102_0304, 0x0102_0304, u32::MAX]);
+    // SAFETY: as above.
     unsafe { CPU.fill(0, first, 4, Pattern::U16(0xabcd), 2, 6, S).unwrap() };
     assert_eq!(words, [0xabcd_abcd; 6]);
+    // SAFETY: as above.
     unsafe { CPU.fill(0, first, 12, Pattern::U16(0), 4, 2, S).unwrap() };
     assert_eq!(words, [0, 0, 0xabcd_abcd, 0, 0, 0xabcd_abcd]);
+    // SAFETY: as above.
     unsafe { CPU.fill(0, first, 8, Pattern::U8(1), 1, 3, S).unwrap() };
     assert_eq!(words, [1, 0, 0xabcd_ab01, 0, 1, 0xabcd_abcd]);
 }

@@ -49,8 +49,8 @@ impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
         // A thread without a current context implicitly uses device 0, or the device set by the program. After a call
-        // on this device, its context stays current, as in the CUDA runtime. That PyGPU leaves this context current has
-        // no visible effect, and saves two driver calls for each later call.
+        // on this device, its context stays current, as in the CUDA runtime. A context that stays current has no
+        // visible effect, and saves two driver calls in each later call.
         let stays = found.is_null() && device == default_device(BackendKind::Cuda);
         let (code, operation) = if stays {
             // SAFETY: the context is a retained primary context.

@@ -104,7 +104,8 @@ impl VendorDevices for Cuda {
         // that the reset has failed. A driver that fails here also fails in every later call, which reports the error.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
-            // A thread without a current context uses this device implicitly, so the thread's context is only cleared.
+            // If the thread has no current context, it uses this device implicitly. The thread's current context is
+            // therefore only cleared.
             (true, device) if device == default_device(BackendKind::Cuda) => {
                 let none = std::ptr::null_mut();
                 // SAFETY: null, which means no context, is always allowed.

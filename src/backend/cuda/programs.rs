@@ -40,7 +40,7 @@ impl VendorPrograms for Cuda {
     ) -> u32 {
         let ask = driver.api.cuOccupancyMaxPotentialBlockSize;
         // SAFETY: the out-parameters are writable, and the caller guarantees that the function is alive. Without a
-        // callback `shared` applies to every block size.
+        // callback, every block size gets the same amount `shared` of shared memory.
         unsafe { ask(grid, threads, Raw::of(function.0), None, shared, most) }
     }
 

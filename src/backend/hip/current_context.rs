@@ -61,8 +61,8 @@ impl Driver<Hip> {
     }
 
     /// Sets the default device in a new thread. The runtime does not distinguish a thread that set device 0 from a
-    /// thread that set no device. Before its first call here, a thread is assumed to have set no device. The assumption
-    /// is wrong only if another library set device 0.
+    /// thread that set no device. Therefore PyGPU assumes that a new thread has set no device. The assumption is wrong
+    /// only if another library has set device 0 in this thread.
     #[cold]
     fn begin_thread(&self) -> Result<i32> {
         let first = default_device(BackendKind::Hip);

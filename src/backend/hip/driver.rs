@@ -1,4 +1,4 @@
-//! Implements the vendor-independent code for AMD's runtime.
+//! Supplies the vendor-independent code with the types of AMD's runtime.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};

@@ -20,7 +20,7 @@ impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
         Self { things: ForkSafeMutex::new(Vec::new()), most: AtomicUsize::new(most) }
     }
 
-    /// Checks out the object with this key that was returned last, because its state may still be in the device's
+    /// Checks out the most recently returned object with this key, because its state may still be in the device's
     /// caches. Returns `None` if the pool has no object with this key.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();

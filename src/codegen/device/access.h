@@ -21,8 +21,8 @@ template <int N> struct lengths {
     typedef unsigned number;
     divisor inner[N - 1];
 
-    // Returns the index along an axis. Must be called for the innermost axis first. The call replaces `rest` by the
-    // linear index over the axes that are further out.
+    // Returns the index along an axis. The call for the innermost axis must come first. Each call replaces `rest` by
+    // the linear index over the remaining outer axes.
     __device__ int index(number &rest, int axis) const {
         if (axis == 0) return (int)rest;
         unsigned outer = inner[axis - 1].quotient(rest);
@@ -31,7 +31,7 @@ template <int N> struct lengths {
         return found;
     }
 
-    // The length of an axis other than the outermost.
+    // The length of an axis. The outermost axis has no stored length.
     __device__ unsigned length(int axis) const { return inner[axis - 1].length; }
 };
 
@@ -138,7 +138,8 @@ __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
 }
 
-// An accessor that always yields one element of a pack, used in place of the array.
+// Accessor that returns the same element of a pack for every index. A kernel uses it in place of an array's accessor,
+// when it computes one element of the pack.
 template <class T> struct element {
     T *item;
 

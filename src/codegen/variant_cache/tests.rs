@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, clippy::undocumented_unsafe_blocks)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
@@ -167,6 +167,7 @@ fn forked_child_builds_variant_that_parent_was_building() {
             STORE.find_or_make(&of(1, b"k"), slowly).unwrap();
         });
         begun.wait();
+        // SAFETY: the child uses only the store, whose locks survive a fork, and ends by `_exit`.
         unsafe {
             let child = libc::fork();
             if child == 0 {

@@ -8,7 +8,7 @@ use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
-/// Upper bound of the numbers whose division kernels replace a division by a multiplication and a shift.
+/// Upper bound of the numbers that kernels divide by a multiplication and a shift instead of a division.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// Maximum size of a unit in bytes.
@@ -88,8 +88,7 @@ impl Units {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
 
-    /// Divides contiguous runs into units like [`Self::of`]. The unit is chosen so that it divides the further strides
-    /// too.
+    /// Divides contiguous runs into units like [`Self::of`]. The size of a unit also divides every stride in `others`.
     pub(super) fn aligned(
         pieces: &ContiguousRuns,
         to: Address,
@@ -126,7 +125,9 @@ impl Units {
         }
     }
 
-    /// Moves axes along which the source is broadcast next to the innermost axis. Returns whether there are such axes.
+    /// Moves the axes along which the source is broadcast (its stride is 0) directly before the innermost axis, so that
+    /// blocks read the same part of the source one after the other. Returns whether there are such axes. Does nothing
+    /// if the innermost rows are short.
     fn bring_repeats_inward(&mut self) -> bool {
         let Some((line, outer)) = self.axes.split_last_mut() else { return false };
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {
@@ -182,8 +183,9 @@ impl Units {
     }
 }
 
-/// Returns the tile size for a transposed copy of a plane, whose two axes are contiguous in one array each: at least 64
-/// bytes along both axes, and more along one axis if the other is short.
+/// Returns the tile size for a transposed copy of a plane. One axis of the plane is contiguous in the target, and the
+/// other one in the source. A tile is at least 64 bytes long along both axes, and longer along one axis if the other is
+/// short.
 fn tiles(unit: i64, x: i64, y: i64) -> CopyKernel {
     let (side, area) = match unit {
         1 | 2 => (64, 64 * 64),
@@ -276,7 +278,8 @@ mod tests {
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: false });
-        // The kernels for rows and tiles compute with the indices of blocks, not of units, so that 32 bits suffice.
+        // The kernels for rows and for tiles divide the indices of blocks, which are smaller than the indices of units,
+        // so 32 bits suffice.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, CopyKernel::Squares { vector: 16 });

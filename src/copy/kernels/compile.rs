@@ -7,7 +7,7 @@ use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
 use pygpu_kernel::{Function, KernelSource};
 
-/// Identifies a copy kernel without its compile-time definitions.
+/// A copy kernel, without the values of its compile-time definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum CopyKernelId {
     Lines,
@@ -50,7 +50,7 @@ impl CopyKernelId {
     }
 }
 
-/// A copy kernel together with its compile-time definitions.
+/// A copy kernel with the values of its compile-time definitions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct CopyVariant {
     kernel: CopyKernelId,

@@ -88,8 +88,8 @@ impl Selection {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// Splits a layout of the result's shape: removes the axes of the index arrays, and returns their common stride, if
-    /// they have one.
+    /// Splits a layout of the result's shape into two parts: the axes that are not indexed, and the common stride of
+    /// the index arrays' axes, if these axes have one.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
@@ -305,7 +305,7 @@ struct OffsetTable {
 }
 
 impl OffsetTable {
-    /// Builds the table of a selection and starts the bounds check. Returns `None` if no kernel is available.
+    /// Builds the offset table of a selection, and starts the bounds check. Returns `None` if no kernel is available.
     fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
         let is_checked = selection.indexed.iter().any(|indexed| indexed.bounds == Bounds::Checked);
         if is_checked {

@@ -48,7 +48,7 @@ impl CopyParameters {
     }
 }
 
-/// Returns the smallest number of axes, for which kernels are compiled, that is at least `axes`.
+/// Returns a number of axes for which kernels are compiled: the smallest one that is at least `axes`.
 pub(super) fn rank_for(axes: usize) -> usize {
     RANKS.into_iter().find(|&rank| rank >= axes).unwrap_or(axes)
 }

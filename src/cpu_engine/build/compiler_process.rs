@@ -140,9 +140,9 @@ impl CompilerRun<'_> {
         }
     }
 
-    /// Compiles the original text, without preprocessing and rewriting, because the error messages then have correct
-    /// columns. Device keywords are defined as empty. If the original text has no error, returns `told`, the compiler's
-    /// output for the rewritten text.
+    /// Compiles the original text to obtain error messages with correct columns: this text is neither preprocessed nor
+    /// rewritten, and device keywords are defined as empty. If the original text has no error, returns `told`, the
+    /// compiler's output for the rewritten text.
     fn source_errors(&self, told: &str) -> Result<String, Failure> {
         let mut arguments: Vec<String> =
             NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();

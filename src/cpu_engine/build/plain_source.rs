@@ -79,9 +79,9 @@ fn definitions(macros: &str) -> HashMap<&str, &str> {
     lines.map(|line| line.split_at(line.bytes().position(|byte| !is_of_word(byte)).unwrap_or(line.len()))).collect()
 }
 
-/// Returns the replacement of a macro with the definition `text`. `None` if the macro has parameters or a replacement that
-/// contains macros or functions of the compiler, as `NAN` has: the compiler marks such text as a part of system headers,
-/// which later stages pass over.
+/// Returns the replacement of a macro, whose definition is `text`. Returns `None` if the macro has parameters, or if
+/// the replacement contains macros or functions of the compiler, like that of `NAN`: the compiler marks such text as
+/// part of a system header, and later stages skip it.
 fn replacement<'a>(text: &'a str, macros: &HashMap<&str, &str>) -> Option<&'a str> {
     let is_fixed = !text.starts_with('(') && !text.contains('#') && !text.contains("__builtin");
     let is_word = |token: &Token| token.kind == TokenKind::Word;

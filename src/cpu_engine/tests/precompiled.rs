@@ -36,8 +36,8 @@ fn folder(kept: &Path) -> Option<PathBuf> {
     Some(found[0].clone())
 }
 
-/// Returns a complete cache folder in which the plain header is invalid, so that a successful compilation has not read
-/// that header.
+/// Returns a complete cache folder whose plain header is invalid. A compilation that succeeds with this folder has
+/// therefore not read the plain header.
 fn filled() -> Option<(tempfile::TempDir, PathBuf)> {
     let kept = tempfile::tempdir().unwrap();
     compile(kept.path(), SOURCE, &[]).unwrap();

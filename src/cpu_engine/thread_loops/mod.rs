@@ -29,8 +29,8 @@ pub struct Definition {
     name: String,
     /// Position of the declaration's first token, which may begin a template header.
     declaration: usize,
-    /// Range of the parameter list with its parentheses; the end is exclusive, as for `body`, the range of the body
-    /// with its braces.
+    /// Range of the parameter list with its parentheses, and `body`, the range of the body with its braces. Ends are
+    /// exclusive.
     parameters: (usize, usize),
     body: (usize, usize),
 }

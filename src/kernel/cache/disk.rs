@@ -21,7 +21,7 @@ const SUFFIX: &str = "pgk";
 /// Number of bytes that this process has stored in the cache folder since it last measured the folder's size. The
 /// initial value makes the first store measure the size.
 static FRESH: AtomicU64 = AtomicU64::new(u64::MAX / 2);
-/// Fraction of the cache folder's size limit. After so many bytes were stored, the folder's size is measured again.
+/// The folder's size is measured again after the process has stored this fraction of the size limit.
 const PARTS: u64 = 32;
 
 /// Path of a trusted cache folder.

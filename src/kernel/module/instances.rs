@@ -43,8 +43,8 @@ impl Module {
         made.function(name)
     }
 
-    /// Whether the image is a fatbin or a host library. Only the vendor's tools can read the code inside these
-    /// containers.
+    /// Whether the image is a fatbin or a host library. Only the vendor's tools can read the code inside such a
+    /// container.
     pub fn is_container(&self) -> bool {
         self.image().starts_with(&host_library::FATBIN)
             || host_library::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())

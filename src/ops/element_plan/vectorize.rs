@@ -14,7 +14,7 @@ use pygpu_device::Device;
 
 /// Size of a vector load or store in bytes.
 pub(super) const BYTES: usize = 16;
-/// Number of elements per thread if consecutive elements of a thread are one block's width apart.
+/// Number of elements per thread if the elements of a thread are as far apart as a block has threads.
 pub(super) const APART: u8 = 4;
 /// Number of elements per thread if the elements have at most 4 bytes and are one row apart. Each block of threads also
 /// reads the rows directly above and below its own rows. More rows per block therefore save reads.
@@ -35,11 +35,11 @@ pub enum PackLayout {
     /// The elements are contiguous along the last axis, whose length is a multiple of the pack size. Along this axis,
     /// each array is contiguous or broadcast.
     InnerContiguous,
-    /// Each element is one block's width after the previous element.
+    /// Consecutive elements of a thread are as many elements apart as a block has threads.
     BlockStrided,
     /// The elements are vertically adjacent: in the same column of consecutive rows of the last axis.
     StackedRows,
-    /// The elements are in one column of a tile, in rows at equal distances. Each block processes one tile.
+    /// The elements of a thread are in one column of a tile, in rows at equal distances. Each block processes one tile.
     Tiles(Tiles),
 }
 

@@ -43,8 +43,8 @@ fn flush_queue(queue: usize, cause: FlushReason) {
     }
 }
 
-/// Launches the operations of a queue because they have been pending for a full interval of the helper thread. Runs on
-/// the helper thread, which compiles nothing and does not count uses of kernel structures. Returns `false` if
+/// Launches the operations of a queue, because they have been pending for a full interval of the helper thread. Runs on
+/// the helper thread, so it compiles nothing and does not count uses of kernel structures. Returns `false` if
 /// operations are left that only the queue's own thread may launch.
 pub(super) fn flush_aged(queue: usize) -> bool {
     let Some(taken) = queue::take_if_free(queue) else { return true };

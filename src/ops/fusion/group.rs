@@ -35,9 +35,9 @@ pub(super) struct FusionGroup {
 /// Dependencies between the operations of a batch.
 pub(super) struct Dependencies {
     first: NodeId,
-    /// For each operation, how many operands of the batch's other operations are the result of this operation.
+    /// For each operation, the number of times that other operations of the batch use its result as an operand.
     uses: SmallVec<[u8; 32]>,
-    /// For each operation, whether its result is referenced from outside the batch.
+    /// For each operation, whether code outside the batch still refers to its result.
     held: SmallVec<[bool; 32]>,
     /// Index of the in-place barrier, the operation that writes into an existing array. All other operations that read
     /// this array precede the barrier.
@@ -233,7 +233,7 @@ impl<'a> KernelCost<'a> {
         parameters(self.leaves.len() + self.held, self.values)
     }
 
-    /// Returns the number of results that need memory if no more operations are added to the kernel.
+    /// Returns how many results need memory, if no more operations are added to the kernel.
     fn outputs(&self) -> usize {
         self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
     }

@@ -19,7 +19,7 @@ use pygpu_codegen::variant_cache::Mixer;
 /// The generated code for one structure of fused operations, and the number of times this structure was used.
 struct FusedKernelEntry {
     form: FusedCode,
-    /// Number of groups with this structure that were flushed so far, for comparison with the compile threshold.
+    /// Number of flushed groups that had this structure, for comparison with the compile threshold.
     times: u64,
 }
 

@@ -47,8 +47,9 @@ impl<'a> FusedKernelSpec<'a> {
                     let kinds = (*kind as u64) << 8 | node.dtype.kind() as u64;
                     draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
                 }
-                // `draft.key` describes only how the reduction's input is computed, so a constant stands for the
-                // reduction here. The kernel that performs the reduction is cached under a separate key.
+                // `draft.key` describes only how the input of the reduction is computed, so every reduction is
+                // represented in it by the same constant. The kernel of the whole reduction is cached under a separate
+                // key.
                 DeferredOp::Reduction(_) => draft.key.push(u64::MAX),
             }
             for operand in node.operands.iter() {

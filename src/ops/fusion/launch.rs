@@ -20,8 +20,8 @@ use pygpu_codegen::variant_cache;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Settings in which a flush by a thread of the program differs from a flush by the helper thread, or a first attempt
-/// from a later one.
+/// Settings of one attempt of a flush. They differ between a flush by a thread of the program and a flush by the helper
+/// thread, and between the first and later attempts.
 #[derive(Clone, Copy)]
 pub(super) struct Policy {
     /// Whether this flush counts uses of kernel structures, for the compile threshold.

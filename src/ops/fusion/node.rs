@@ -30,7 +30,7 @@ pub struct DeferredReduction {
     pub reduced: u64,
     /// Number that a variance subtracts from its divisor, the number of elements (`ddof` of `var`).
     pub less: f64,
-    /// The layout that the result would have if the reduced axes were kept, with length one.
+    /// Layout that the result would have if each reduced axis were kept as an axis of length one.
     pub kept: Layout,
 }
 
@@ -115,8 +115,8 @@ impl DeferredNode {
         }
     }
 
-    /// Whether an operand of another operation is the whole result of this node, in the result's layout. The operand
-    /// must be a view of this result.
+    /// Whether an operand of another operation is the whole result of this node, in the result's layout. The caller
+    /// guarantees that the operand is a view of this result.
     pub(super) fn is_read_by(&self, operand: &DeferredArray) -> bool {
         operand.layout() == &self.layout && operand.dtype() == self.dtype
     }

@@ -65,8 +65,8 @@ __device__ inline float to_odd(double d) {
 __device__ inline unsigned short half_of_float(double d) { return half_of_float(to_odd(d)); }
 __device__ inline unsigned short bfloat_of_float(double d) { return bfloat_of_float((float)d); } // rounds via float, as ml_dtypes does
 
-// The type in which a number is represented before it is rounded to 16 bits: double for a double, float for any other
-// number.
+// Type in which a number is represented before it is rounded to 16 bits: double if the number is a double, otherwise
+// float.
 __device__ inline double exact(double d) { return d; }
 template <class T> __device__ inline float exact(T value) { return (float)value; }
 

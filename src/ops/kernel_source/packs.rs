@@ -106,7 +106,8 @@ fn walk(pack: usize, plan: &ElementPlan) -> String {
     )
 }
 
-/// Generates the head of the loop for two packs, which are a block's width apart.
+/// Generates the head of the loop for two packs. The second pack of a thread begins as many packs after the first as
+/// the block has threads.
 fn pairs(pack: usize) -> String {
     format!(
         "    const long long pygpu_apart = (long long)blockDim.x * {pack};\n    for (long long pygpu_at = ((size_t)cta_start * 2 + \

@@ -15,8 +15,8 @@ type BatchAxis = (i64, [i64; 3]);
 
 /// A product as BLAS computes it: both operands, the results, and the batch axes.
 pub(super) struct GemmLayout {
-    /// The operand whose rows correspond to columns of the library's result. This is PyGPU's first operand, unless
-    /// `is_turned` is set.
+    /// The operand that is PyGPU's first operand, unless `is_turned` is set. Its rows correspond to columns of the
+    /// library's result.
     a: MatrixOperand,
     b: MatrixOperand,
     out: Out,
@@ -153,7 +153,7 @@ impl GemmLayout {
         [self.b.rows, self.a.rows, self.depth]
     }
 
-    /// PyGPU's indices of the library's first operand, second operand and result.
+    /// The library's first operand, second operand and result, as PyGPU's operand indices.
     const OURS: [usize; 3] = [1, 0, 2];
 
     /// Returns the number of matrices that one call multiplies.

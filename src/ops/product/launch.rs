@@ -18,7 +18,7 @@ use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
 
-/// Whether the address of each array element is a multiple of the type's alignment.
+/// Whether every element of an array is aligned for its type.
 fn is_even(array: &Array) -> bool {
     let bits = array.layout().strides().fold(array.address() as i64, |bits, stride| bits | stride);
     bits % array.dtype().itemsize() as i64 == 0

@@ -1,7 +1,7 @@
 // Uniform, normal, exponential and bounded numbers: element i of a call is computed from number i of the random stream,
 // or, if half a number suffices, from half i of the stream.
 
-// Parameters of the distribution, with which a kernel computes the elements.
+// Parameters of the distribution. A kernel computes elements from them and from random numbers.
 struct pygpu_task {
     pygpu_keys keys;
     pygpu_u64 range, threshold, base;
@@ -24,7 +24,7 @@ static __device__ __forceinline__ pygpu_vector pygpu_scaled(pygpu_vector row, fl
 }
 #endif
 
-// The index that follows the index of the last interval.
+// Index of the last interval, plus one.
 #define PYGPU_LAST_ROW (159 * 8)
 
 // A block of four random numbers: the stream position at which the launch begins, the index of the block counted from

@@ -19,7 +19,7 @@ use pygpu_layout::{Dims, Layout, MemoryOrder};
 const PART: usize = 1 << 14;
 /// Number of elements that are computed at once. Their random words fit into the first-level cache.
 const PIECE: usize = 1 << 10;
-/// Lane (index among the blocks of one counter) of the element that uses a kept half of a number.
+/// Lane of the element that uses a kept half of a number. Lanes number the blocks of one counter.
 const LANE_OF_HALF: u64 = 15;
 
 /// An element type of random numbers.

@@ -36,7 +36,7 @@ pub(super) fn block_of(counter: [u64; 4], keys: &[u64; KEYS]) -> [u64; 4] {
     [a, b, c, d]
 }
 
-/// The part of the random sequence that a call uses.
+/// Amount of random numbers that a call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amount {
     /// Number of 64-bit numbers, or of halves of numbers if `halves` is set.

@@ -19,7 +19,7 @@ pub struct InputExpression {
     pub names: String,
     /// Code that loads the operands' packs at element `at`. This code precedes all computations.
     pub packs: String,
-    /// Code that computes element `v` of a pack into `made.item[v]`.
+    /// Code that computes element `v` of a pack and stores it in `made.item[v]`.
     pub element: String,
 }
 

@@ -54,7 +54,7 @@ pub struct BlockShape {
 }
 
 impl BlockShape {
-    /// Returns the number of results that a block computes.
+    /// Returns how many results a block computes.
     pub fn all_places(self) -> u64 {
         let abreast = if self.along { 1 } else { self.vector };
         u64::from(self.places) * u64::from(abreast * self.turns)

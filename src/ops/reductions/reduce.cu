@@ -12,8 +12,9 @@ static __device__ inline void pygpu_start(pygpu_state *sum, pygpu_number i) {
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none(i * PYGPU_IN_ROW + (PYGPU_ABREAST > 1 ? 0 : v));
 }
 
-// Adds the first `valid` of the E packs in `next` to the states. In memory, these packs are `step` packs apart. A pack
-// whose entry of `counts` is false is skipped.
+// `next` has E packs of elements, whose addresses are `step` packs apart in memory. Adds the elements of the first
+// `valid` of these packs to the states of their results. If an entry of `counts` is false, the mask excludes the pack,
+// which is skipped.
 template <int E>
 static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_packed *next, const bool *counts, pygpu_number i,
                                                pygpu_number step, int valid) {
@@ -49,7 +50,7 @@ static __device__ inline void pygpu_take_packs(pygpu_state *sum, const pygpu_pac
 #endif
 }
 
-// Joins the PYGPU_VECTOR states that a thread has for one result into the first of these states.
+// A thread has PYGPU_VECTOR states for one result. Joins all of them into the first one.
 static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 #if PYGPU_ABREAST == 1
 #pragma unroll
@@ -60,7 +61,7 @@ static __device__ inline void pygpu_finish_row(pygpu_state *sum) {
 }
 
 #if PYGPU_LANES > 1
-// Joins the states of all threads of a column into the state of the column's first thread.
+// Joins the states of all threads of a column into the state of the first thread of this column.
 static __device__ inline void pygpu_finish_block(pygpu_state &sum, pygpu_state *shared, unsigned tid, unsigned lane) {
     shared[tid] = sum;
     __syncthreads();
@@ -78,8 +79,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     pygpu_state sum[PYGPU_VECTOR];
 #if PYGPU_TURNS > 1
-    // Here each result is reduced from so few elements that one pack holds all of them. A thread first loads the packs
-    // of PYGPU_TURNS results and then reduces these packs, so that the loads overlap.
+    // In this case each result is reduced from so few elements that one pack contains all of them. A thread loads the
+    // packs of PYGPU_TURNS results before it reduces them, so that the loads overlap.
     const size_t from = (size_t)blockIdx.x * (PYGPU_THREADS * PYGPU_TURNS) + tid;
     pygpu_packed next[PYGPU_TURNS];
 #pragma unroll
@@ -106,8 +107,8 @@ extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     const pygpu_number end = (pygpu_number)count / PYGPU_IN_ROW;
     const pygpu_number step = (pygpu_number)PYGPU_LANES * gridDim.y;
     pygpu_number i = (pygpu_number)PYGPU_LANES * blockIdx.y + lane;
-    // The state of a thread without elements gets the highest possible index. If an element has the same value,
-    // functions like `argmin` therefore select the element instead of this state.
+    // A thread without elements has a state with the highest possible index. In a comparison with an equal element,
+    // functions like `argmin` therefore select the element.
 #pragma unroll
     for (int v = 0; v < PYGPU_VECTOR; v++) sum[v] = pygpu_none((pygpu_number)-1);
     if (at < places && i < end) {

@@ -58,16 +58,16 @@ pub struct ReductionEntry {
     pub others: &'static str,
     /// Maximum total size in bytes of the state's members, not including two members of the element type.
     pub bytes: usize,
-    /// The initial state, before any element is added: the value of the first member, and C source for the values of
-    /// the other members. In this source, `at` is the smallest index of an element that can be added to the state.
+    /// Initial state, before any element is added: the value of the first member, and C source for the values of the
+    /// other members. In this source, `at` is the smallest index that an element of the state can have.
     pub neutral: (Neutral, &'static str),
     /// Code that computes the state of a single element.
     pub map: &'static str,
-    /// Code that adds element `{x}` to state `a`, if all elements in the state precede `{x}`. The text is empty if it
-    /// is as cheap to compute the state of `{x}` by `map` and to join this state into `a` by `join`.
+    /// Code that adds element `{x}` to state `a`, whose elements all precede `{x}`. The text is empty if it costs no
+    /// more to compute the state of `{x}` by `map`, and to join this state into `a` by `join`.
     pub take: &'static str,
-    /// Code that adds the first `valid` elements of the array `x`, which has `N` elements, to state `a`. The text is
-    /// empty if it is as cheap to add the elements individually.
+    /// Code that adds the first `valid` of the `N` elements in the array `x` to state `a`. The text is empty if adding
+    /// the elements one by one costs no more.
     pub batch: &'static str,
     /// Code that joins state `b` into state `a`.
     pub join: &'static str,

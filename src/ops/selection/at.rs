@@ -29,7 +29,7 @@ pub struct UfuncAt<'a> {
     pub array: &'a Array,
     /// The indices in ascending order, as 64-bit integers, all inside the array.
     pub places: &'a Array,
-    /// For each index in `places`, the position that the index had before a stable sort ordered the indices.
+    /// For each index in `places`, its position in the caller's unsorted list of indices.
     pub order: &'a Array,
     /// The second operands, in the order of the unsorted indices, or one value for all indices; `None` for a function
     /// of one operand.

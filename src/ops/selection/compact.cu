@@ -59,9 +59,9 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
 }
 #else
 
-// Returns the sum of the numbers `own` of all threads before this thread, and stores the sum over all threads in `all`.
-// The numbers are arranged in rows. A few threads each add up one row, and each thread then adds the sums of the rows
-// before its own row. This method takes two barriers, and does not depend on the warp size.
+// Returns the sum of the numbers `own` of all threads that precede this thread, and stores the sum over all threads in
+// `all`. The numbers form rows. A few threads each add up one row, and each thread then adds the sums of all rows
+// before its own row. This method needs only two barriers, and does not depend on the warp size.
 #define PYGPU_ROW (PYGPU_THREADS > 256 ? 32 : 16)
 #define PYGPU_ROWS (PYGPU_THREADS / PYGPU_ROW)
 template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T *rows, T &all) {

@@ -26,7 +26,7 @@ const SMALL: i64 = 2 * TILE;
 struct Mask {
     array: Array,
     count: i64,
-    /// Number of elements by which the mask's first element follows an address that is a multiple of 16 bytes.
+    /// Number of elements between the last address that is a multiple of 16 bytes and the mask's first element.
     head: i64,
 }
 
@@ -56,8 +56,8 @@ impl Mask {
     }
 }
 
-/// For each tile of a mask, the number of true elements before the tile. `told` is the readback of the total number of
-/// true elements.
+/// For each tile of a mask, the number of true elements in all earlier tiles. `told` is the readback of the total
+/// number of true elements.
 struct TileOffsets {
     /// Array with one 64-bit offset per tile and the total, followed by one 32-bit count per tile.
     numbers: Array,
@@ -106,7 +106,8 @@ impl TileOffsets {
 /// mask.
 struct MaskMove<'a> {
     kernel: MaskKernel,
-    /// The array whose elements are moved, and the offset of its first element; `None` if indices are computed.
+    /// The array whose elements are moved, and the offset of its first element. `None` if the kernel computes indices
+    /// and moves no elements.
     array: Option<(&'a Array, i64)>,
     values: &'a Array,
     /// Stride of the values in bytes. If indices are computed, the distance in bytes between the indices along one axis

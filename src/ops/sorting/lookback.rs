@@ -7,8 +7,8 @@ use pygpu_device::{Device, PerDevice, per_device};
 /// The device code of these functions.
 pub(super) const OF_WARPS: &str = include_str!("lookback.cu");
 
-/// Minimum row length for which counts need 64 bits, because two bits of each 32-bit word encode the state of its
-/// count.
+/// Minimum row length for which counts are stored in 64 bits instead of 32. Two bits of each word encode the state of
+/// its count.
 pub(super) const LONG: i64 = 1 << 30;
 
 /// Returns the number of threads in a warp, which is queried once per device.

@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(con
         if (own[i]) atomicAdd(&all[i], (pygpu_number)own[i]);
 }
 #else
-// Returns the sum of the numbers that the preceding threads of the block pass.
+// Returns the sum of the numbers that all earlier threads of the block pass to this function.
 static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_number *shared) {
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     pygpu_number sum = own;
@@ -55,10 +55,10 @@ static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_n
     return sum - own;
 }
 
-// Returns the lanes of the warp with the same digit. A ballot finds the lanes whose digit is that of the first lane.
-// Every other lane sets its own bit in the word of its digit by an atomic operation; all these words are 0 before.
-// Atomic operations on one word are slow if many lanes have the same digit, but the first lane then mostly has this
-// digit too.
+// Returns the lanes of the warp that have the same digit as this lane. A ballot finds the lanes whose digit is that of
+// the first lane. Every other lane sets its own bit in the word of its digit by an atomic operation; all these words
+// are 0 before. Atomic operations on one word are slow if many lanes have the same digit, but the first lane then
+// mostly has this digit too.
 static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *written, unsigned lane) {
     const bool is_first = digit == PYGPU_SHUFFLE(digit, 0);
     const pygpu_lanes with_first = PYGPU_BALLOT(is_first);
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     for (int turn = 0; turn < PYGPU_EACH; turn++) atomicAdd(&own[pygpu_digit(key[turn], pass)], 1u);
     __syncthreads();
 
-    // From here on, each thread also processes the digit whose value is the index of the thread.
+    // From here on, a thread also handles one digit: the one whose value is the index of the thread.
     unsigned sum = 0;
 #pragma unroll
     for (int other = 0; other < PYGPU_WARPS; other++) {

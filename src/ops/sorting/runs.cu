@@ -6,7 +6,7 @@
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 #define PYGPU_ROUNDS (PYGPU_EACH / PYGPU_PACK)
 
-// The elements that a thread reads at once.
+// The elements that a thread reads by one load.
 struct alignas(sizeof(pygpu_element) * PYGPU_PACK) pygpu_pack {
     pygpu_element item[PYGPU_PACK];
 };
@@ -29,8 +29,8 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-// Returns the number of runs that begin before a lane's pack in a round of a warp. Also adds to `all` the number of
-// runs that begin in the whole round.
+// Returns how many runs begin before the pack of a lane, in one round of a warp. Also adds to `all` the number of runs
+// that begin in the whole round.
 static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
     const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
     unsigned before = 0;
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
                     long long *inverse, long long *total, pygpu_number count, pygpu_number *said, unsigned *ticket) {
     __shared__ unsigned sums[PYGPU_WARPS], drawn;
     __shared__ pygpu_number before_tile;
-    // The values of the tile's runs, contiguous so that adjacent threads write adjacent elements.
+    // The values of the tile's runs. They are contiguous here, so that adjacent threads write adjacent elements.
     __shared__ pygpu_element firsts[PYGPU_TILE];
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     if (tid == 0) drawn = atomicAdd(ticket, 1u);

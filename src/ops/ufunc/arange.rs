@@ -21,8 +21,7 @@ pub struct Spacing<'a> {
     /// The step between values if `parts` is 0; otherwise the difference between the ends, which the kernel divides by
     /// `parts`.
     pub step: &'a [u8],
-    /// Number of steps, if the step between values would underflow; the kernel then divides `step` by this number. 0
-    /// otherwise.
+    /// Number of steps by which the kernel divides `step`, if the step between two values would underflow; otherwise 0.
     pub parts: i64,
     /// Whether the last element is exactly `stop`.
     pub ends: bool,
@@ -81,8 +80,8 @@ fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Str
 }
 
 fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Result<&'static Elementwise> {
-    // Other kernel keys begin with the address of a table entry. The numbers of `ArangeSequence` are too small to be an
-    // address.
+    // Keys of other kernels begin with the address of a table entry. The numbers of `ArangeSequence` cannot be equal to
+    // such an address, because they are too small.
     let key = (sequence as usize, (kind as u64) << 8 | output as u64);
     if let Some(known) = kernel_cache::find(key) {
         return Ok(known);

@@ -2,7 +2,7 @@
 // header, like access.h.
 namespace pygpu_op {
 
-// Integer division: a divisor of 0 gives 0; the minimum divided by -1 gives itself.
+// Integer division as in NumPy. A divisor of 0 gives 0; the minimum of the type divided by -1 gives the minimum.
 template <class T> __device__ inline T floor_divide(T a, T b) {
     if (b == 0) return 0;
     if (b == -1) return (T)(0 - (unsigned long long)a);
@@ -31,7 +31,7 @@ template <class T> __device__ inline T floor_quotient(T a, T b) {
     return quotient - whole > (T)0.5 ? whole + 1 : whole;
 }
 
-// Integer power. For a negative exponent the exact result is truncated: it is 0, unless the base is 1 or -1.
+// Integer power. If the exponent is negative, the exact result is truncated to 0, unless the base is 1 or -1.
 template <class T> __device__ inline T power(T a, T b) {
     if (b < 0) return a == 1 ? 1 : a == (T)-1 ? (b & 1 ? (T)-1 : 1) : 0;
     unsigned long long square = (unsigned long long)a, result = 1;
@@ -80,9 +80,9 @@ template <class T> __device__ inline T logaddexp2(T a, T b) {
     return apart <= 0 ? b + (T)1.4426950408889634 * log1p(exp2(apart)) : apart;
 }
 
-// Most code of a float sine is the argument reduction for large angles. The following functions contain this code, and
-// are not inlined. In the functions that call them, the compiler deduces from the comparison that the other angles are
-// small, and omits the reduction.
+// Most code of a sine of floats is the argument reduction for large angles. The following functions contain this code
+// once, because they are not inlined. Their callers compute small angles by an inlined sine: the comparison tells the
+// compiler that these angles need no reduction.
 __device__ __noinline__ float sine_of_large(float a) { return sin(a); }
 __device__ __noinline__ float cosine_of_large(float a) { return cos(a); }
 __device__ __noinline__ float tangent_of_large(float a) { return tan(a); }
@@ -117,7 +117,8 @@ __device__ inline double binary_logarithm(double a) {
     return exponent + log2(mantissa);
 }
 
-// Complex numbers are ordered lexicographically. A complex number counts as NaN if either part is NaN.
+// Complex numbers are ordered lexicographically: by the real part, then by the imaginary part. A complex number counts
+// as NaN if either part is NaN.
 template <class Z> __device__ inline bool is_nan(Z z) { return z.real() != z.real() || z.imag() != z.imag(); }
 template <class Z> __device__ inline bool is_less(Z a, Z b) {
     return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
@@ -142,12 +143,13 @@ template <class Z> __device__ inline Z complex_power(Z a, Z b) {
 // Functions" (1987). They preserve the signs of zeros on both sides of a branch cut.
 template <class Z> __device__ inline Z turned(Z z) { return Z(-z.imag(), z.real()); }
 template <class Z> __device__ inline Z turned_back(Z z) { return Z(z.imag(), -z.real()); }
-// Infinite and NaN parts are handled separately by the rules of C99 (annex G), which NumPy and the array API follow.
+// By the rules of C99 (annex G), which NumPy and the array API follow, infinite and NaN parts are handled separately.
 template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
 template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
-// Values for the results of complex numbers that are not finite: the magnitude, a NaN, and a zero with a given sign.
+// Values from which the results of complex numbers that are not finite are built: a magnitude, a NaN, and a zero with a
+// given sign.
 template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
 template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
 template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }
@@ -228,7 +230,7 @@ template <class Z> __device__ inline Z complex_log1p(Z z) {
     T real = size > (T)0.5 && size < (T)1.5 ? (T)0.5 * log1p(x * (2 + x) + y * y) : log(size);
     return Z(real, atan2(y, x + 1));
 }
-// The angle, in the upper half-plane, of a complex number that is not finite.
+// Returns the angle, in the upper half-plane, of a complex number of which at least one part is infinite or NaN.
 template <class Z> __device__ inline auto far_angle(Z z) -> decltype(z.real()) {
     typedef decltype(z.real()) T;
     return is_nan(z) && z.real() == 0 ? (T)1.5707963267948966 : atan2(fabs(z.imag()), z.real());
@@ -270,8 +272,8 @@ template <class Z> __device__ inline Z complex_arctanh(Z z) {
         T none = no_number(x, y), right = (T)1.5707963267948966;
         return Z(is_far(z) || x == 0 ? copysign((T)0, x) : none, is_far(z) && y == y ? copysign(right, y) : none);
     }
-    // The function is odd, and is computed for |x|, because for x near -1 cancellation would make the argument of
-    // `log1p` imprecise. If |x| is 1, the square of a small y would underflow, so the formula contains no square of y.
+    // The function is odd. It is computed for |x|, because for x near -1 the argument of `log1p` would lose digits by
+    // cancellation. The formula for |x| = 1 contains no square of y, because the square of a small y would underflow.
     T size = fabs(x), apart = 1 - size;
     T real = apart == 0 ? (T)0.5 * log(hypot((T)2, y) / fabs(y))
                         : (T)0.25 * log1p(4 * size / (apart * apart + y * y));

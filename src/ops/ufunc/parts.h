@@ -30,8 +30,8 @@ template <class T> __device__ inline T spacing(T a) {
     if (a == 0) return nextafter((T)0, (T)1);
     return nextafter(a, a * 2 + copysign((T)1, a)) - a;
 }
-// The next value of a 16-bit type, which computes in float, from `a` towards `b`. BITS is the number of fraction bits.
-// LEAST is the exponent of the smallest power of 2 with full precision.
+// Returns the next value of a 16-bit floating-point type from `a` towards `b`. The type computes in float. BITS is the
+// number of fraction bits. LEAST is the exponent of the smallest power of 2 with full precision.
 template <int BITS, int LEAST> __device__ inline float next_of_16_bits(float a, float b) {
     if (a != a || b != b) return a + b;
     if (a == b) return b;

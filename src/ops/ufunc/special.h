@@ -12,8 +12,8 @@ template <class Z> __device__ inline Z complex_sinc(Z z) {
     return sin(angle) / angle;
 }
 
-// The Chebyshev series of Cephes (Stephen L. Moshier), as in NumPy: the series of exp(-x) I0(x) for x in [0, 8], and
-// the series of exp(-x) sqrt(x) I0(x) for x above 8.
+// Chebyshev series of Cephes (Stephen L. Moshier) for the Bessel function I0, as in NumPy: of exp(-x) I0(x) for x in
+// [0, 8], and of exp(-x) sqrt(x) I0(x) for x above 8.
 template <class T, int COUNT> __device__ inline T chebyshev(T x, const double (&series)[COUNT]) {
     T before, last = 0, sum = (T)series[0];
     before = 0;

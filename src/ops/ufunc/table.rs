@@ -38,7 +38,7 @@ pub enum Output {
     As(ScalarType),
     /// The real type with the operands' precision.
     Real,
-    /// There is no result: operands of this type are rejected, although they could be cast to another loop's type. For
+    /// Result type of a group that rejects its operands although they could be cast to the type of another loop. For
     /// example, bools have no sign.
     Refused,
 }
@@ -431,7 +431,8 @@ pub static TABLE: &[UfuncEntry] = &[
     row!("imag" 1 "Return the imaginary part; 0 for real numbers." "";
         same(BOOL, "false"), same(INTEGERS, "0"), same(REAL, "0"), with(COMPLEX, Output::Real, "{a}.imag()")).by(HostEvaluation::Steps),
     row!("sinc" 1 "Compute sin(pi x) / (pi x); 1 at 0." SPECIAL;
-        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::sinc<{T}>({a})").weighs(26),
+        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(&[Float16, BFloat16], "pygpu_op::sinc<{T}>({a})").weighs(26),
+        same(&[Float32], "pygpu_op::sinc<{T}>({a})").weighs(4), same(&[Float64], "pygpu_op::sinc<{T}>({a})").weighs(10),
         same(COMPLEX, "pygpu_op::complex_sinc({a})").weighs(24)).by(HostEvaluation::Steps),
     row!("i0" 1 "Compute the modified Bessel function of the first kind, of order 0." SPECIAL;
         with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::i0<{T}>({a})").weighs(10)).by(HostEvaluation::Steps),

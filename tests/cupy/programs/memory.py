@@ -25,7 +25,7 @@ class Recorder(cp.cuda.MemoryHook):
 
 
 def pools(count):
-    """Allocate from a private memory pool, and return the pool's number of bytes."""
+    """Allocate from a private memory pool, and return how many bytes the pool holds."""
     pool = cp.cuda.MemoryPool()
     recorder = Recorder()
     with cp.cuda.using_allocator(pool.malloc), recorder:
@@ -44,7 +44,7 @@ def pools(count):
 
 
 def pointers(count):
-    """Make arrays of parts of a memory block by pointers with offsets."""
+    """Divide a memory block into arrays, by pointers with offsets into the block."""
     memory = cp.cuda.alloc(count * 8)
     whole = cp.ndarray((count,), cp.float64, memptr=memory)
     whole[...] = cp.arange(count)

@@ -1,4 +1,4 @@
-"""Test calls of PyGPU with a pending result. During the call, code of the user runs that uses arrays too."""
+"""Test calls of PyGPU that have a pending result as operand, and during which user code runs that uses arrays too."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WANTED = HOST * 2 + 1
 
 
 class Case:
-    """Hold a pending result `y`, its operand `x`, other pending results, and the action of the user's code."""
+    """Hold a pending result `y`, its operand `x`, other pending results, and the action that the user code performs."""
 
     def __init__(self, act: Callable[[Case], Any]) -> None:
         self.x = PyGPU.to_gpu(HOST)
@@ -34,7 +34,7 @@ class Case:
         self.runs = 0
 
     def act(self, *_: Any) -> None:
-        """Perform the action at the first call only, because the action itself may cause the same callback again."""
+        """Perform the action at the first call only, because the action itself can cause the same callback again."""
         self.runs += 1
         if self.runs == 1:
             self._act(self)
@@ -175,14 +175,14 @@ class Defers:
 
 
 def dropped(case: Case) -> None:
-    """Drop a pending result; its finalizer performs the action."""
+    """Drop a pending result whose finalizer performs the action."""
     result = case.y + 5
     weakref.finalize(result, case.act)
     del result
 
 
 def dropped_owner(case: Case) -> None:
-    """Drop an array imported from another library; the finalizer of the array's owner performs the action."""
+    """Drop an array imported from another library. The array's owner has a finalizer that performs the action."""
 
     class Owner:
         def __init__(self, array: Any) -> None:
@@ -203,7 +203,8 @@ def dropped_owner(case: Case) -> None:
 
 
 def cyclic(case: Case) -> None:
-    """Create a reference cycle; its `__del__` runs the action when garbage is collected during the tested call."""
+    """Create a reference cycle whose `__del__` performs the action. The garbage collector calls it during the tested
+    call."""
 
     class Cycle:
         def __del__(self) -> None:

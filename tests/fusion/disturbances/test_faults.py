@@ -24,7 +24,7 @@ from PyGPU import _core
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
 REFUSED = (PyGPU.CudaError, MemoryError)
-# Repetitions of the operands, so that results have at least 64 KiB and are allocated from the driver's memory pool.
+# Each operand is repeated this often, so that results have at least 64 KiB and come from the driver's memory pool.
 REPEATS = 1 << 10
 
 pytestmark = pytest.mark.provokes_errors
@@ -43,7 +43,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 def in_use(driver: simulated.Driver) -> dict[str, int]:
-    """Count PyGPU's live blocks and bytes, and the driver's live objects of each kind, after all caches are emptied."""
+    """Empty all caches, and count PyGPU's live blocks and bytes and the driver's live objects of each kind."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -130,7 +130,7 @@ class Run:
         for array, host in ((self.arrays.x, self.operands.x), (self.arrays.row, self.operands.row)):
             np.testing.assert_array_equal(array.get(), host)
         np.testing.assert_array_equal((self.arrays.x + 1).get(), self.operands.x + 1)
-        PyGPU.flush()  # Each error has been raised above, by a use of its array, and must not be raised again.
+        PyGPU.flush()  # Each of these errors was raised above, when its array was used, and must not be raised again.
         assert waiting() == 0
         return failed
 
@@ -205,7 +205,7 @@ def check_each_call(
     return most
 
 
-# Fatal error codes are not tested, because the process could not use the device after them.
+# Fatal error codes are not injected, because the process could not use the device afterwards.
 @pytest.mark.parametrize("times", [1, ALWAYS], ids=["once", "from then on"])
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -222,8 +222,8 @@ def flush_in_another_thread() -> None:
         assert not flush_raises(), "another thread is told"
         PyGPU.synchronize()
 
-    # This flush must not raise errors of operations that another thread deferred.
-    # Errors of driver calls that the program itself makes, such as `synchronize`, are suppressed.
+    # The flush must not raise errors of operations that another thread deferred.
+    # Errors of the driver calls that the program itself makes, such as `synchronize`, are suppressed.
     with ThreadPoolExecutor(1) as pool:
         try:
             pool.submit(launch).result()
@@ -252,7 +252,7 @@ def test_fault_in_flush_of_other_thread_gives_error_or_correct_values(
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_flush_with_memory_limit_raises_only_for_results_without_memory(driver: simulated.Driver, name: str) -> None:
+def test_flush_at_memory_limit_fails_only_results_that_get_no_memory(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)

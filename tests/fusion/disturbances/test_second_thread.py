@@ -30,7 +30,7 @@ from fusion_support.names import (
 from PyGPU import _core
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-# Calls that are not tested, because their results depend on other threads by design.
+# Functions that are not tested here, because their results depend on all threads of the process.
 OF_ALL_THREADS = {"memory_statistics", "fusion_report", "trim_memory"}
 PARTS = 8
 
@@ -58,7 +58,8 @@ ACTS: dict[str, Callable[[Operands], Any]] = {
 
 
 class Second:
-    """Run a thread that performs one action in each `with` block of `beside`.
+    """Run a second thread, which performs one action during each `with` block of `beside`. Block and action start
+    together.
 
     The block and the action start together.
     """
@@ -118,7 +119,8 @@ def second() -> Iterator[Second]:
 
 
 def possible_calls(name: str) -> list[Callable[[Any], Any]]:
-    """Return possible calls of a public function, with different arguments; at least one of them must succeed."""
+    """Return possible calls of a public function, with different guesses of its arguments; at least one call must
+    succeed."""
     function = getattr(PyGPU, name)
     guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
     return [functools.partial(one, function) for one in guesses]
@@ -126,7 +128,8 @@ def possible_calls(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Return every eighth public name, beginning with number `part`, with a call of it and its correct result."""
+    """Return every eighth public name, starting at position `part`, with a call that uses the name and the correct
+    result."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
     tried = [(name, functools.partial(possible_calls, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]

@@ -143,14 +143,14 @@ def test_tensor_map_follows_strides_of_view(module: PyGPU.Module) -> None:
 
 
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
-def test_swizzled_box_has_permuted_pieces_of_16_bytes(module: PyGPU.Module, swizzle: str) -> None:
+def test_swizzled_box_stores_pieces_of_16_bytes_in_permuted_order(module: PyGPU.Module, swizzle: str) -> None:
     width = int(swizzle[:-1])
     values = numpy.arange(64 * 64, dtype="float32").reshape(64, 64)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
     found = load_box(module, tensor_map, (8, 16), (16, width // 4)).reshape(-1, 4)
     pieces = numpy.arange(len(found))
-    # The swizzled position of a 16-byte piece is its number, combined by exclusive or with bits of its line's number.
-    # A line has 128 bytes, and the lowest 1, 2 or 3 bits are used.
+    # A line has 128 bytes, that is eight pieces of 16 bytes. Swizzling moves a piece to the position `piece ^ bits`,
+    # where `bits` are the lowest 1, 2 or 3 bits of the line's number.
     turned = pieces ^ ((pieces >> 3) & (width // 16 - 1))
     expected = values[8:24, 16 : 16 + width // 4].reshape(-1, 4)
     numpy.testing.assert_array_equal(found[turned], expected)

@@ -10,14 +10,14 @@ import pytest
 
 import PyGPU
 
-# CUDA suffices, because HIP uses the same kernel source. tests/reductions/test_chained_scans.py tests scans on both.
+# CUDA alone suffices, because HIP uses the same kernel source; tests/reductions/test_chained_scans.py tests both.
 pytestmark = pytest.mark.enough_on("cuda")
 
 
 # On a simulated GPU the scan takes a minute, so only `make test-all` runs the test there.
 @pytest.mark.sampled(on="cpu", elsewhere=0)
 def test_scan_of_more_elements_than_one_launch_matches_numpy() -> None:
-    # A league is 2^16 tiles of 4096 elements, that is 2^28 elements. The array is longer than one league.
+    # One launch scans a league: 2^16 tiles of 4096 elements, that is 2^28 elements. The array is longer than that.
     host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)
     sums = PyGPU.cumsum(PyGPU.to_gpu(host), dtype=np.int32)
     wanted = np.cumsum(host, dtype=np.int32)

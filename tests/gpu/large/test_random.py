@@ -11,11 +11,11 @@ import pytest
 import PyGPU
 from support import of_few
 
-# CUDA suffices: HIP uses the same kernel source, and tests/random tests smaller draws on both backends.
+# CUDA alone suffices, because HIP uses the same kernel source; tests/random tests smaller draws on both backends.
 pytestmark = pytest.mark.enough_on("cuda")
 
 SEED = random.randrange(1 << 32)
-# A simulated GPU would take too long, because it computes one number after the other.
+# A simulated GPU would take too long for large arrays, because it computes one number after the other.
 COUNT = of_few([1 << 24], [1 << 21])[0]
 
 
@@ -43,14 +43,14 @@ def test_long_draw_of_normal_numbers_has_normal_distribution(dtype: str) -> None
     for power, moment in ((1, 0), (2, 1), (3, 0), (4, 3), (6, 15)):
         spread = math.prod(range(2 * power - 1, 0, -2)) - moment**2
         assert abs((values**power).mean() - moment) < 6 * math.sqrt(spread / COUNT)
-    # Count values beyond 5 standard deviations, and values within 0.001 of zero.
+    # Count values beyond 5 standard deviations, and values of a magnitude below 0.001.
     for limit in (5.0, 0.001):
         expected = COUNT * (math.erfc(5 / math.sqrt(2)) if limit == 5 else math.erf(limit / math.sqrt(2)))
         found = (abs(values) > limit).sum() if limit == 5 else (abs(values) < limit).sum()
         assert abs(found - expected) < 6 * math.sqrt(expected) + 6
 
 
-def test_pairs_of_normal_numbers_near_zero_have_expected_frequency() -> None:
+def test_pairs_of_normal_numbers_near_zero_are_as_frequent_as_expected() -> None:
     print("seed", SEED)
     pairs = PyGPU.random.default_rng(SEED).standard_normal((COUNT, 2), "float32").get().astype(np.float64)
     squares = (pairs**2).sum(axis=1)

@@ -18,7 +18,7 @@ from PyGPU._core import device_attribute
 support.require_gpu()
 if support.on_hip() or kernel_library.simulated() is not None:
     pytest.skip("clusters and dependent launches of a real CUDA device", allow_module_level=True)
-if device_attribute(120) == 0:  # This is the number of CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH.
+if device_attribute(120) == 0:  # The constant CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH of the driver API.
     pytest.skip("the device has no clusters of blocks", allow_module_level=True)
 
 SOURCE = r"""
@@ -144,7 +144,8 @@ def groups() -> PyGPU.Module:
 
 
 def shifted(blocks: int, cluster: int) -> np.ndarray:
-    """Return the expected output of the kernel `neighbour`: each block reads the values of the cluster's next block."""
+    """Return the expected output of the kernel `neighbour`, in which each block reads values of the next block of its
+    cluster."""
     ranks = np.arange(blocks)
     of = ranks // cluster * cluster + (ranks + 1) % cluster
     return (of[:, None] * 1000 + np.arange(64)).reshape(-1).astype(np.int32)

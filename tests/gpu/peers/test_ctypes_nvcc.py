@@ -42,8 +42,7 @@ def test_nvcc_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) 
         x, y = PyGPU.full(COUNT, 2, "float32"), PyGPU.full(COUNT, 3, "float32")
         kernels.spin(support.SECONDS, slow.handle)
         kernels.axpy(y.ptr, x.ptr, 4.0, COUNT, slow.handle)
-        # `get` copies on the current stream, `slow`, on which the kernel also runs.
-        # No explicit synchronization is needed.
+        # `get` needs no synchronization: it copies on the current stream `slow`, on which the kernel also runs.
         assert (y.get() == 11).all()
 
 
@@ -75,8 +74,8 @@ def test_array_of_existing_address_shares_memory_with_nvcc_kernel(kernels: Kerne
 
 @pytest.mark.starts_processes
 def test_dlpack_deleter_runs_in_foreign_thread_without_gil(kernels: Kernels) -> None:
-    # The script calls the deleter in a thread without Python state, while `PyDLL` holds the GIL.
-    # The script runs in a separate process, because a deleter that requests the GIL would hang.
+    # The deleter runs in a thread that Python did not create, while this thread holds the GIL in a `PyDLL` call.
+    # A deleter that requests the GIL would hang, so the script runs in a separate process.
     script = """
         import ctypes, sys
         import PyGPU

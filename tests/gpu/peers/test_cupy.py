@@ -34,7 +34,7 @@ FROM_CUPY: dict[str, Callable[[Any], Any]] = {
 
 
 class Dictionary:
-    """Wrap a CuPy array so that only its `__cuda_array_interface__` is available, not its DLPack methods."""
+    """Wrap a CuPy array so that only its `__cuda_array_interface__` is visible, not its DLPack methods."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -121,8 +121,8 @@ def test_pygpu_imports_reversed_cupy_view_by_interface_dictionary(view: str) -> 
 
 @pytest.mark.starts_processes
 def test_cupy_export_with_negative_strides_is_rejected_or_correct() -> None:
-    # CuPy's DLPack export has wrong values for negative strides (cupy#10172: an unsigned division).
-    # The script runs in a separate process, because an access with wrong strides would make the CUDA context unusable.
+    # CuPy's DLPack export is wrong for negative strides (cupy#10172: an unsigned division). An access by wrong strides
+    # would make the CUDA context unusable, so the script runs in a separate process.
     script = """
         import cupy, PyGPU
         theirs = cupy.arange(12, dtype="float32").reshape(3, 4)[::-1]
@@ -212,6 +212,13 @@ def test_pygpu_read_waits_for_unfinished_cupy_write(kernels: Kernels, way: str) 
     assert (array.get() == 4).all()
 
 
+def external_stream(stream: PyGPU.Stream) -> Any:
+    """Return CuPy's object for a stream of PyGPU; CuPy 14 deprecates the class `ExternalStream`."""
+    if hasattr(cupy.cuda.Stream, "from_external"):
+        return cupy.cuda.Stream.from_external(stream)
+    return cupy.cuda.ExternalStream(stream.handle)
+
+
 def test_streams_are_exchanged_between_cupy_and_pygpu(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = cupy.cuda.Stream(non_blocking=True)
     kernels.spin(SECONDS, stream.ptr)
@@ -219,7 +226,7 @@ def test_streams_are_exchanged_between_cupy_and_pygpu(kernels: Kernels, block: P
     block.record_stream(stream if hasattr(stream, "__cuda_stream__") else stream.ptr)
     assert (block.get() == 5).all()
     own = PyGPU.Stream(non_blocking=True)
-    with cupy.cuda.ExternalStream(own.handle):
+    with external_stream(own):
         kernels.spin(SECONDS, own.handle)
         shared = cupy.from_dlpack(block)
         shared += 1

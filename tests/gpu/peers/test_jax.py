@@ -75,7 +75,7 @@ def test_jax_import_of_strided_array_raises_or_has_correct_values(take: Any) -> 
     try:
         shared = jnp.from_dlpack(view)
     except (RuntimeError, ValueError, BufferError, NotImplementedError):
-        pass  # JAX may raise an error; if it returns a result, the result must be correct.
+        pass  # JAX may raise an error. If JAX returns a result instead, the result must be correct.
     else:
         same(numpy.asarray(shared), take(host))
 

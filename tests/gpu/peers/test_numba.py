@@ -14,7 +14,7 @@ from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, no_wait, same, values
 
 support.require_peers()
-# Numba accesses `numpy.row_stack`, which NumPy 2.5 removed, before its first compilation.
+# Before its first compilation, numba reads `numpy.row_stack`, which NumPy 2.5 removed; define the name again.
 if not hasattr(numpy, "row_stack"):
     numpy.row_stack = numpy.vstack
 pytest.importorskip("numba")

@@ -101,6 +101,7 @@ def test_captured_product_uses_values_at_launch() -> None:
         check(out, (host + turn) @ (host + turn).T)
 
 
+@pytest.mark.whole_device
 def test_product_of_array_with_more_than_2_to_31_elements_is_correct() -> None:
     """Multiply an array with more than 2^31 elements, whose offsets do not fit into a signed 32-bit integer."""
     rows = (1 << 31) // 64 + 5

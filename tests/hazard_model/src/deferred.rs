@@ -43,15 +43,15 @@ struct Node {
 #[derive(Default)]
 struct Queue {
     first: u64,
-    /// Highest number that any operation has received.
+    /// Highest number of an operation so far; operations are numbered in the order in which they are deferred.
     highest: u64,
     nodes: Vec<Option<Node>>,
     is_in_flight: bool,
 }
 
 impl Queue {
-    /// Records all operations of the queue as landed if none is left. The numbers after the last batch belong to
-    /// discarded operations, which no later batch would record.
+    /// If the queue is empty, records all its operations as landed. The operations after the last batch were discarded,
+    /// so no batch would record them.
     fn land_discarded(&mut self, landing: &Landing, number: usize) {
         if self.nodes.is_empty() && !self.is_in_flight && self.first <= self.highest {
             self.first = self.highest + 1;

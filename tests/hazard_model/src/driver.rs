@@ -12,7 +12,7 @@ use crate::hazards::{Access, Queue};
 #[derive(Clone, Copy)]
 enum Item {
     Work(usize),
-    /// Waits for all entries of another queue before a position.
+    /// Waits for the entries of another queue that precede a position.
     Wait(Mark),
 }
 
@@ -32,7 +32,7 @@ struct Queues {
 #[derive(Clone)]
 pub struct Operation {
     pub access: Access,
-    /// Operations that had returned before this operation began, as far as its thread could observe.
+    /// Operations that had returned before this operation began and that its thread had observed.
     pub known: BTreeSet<usize>,
 }
 
@@ -50,7 +50,7 @@ impl Driver {
         self.queues.lock().unwrap().items[queue].push(Item::Work(work));
     }
 
-    /// Makes the handle of a queue invalid.
+    /// Invalidates the handle of a queue.
     pub fn end(&self, queue: usize) {
         self.queues.lock().unwrap().gone[queue] = true;
     }
@@ -90,13 +90,13 @@ impl Queues {
     }
 }
 
-/// Lifetime of a queue, which determines how the queue is identified.
+/// Kind of a queue. It determines whether the number of the queue identifies it.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     Lasting,
     /// Borrowed queue that its owner keeps alive, so that equal numbers denote one queue.
     Kept,
-    /// Borrowed queue without an owner. Its number may denote a different queue at each use; the field counts the uses.
+    /// Borrowed queue without an owner. Its number may denote another queue at each use, so this field counts the uses.
     Bare(usize),
 }
 

@@ -16,7 +16,7 @@ pub mod marks;
 /// Locks of the model checker, which replace the locks of `src/base/sync.rs`.
 pub mod sync;
 
-/// Alias of this crate: `hazards.rs` imports its locks from a crate with this name.
+/// Alias of this crate under the name `pygpu_base`, from which `hazards.rs` imports its locks.
 extern crate self as pygpu_base;
 
 #[cfg(test)]

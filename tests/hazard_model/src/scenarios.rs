@@ -34,8 +34,8 @@ struct Block {
     driver: Arc<Driver>,
     order: HazardTracker<Model>,
     operations: Mutex<Vec<Operation>>,
-    /// Operations that have returned. A thread that reads this set observes them, as a thread that takes the GIL does.
-    /// A thread that does not read the set observes only its own operations.
+    /// Numbers of the operations that have returned. A thread that reads this set has observed them, like a thread that
+    /// takes the GIL. Any other thread has observed only its own operations.
     returned: Mutex<BTreeSet<usize>>,
 }
 
@@ -61,7 +61,7 @@ impl Block {
             known.extend(self.returned.lock().unwrap().iter());
         }
         let queue = self.queue(number, kind);
-        // The following steps are those that a submission (`memory::ordered`) performs.
+        // The following steps repeat those of a submission (`memory::ordered`).
         let is_at_home = self.order.is_only_used_on(queue.identity());
         let ticket = match is_at_home.then_some(UseToken::AT_HOME).or_else(|| self.order.begin_uncontended(&queue)) {
             Some(ticket) => ticket,
@@ -82,8 +82,8 @@ impl Block {
             operations.len() - 1
         };
         if matches!(act, Lent(..)) {
-            // The export is a use without work. The consumer's work runs later and is recorded when the consumer
-            // returns the block.
+            // The export is a use without work, because the consumer's work runs later. That work is recorded when the
+            // consumer returns the block.
             end(ticket);
             self.driver.put(number, work);
             self.order.record(access, &queue).unwrap();
@@ -153,8 +153,8 @@ fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Ac
 
 const BOTH: [Access; 2] = [Read, Write];
 
-/// Returns the preemption bound of the smallest cases: 4, or no bound in `make test-all`, where these cases take two
-/// minutes.
+/// Returns the preemption bound of the smallest test cases: 4, or no bound under `make test-all`, where these cases
+/// take two minutes.
 fn most() -> Option<usize> {
     if std::env::var_os("TEST_ALL").is_some() { None } else { Some(4) }
 }
@@ -225,7 +225,7 @@ fn use_that_fails_before_enqueuing_work_is_not_recorded() {
         hold(Some(3), true, &[&[Failed(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), true, &[&[Failed(access, 1), Use(Read, 1)], &[Use(Write, 2)]], &[Use(Write, 0)]);
     }
-    // A write on the allocation stream that waited for all other uses leaves the block with a single queue.
+    // The write on the allocation stream waits for all other uses, so afterwards the block has a single queue.
     let block_is_alone = || {
         let block = Block::new();
         let mut own = BTreeSet::new();

@@ -11,8 +11,8 @@ pub mod atomic {
     pub use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
-/// Cell that is set once. It replaces `std::sync::OnceLock`, because loom has no such type. The value is written under
-/// a lock and read after a check of a flag.
+/// Cell that is set once, in place of `std::sync::OnceLock`, which loom lacks. The value is written under a lock. It is
+/// read without the lock, after the flag is seen to be set.
 pub struct OnceLock<T> {
     is_set: AtomicBool,
     setting: Mutex<()>,

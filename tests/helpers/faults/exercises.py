@@ -23,13 +23,14 @@ PAGE = mmap.PAGESIZE
 
 
 def equal(actual: numpy.ndarray, expected: object) -> None:
-    """Check that values equal the expected ones, because even with a fault no data may be wrong."""
+    """Check that values equal the expected ones: a fault may raise an error, but never give wrong data."""
     assert numpy.array_equal(actual, expected), (actual, expected)
 
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Yield an address, and free the memory at the end of the `with` block; if `free` fails, call `free` again."""
+    """Yield an address, and free its memory at the end of the `with` block. If `free` raises an error, call it
+    again."""
     try:
         yield address
     finally:
@@ -174,7 +175,7 @@ def pinned_memory() -> None:
     equal(array.get(), numpy.full(PAGE, 7, "uint8"))
 
 
-# The host memory of these arrays is never unmapped: after a device has failed, the driver keeps the pages pinned.
+# Never unmap the host memory of these arrays: if a device has failed, the driver keeps the pages pinned.
 _mapped: list[ctypes.Array] = []
 
 
@@ -290,7 +291,7 @@ def kernels() -> None:
     scale[config](array, HOST.size)
     equal(array.get(), 8 * HOST)
     del module, scale
-    PyGPU.synchronize()  # The synchronization unloads the module.
+    PyGPU.synchronize()  # This synchronization unloads the dropped module.
 
 
 def two_devices() -> None:
@@ -306,7 +307,7 @@ def two_devices() -> None:
 
 
 def a_new_beginning() -> None:
-    """Reset a device and use it again, which creates its context and its memory pool anew."""
+    """Reset a device and use it again, so that PyGPU creates a new context and a new memory pool."""
     PyGPU.reset_device(1)
     equal(PyGPU.to_gpu(HOST, device=1).get(), HOST)
 

@@ -19,7 +19,7 @@ def listed(names: str) -> set[str]:
     return set(names.split())
 
 
-# To find a valid call of a public function, the tests try these guesses in turn.
+# Guesses of arguments, tried in turn until a call of a public function succeeds.
 # `f` is the function, and `x` is a float64 array of shape (3, 3).
 GUESSES: tuple[Call, ...] = (
     lambda f, x: f(x),
@@ -115,7 +115,7 @@ for _name in ("and", "or", "xor", "left_shift", "right_shift"):
 for _name in ("gcd", "lcm", "left_shift", "right_shift"):
     FUNCTIONS[_name] = lambda f, x: f(whole(x), whole(x))
 
-# Public functions that are not called: a call would end or change the process, or need another process or host files.
+# Public functions that the tests do not call: a call would change the process, or need another process or host files.
 NOT_CALLED = {
     "enable_peer_access": "needs two devices, and stays: tests/backend/test_peer_copies.py",
     "open_shared": "needs another process: tests/gpu/test_ipc.py",
@@ -130,8 +130,8 @@ NOT_CALLED = {
     "as_cupy": "hides an installed CuPy from the tests that follow",
 } | ({"roots": "hipSOLVER has no eigenvalues of general matrices"} if PyGPU.backend_name() == "hip" else {})
 
-# The tests read every attribute of an array.
-# For a method in this dictionary, the tests also call the entry's function, which passes suitable arguments.
+# The tests read every attribute of an array. A method in this dictionary is also called,
+# by the function of its entry, which passes suitable arguments.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "astype": lambda x: x.astype("float32"),
     "allocate": lambda x: x.allocate(),
@@ -210,7 +210,7 @@ QUIET = listed(
     """
 )
 
-# Functions that are deferred although they are neither a `Ufunc` nor a `Reduction`: they only call such functions.
+# Functions that only call ufuncs or reductions, so they are deferred like these.
 COMPOSED = listed(
     """
     angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient histogram2d
@@ -220,7 +220,7 @@ COMPOSED = listed(
     """
 )
 
-# Attributes that do not depend on the values of an array, so that a read of the attribute does not flush.
+# Attributes that do not depend on the values of an array. Reading such an attribute does not flush.
 QUIET_ATTRIBUTES = listed(
     """
     T __array_namespace__ __array_priority__ __class_getitem__ __dask_tokenize__ __dict__
@@ -230,7 +230,7 @@ QUIET_ATTRIBUTES = listed(
     """
 )
 
-# Operators and methods that PyGPU defers: a call records an operation instead of launching a kernel.
+# Operators and methods that PyGPU defers: a call records an operation and launches no kernel.
 WAITING_ATTRIBUTES = listed(
     """
     __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__
@@ -241,7 +241,7 @@ WAITING_ATTRIBUTES = listed(
     """
 )
 
-# Attributes that raise an error for the tested array, with and without pending operations.
+# Attributes that raise an error for the tested array, whether operations are pending or not.
 REFUSED_ATTRIBUTES = {
     "__array__": "an array of a GPU is not moved to the host without being asked",
     "__array_interface__": "likewise",

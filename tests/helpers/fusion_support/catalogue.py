@@ -41,7 +41,7 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Fragment:
-    """Hold lines of code that compute numbered values.
+    """Hold lines of code that compute values. Values are numbered: first the operands, then the result of each line.
 
     The operands have the first numbers, the results of the lines the next.
     """
@@ -52,7 +52,8 @@ class Fragment:
     kept: tuple[int, ...]
 
     def run(self, xp: Any, operands: Sequence[Any]) -> list[Any]:
-        """Run the lines with NumPy, or with a module of the same names, and return the kept values."""
+        """Run the lines with NumPy, or with a module that has NumPy's names, and return the values that the program
+        keeps."""
         values = [*operands]
         for line in self.lines:
             play(xp, values, line)
@@ -72,7 +73,7 @@ def play(xp: Any, values: list[Any], line: Line) -> None:
         return values[ref] if type(ref) is int else ref[0]
 
     def array(result: Any) -> Any:
-        # NumPy returns scalars where PyGPU returns 0-d arrays.
+        # NumPy's functions return scalars where those of PyGPU return 0-d arrays.
         return np.asarray(result) if xp is np else result
 
     match what:
@@ -114,7 +115,7 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
     count = len(values)
 
     def ref() -> Any:
-        # The latest results are preferred, because real programs continue with what they have just computed.
+        # Prefer the latest results as operands, because real programs continue with what they have just computed.
         if random.random() < 0.2:
             return (random.choice(NUMBERS),)
         return max(random.randrange(count), random.randrange(count))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fusion_support.executors import Device
 
 OUT_OF_MEMORY = 2
-# If one of these driver calls fails, PyGPU releases memory and repeats the call.
+# Driver calls that PyGPU repeats: if such a call fails, PyGPU first releases memory.
 ALLOCATIONS = {False: ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2"), True: ("hipMallocFromPoolAsync", "hipMalloc")}
 HOST = np.arange(24, dtype="float32").reshape(4, 6)
 
@@ -40,7 +40,7 @@ class Cycle:
 
 
 class Finalisers:
-    """Run finalisers that compute, import, export, flush and drop arrays at any time when Python collects garbage."""
+    """Run finalisers whenever Python collects garbage. They compute, import, export, flush and drop arrays."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -49,8 +49,8 @@ class Finalisers:
         self.wrong: list[str] = []
         self.runs = 0
         self._is_within = False
-        # Python modules that the finalisers need are imported here, because an import in a finaliser may fail.
-        # CPython's import lock raises KeyError in a finaliser that runs while the lock is held (gh-106176).
+        # Import the Python modules that finalisers need, because an import within a finaliser may fail:
+        # CPython raises KeyError if the finaliser runs while the import lock is held (gh-106176).
         PyGPU.from_dlpack(PyGPU.to_gpu(HOST).__dlpack__()).get()
         importlib.import_module("PyGPU.driver")
 
@@ -71,7 +71,7 @@ class Finalisers:
 
     def _collected(self, phase: str, _: Any) -> None:
         if phase == "stop" and self.world is not None:
-            Cycle(self)  # The next garbage collection destroys this object, which calls its finaliser.
+            Cycle(self)  # The next garbage collection destroys this object, which runs its finaliser.
 
     def act(self) -> None:
         world = self.world
@@ -82,7 +82,7 @@ class Finalisers:
         try:
             self._act(world)
         except MemoryError:
-            pass  # A finaliser's request fails if the program has limited the memory at this time.
+            pass  # The request of a finaliser fails if the program limits the memory at this moment.
         except Exception as error:
             self.wrong.append(f"a finaliser: {type(error).__name__}: {error}")
         finally:

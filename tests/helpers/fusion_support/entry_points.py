@@ -66,7 +66,7 @@ async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
 
 Call = Callable[[Place], Any]
 
-# For each class: the attributes that flush, each with a function that uses the attribute, and the other attributes.
+# For each class: the attributes that flush, each with a function that uses it, and the attributes that do not flush.
 CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
     "Stream": (
         driver.Stream,
@@ -163,8 +163,8 @@ RAW: dict[str, Call] = {
     "cudaStreamWaitEvent": lambda p: PyGPU.cudaStreamWaitEvent(p.raw_stream, p.raw_event),
 }
 
-# Functions that do not flush, because they only create, query or destroy objects that no pending operation can use.
-# The list also has functions that the tests cannot call, for example because a call needs another process.
+# Functions that do not flush: they only create, query or destroy objects that no pending operation can use.
+# Functions that the tests cannot call are also listed, such as functions that need another process.
 RAW_QUIET = listed(
     """
     cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaDeviceGetAttribute cudaDeviceReset
@@ -205,8 +205,8 @@ DRIVER: dict[str, Call] = {
     "to_device": lambda p: driver.to_device(p.host),
 }
 
-# Functions that do not flush, because they only allocate or query, or because they use texture arrays.
-# No pending operation uses the memory of texture arrays; `tests/pycuda` tests texture arrays.
+# Functions that do not flush: they only allocate or query, or use texture arrays, whose memory
+# no pending operation uses. `tests/pycuda` tests texture arrays.
 DRIVER_QUIET = listed(
     """
     aligned_empty aligned_empty_like aligned_zeros aligned_zeros_like bind_array_to_texref

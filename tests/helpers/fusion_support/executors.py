@@ -81,14 +81,15 @@ class World:
         array[...] = host
 
     def starved(self, work: Callable[[], None]) -> None:
-        """Call `work`, whose results are dropped at once, while almost no device memory is free."""
+        """Call `work` while almost no device memory is free, and drop its results at once."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Allocate so much memory that pending operations must first release the memory of their operands."""
+        """Allocate so much memory that PyGPU must first launch pending operations, to release the memory of their
+        operands."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
-        """Compute with a large operand, and drop the other references to this operand before the flush."""
+        """Compute with a large operand, and drop the program's other references to it before the flush."""
         self.see(host > 0)
 
     def close(self) -> None:
@@ -106,10 +107,10 @@ class Device(World):
         super().__init__()
         self.mode = mode
         self.refusals = refusals
-        # True if no other thread computes at the same time.
-        # While other threads compute, the program must not limit the memory, because the limit applies to all threads.
+        # True if no other thread computes at the same time. Only then may the program limit the memory,
+        # because the memory limit applies to all threads.
         self.is_alone = is_alone
-        # True if finalisers must do nothing, as during a capture.
+        # True if finalisers must do nothing, for example during a capture.
         self.is_quiet = False
         self._before = _core._set_fusion(mode)
         self._streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]
@@ -220,11 +221,11 @@ class Device(World):
         try:
             with suppress(MemoryError):
                 work()
-            with suppress(MemoryError):  # The pending operations fail too, because their results need memory.
+            with suppress(MemoryError):  # The pending operations fail too: their results get no memory.
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
-            # A call raises the error of one launch batch; the next flush raises the errors of the other batches.
+            # A call raises the error of only one launch batch. The next flush raises the errors of the other batches.
             with contextlib.suppress(MemoryError):
                 _core.flush()
 

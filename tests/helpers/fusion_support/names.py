@@ -13,17 +13,17 @@ from fusion_support import calls
 from fusion_support.figures import mode
 
 HOST = np.arange(1.0, 10.0).reshape(3, 3)
-# Special methods that every Python object has and that arrays define themselves.
+# Special methods of every Python object that arrays define themselves.
 OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__reduce__", "__reduce_ex__"}
 OWN |= {"__format__", "__sizeof__"}
-# Functions whose results differ between calls, because the results contain uninitialized memory or addresses.
+# Functions whose results differ from call to call, because they contain uninitialized memory or addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
 # Function whose result is undefined until the device is synchronized.
 UNINITIALISED |= {"get_async"}
 
 
 def hosts(result: Any) -> Any:
-    """Copy the results of a call to NumPy arrays, without results that cannot be compared."""
+    """Copy the results of a call to NumPy arrays. Results that cannot be compared are left out."""
     if isinstance(result, PyGPU.GPUArray):
         return result.get()
     if isinstance(result, (tuple, list)):

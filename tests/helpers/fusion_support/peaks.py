@@ -16,7 +16,7 @@ from fusion_support.figures import limits, mode
 from PyGPU import _core
 
 MIB = 1 << 20
-# With this many elements an operand has 1 MiB, the smallest size that counts for the limit of memory held by the queue.
+# An operand of this many elements has 1 MiB, the smallest operand that counts for the queue's memory limit.
 COUNT = MIB // 8
 HELD = 4 * MIB
 
@@ -109,7 +109,7 @@ class Peak:
     def __enter__(self) -> Peak:
         PyGPU.synchronize()
         figures = PyGPU.memory_statistics()
-        # The ballast fills the memory up to the previous peak, so that any further growth is visible.
+        # Allocate memory up to the previous peak, so that any further growth raises the peak.
         self._ballast = PyGPU.empty(max(figures["peak"] - figures["bytes"], 1), "uint8")
         self._base = PyGPU.memory_statistics()["bytes"]
         return self
@@ -126,7 +126,7 @@ def eager_peak(program: Callable[[Any, Any], Any], threads: int = 1) -> int:
 
 
 def main() -> None:
-    """Check the peak memory of each program, without the helper thread, whose launches could only lower the peak."""
+    """Check the peak memory of each program. The helper thread is off, because its launches could lower the peak."""
     _core._bound_fusion_age(0)
     for program in PROGRAMS:
         # The first run compiles the kernels, so that all operations of the second run are fused.
@@ -139,7 +139,7 @@ def main() -> None:
             with limits(**settings), mode("auto"), Peak() as auto:
                 run(program)
             assert auto.bytes <= eager + bound, (program.__name__, eager, auto.bytes, bound)
-        # With the memory limited to the peak of eager mode, the deferred program must also succeed.
+        # The deferred program must also succeed if the memory is limited to the peak of eager mode.
         PyGPU.synchronize()
         PyGPU.trim_memory()
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + eager)

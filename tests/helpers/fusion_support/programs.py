@@ -26,7 +26,7 @@ class Arrays:
     x: Any
     y: Any
     row: Any
-    # Arrays that exist before the program runs, and into which the program writes.
+    # Arrays that exist before the program runs. The program writes into them.
     targets: list[Any]
     streams: list[Any] = field(default_factory=list)
 
@@ -43,7 +43,7 @@ class Arrays:
 class Program:
     """Hold a program whose deferred operations are launched by one flush."""
 
-    # The function appends each result to the list, so that the results before an error are available.
+    # A function that appends each result to the list, so that results computed before an error remain available.
     run: Callable[[Arrays, list[Any]], None]
     limits: dict[str, int] = field(default_factory=lambda: {"meetings": 1})
 

@@ -30,9 +30,9 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-# Number of float32 elements of a large operand, 1 MiB: the queue's memory limit counts no smaller operands.
+# Number of float32 elements of a large operand: 1 MiB. Smaller operands do not count for the queue's memory limit.
 LARGE = 1 << 18
-# Limits of deferral. Each program runs with one entry, and each entry has a separate part of the fragments.
+# Limits of deferral: each program runs with one entry. Each entry has its own part of the fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},
@@ -50,7 +50,7 @@ Step = tuple[Any, ...]
 
 
 class Difference(AssertionError):
-    """Report that two runs of one program read different values."""
+    """Report that two runs of the same program read different values."""
 
 
 class Program:
@@ -398,8 +398,8 @@ def check_together(programs: Sequence[Program], disturbances: Disturbances | Non
     with limited(programs[0]):
         off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
         with ThreadPoolExecutor(len(programs)) as pool:
-            # Finalisers may modify the arrays of one run only, so only the first program runs with finalisers.
-            # All programs but the first run without finalisers, and with injected rejections of memory requests.
+            # Only the first program runs with finalisers, because finalisers modify the arrays of one run only.
+            # The other programs run without finalisers, but with injected rejections of memory requests.
             plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
             extra = [disturbances, *[plain] * (len(programs) - 1)]
             running = [

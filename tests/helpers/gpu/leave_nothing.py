@@ -17,7 +17,7 @@ import PyGPU
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     # The interpreter keeps the last traceback, and thereby the arrays of a failed test.
-    # The last traceback is dropped here, because pytest has already reported the failure.
+    # Drop the traceback, because pytest has already reported the failure.
     sys.last_traceback = sys.last_value = sys.last_exc = None
     gc.collect()
     PyGPU.synchronize()

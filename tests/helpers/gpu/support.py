@@ -19,11 +19,10 @@ import pytest
 import PyGPU
 import simulated
 
-# Seconds for which a test keeps a stream busy.
-# The time is long compared with any call that must not wait for the stream.
+# Seconds for which a test keeps a stream busy. A call that must not wait for the stream takes much less time.
 SECONDS = 0.4
 
-# Number of elements of an array that is used on a busy stream.
+# Number of elements of an array on which a busy stream works.
 COUNT = 1 << 20
 
 SHAPE = (6, 8)
@@ -101,7 +100,7 @@ def require_peers() -> None:
 
 def is_simulated() -> bool:
     """Return whether the GPU is simulated in host memory, where smaller sizes suffice."""
-    PyGPU.config()  # opens the driver, without which `simulated.driver` returns None
+    PyGPU.config()  # This call opens the driver, because before that `simulated.driver` returns None.
     return simulated.driver() is not None
 
 
@@ -142,8 +141,8 @@ def same(actual: Any, expected: Any) -> None:
 @contextlib.contextmanager
 def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
     """Assert that the `with` block does not wait for a stream that is busy for SECONDS."""
-    # Garbage is collected before the block.
-    # A collection within the block could unload compiled modules of earlier tests, and an unload waits for the device.
+    # Collect garbage before the block. Within the block, a collection could unload compiled modules of earlier tests,
+    # and unloading waits for the device.
     gc.collect()
     gc.disable()
     start = time.perf_counter()
@@ -188,7 +187,7 @@ class Producer:
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python code in a separate process; a process that hangs causes an error with its output."""
     if PyGPU.backend_name() != "cpu":
-        # The pool of this process gives back its unused memory, because the new process uses the same device.
+        # Release unused memory of this process's pool, because the new process uses the same device.
         PyGPU.trim_memory()
     try:
         return subprocess.run(

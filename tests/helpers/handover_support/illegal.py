@@ -76,7 +76,7 @@ def table_without_order(driver: simulated.Driver, foreign: int, is_legal: bool) 
 
 
 def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    """Read an array on the consumer's stream, for which the producer did not wait in the illegal form.
+    """Read an array on the consumer's stream. In the illegal form, the producer does not make this stream wait.
 
     The illegal form passes stream -1 to ``__dlpack__``, which requests no wait. The read may then precede the write.
     """
@@ -121,7 +121,8 @@ def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal:
     target = PyGPU.zeros(COUNT, "u1")
     PyGPU.synchronize()
     driver.foreign_fill(target.ptr, 3, COUNT, foreign)
-    driver.foreign_fill(memory.ptr, 4, COUNT, foreign)  # ends after `fill(2)` if nothing orders the two writes
+    # If nothing orders the two writes, this one ends after `fill(2)`.
+    driver.foreign_fill(memory.ptr, 4, COUNT, foreign)
     if is_legal:
         memory.record_stream(PyGPU.Stream.from_handle(foreign))
     memory.fill(2)

@@ -29,12 +29,12 @@ extern "C" __global__ void fill(float* out, int count, float value) {
     if (i < count) out[i] = value;
 }
 """
-# Clock cycles for which the kernel runs that keeps a stream busy: a few tenths of a millisecond.
+# Clock cycles of the kernel that keeps a stream busy: a few tenths of a millisecond.
 TICKS = 400_000
 
 
 class Library:
-    """Define a library that can hold the baton, i.e. the memory that `handovers.py` passes between libraries."""
+    """Define a library that can hold the baton, which is the memory that `handovers.py` passes between libraries."""
 
     name = ""
     on_device = True
@@ -49,7 +49,7 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the library's stream of the current holder the library's current stream for a `with` block."""
+        """Make the stream of the current holder the current stream of its library, for a `with` block."""
         yield
 
     def stream(self, choices: Random) -> Any:
@@ -72,15 +72,15 @@ class Baton:
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Whether the stream of the current holder was passed to PyGPU, which owns the memory.
-    # If the value is False, the soak does not drop the holder while work on the stream is active.
+    # Whether PyGPU, which owns the memory, has received the stream of the current holder.
+    # If not, the soak does not drop the holder while work on that stream is active.
     # A library that imports memory passes its stream only to the library from which it imports.
-    # If one library in the chain passes no stream (`rules.py`), the value is False for all later holders.
+    # If one library passes no stream (`rules.py`), the value is also False for all later holders.
     is_stream_known: bool = True
-    # Whether JAX allocated the memory.
-    # When the last owner of such memory is dropped, JAX reuses the memory without waiting for other libraries.
+    # Whether JAX allocated the memory. When the last owner of such memory is dropped,
+    # JAX reuses the memory without waiting for other libraries.
     is_of_jax: bool = False
-    # Earlier holders, each of which still keeps the memory alive. The soak may drop an earlier holder at any time.
+    # Earlier holders. Each still keeps the memory alive, and the soak may drop any of them at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
@@ -102,7 +102,27 @@ class Own(Library):
         with baton.stream or contextlib.nullcontext():
             if self.spin and baton.stream:
                 self.spin(baton.stream)
-            baton.holder[part].fill(np.float32(value))
+            view, number = baton.holder[part], np.float32(value)
+            match int(value) % 4:
+                case 0:
+                    view.fill(number)
+                case 1:
+                    view *= np.float32(0)
+                    view += number
+                case 2:
+                    baton.holder[part] = view * np.float32(0) + number
+                case _:
+                    self.replace(baton, part, number)
+
+    def replace(self, baton: Baton, part: slice, number: np.float32) -> None:
+        """Make a new array, which is pending if arithmetic is deferred, the holder, and write into this array."""
+        before = baton.holder
+        baton.holder = before * np.float32(1)
+        baton.holder[part] = number
+        # The kernel may still read the old memory, whose owner may not have PyGPU's stream.
+        if not baton.is_stream_known or baton.is_of_jax:
+            self.finish(baton)
+        baton.is_stream_known, baton.is_of_jax = True, False
 
     def read(self, baton: Baton) -> np.ndarray:
         return baton.holder.get()
@@ -193,7 +213,7 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        # No assignment `holder[part] = ...`, whose kernel some versions of numba cannot compile with a newer NumPy.
+        # No assignment `holder[part] = ...`: some versions of numba cannot compile its kernel with a newer NumPy.
         count = len(range(*part.indices(len(baton.holder))))
         if count:
             baton.holder[part].copy_to_device(np.full(count, value, np.float32))
@@ -222,7 +242,7 @@ class Jax(Library):
         baton.holder = self.replaced(baton.holder, part.start, part.stop, np.float32(value))
 
         baton.is_of_jax = True
-        if not baton.is_stream_known:  # The assignment above dropped the old array, which JAX's kernel may still read.
+        if not baton.is_stream_known:  # JAX's kernel may still read the array dropped by the assignment above.
             self.finish(baton)
 
     def read(self, baton: Baton) -> np.ndarray:

@@ -35,7 +35,7 @@ class Rule(NamedTuple):
 
 
 RULES: dict[tuple[str, str, str], Rule] = {
-    # PyGPU imports by the exchange table, DLPack or the array interface of the holder, and passes its current stream.
+    # PyGPU imports by the holder's exchange table, DLPack methods or array interface, and passes its current stream.
     ("*", "PyGPU", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "asarray"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "interface"): Rule(CONSUMER, PROGRAM),
@@ -53,7 +53,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("*", "NumPy", "from_dlpack"): Rule(NOBODY, NOBODY),
     ("*", "NumPy", "asarray"): Rule(NOBODY, NOBODY),
     ("*", "NumPy", "hostile"): Rule(NOBODY, NOBODY),
-    # With an array interface, the producer does not learn on which stream the consumer works.
+    # The producer of an array interface does not learn on which stream the consumer works.
     ("*", "torch", "as_tensor"): Rule(PROGRAM, PROGRAM),
     ("*", "torch", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("PyGPU", "torch", "from_dlpack"): Rule(PRODUCER, OWNER),
@@ -64,7 +64,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("*", "CuPy", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("PyGPU", "CuPy", "from_dlpack"): Rule(PRODUCER, OWNER),
     ("*", "numba", "as_cuda_array"): Rule(PROGRAM, PROGRAM),
-    # JAX does not pass the stream on which it works; JAX chooses its streams itself.
+    # JAX chooses the streams on which it works itself, and passes none of them.
     ("*", "JAX", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),
     ("torch", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),

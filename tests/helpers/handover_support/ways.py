@@ -63,10 +63,11 @@ def current_stream() -> int:
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
     """Return a DLPack producer of the holder's memory. Its deleter, wrapped one to three times, releases the GIL."""
     library = hostile_peer.library()
-    # The capsule is made for PyGPU's current stream, because the consumer of the wrapper cannot name a stream.
+    # The capsule is made for PyGPU's current stream, because a consumer cannot name a stream to the wrapper.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else current_stream())
     for _ in range(choices.randrange(1, 4)):
-        with contextlib.suppress(ValueError):  # The peer cannot wrap an unversioned capsule: it stays as it is.
+        # The hostile peer cannot wrap an unversioned capsule, so the capsule stays as it is.
+        with contextlib.suppress(ValueError):
             capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return Tensor(capsule, holder.__dlpack_device__())
 
@@ -114,7 +115,7 @@ def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
     if array.flags.writeable:
         return array
     copied = array.copy()
-    # JAX may reuse the memory of its array as soon as PyGPU drops the import, so the function waits for the copy.
+    # JAX may reuse its array's memory as soon as PyGPU drops the import, so wait until PyGPU's copy is complete.
     return synchronized(copied)
 
 
@@ -137,7 +138,7 @@ def to_pygpu(device: str) -> dict[str, Way]:
 
 def synchronized(holder: Any) -> Any:
     """Wait for the holder's work and return the holder, for a consumer that does not wait by itself."""
-    # A thread of JAX may not have enqueued the work yet, so that `PyGPU.synchronize` alone would not wait for the work.
+    # A thread of JAX may enqueue the work later. `PyGPU.synchronize` alone would not wait for such work.
     if hasattr(holder, "block_until_ready"):
         holder.block_until_ready()
     PyGPU.synchronize()
@@ -183,7 +184,7 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
     if isinstance(target, CudaCore):
         return {"view": lambda holder, baton, choices: core_view(holder, target)}
     if isinstance(source, Jax) and isinstance(target, Numba):
-        return {}  # numba would write to memory that JAX's array interface declares read-only.
+        return {}  # Numba would write into memory that JAX's array interface declares read-only.
     if isinstance(target, Torch):
         torch = target.torch
         ways = {}
@@ -197,8 +198,8 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        # `cupy.asarray` imports by the array interface if it exists.
-        # PyTorch's and JAX's array interfaces name no stream, so their work must be complete before the import.
+        # `cupy.asarray` prefers the array interface. The interfaces of PyTorch and JAX name no stream,
+        # so their work must be complete before the import.
         has_stream = not isinstance(source, Torch | Jax)
         ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder if has_stream else synchronized(holder))}
         if hasattr(baton.holder, "__dlpack__"):

@@ -19,8 +19,8 @@ from pathlib import Path
 from types import ModuleType
 
 SOURCE = Path(__file__).with_name("hostile.c")
-# Serializes calls of `library` by several threads.
-# In Python 3.11, `sysconfig.get_config_var` returns None while another thread is in the first call of the function.
+# Only one thread at a time may run `library`: in Python 3.11, `sysconfig.get_config_var` returns None
+# while another thread makes the first call of the function.
 LOCK = threading.Lock()
 
 
@@ -47,7 +47,7 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # atomic, because several processes may build the same file at once
+            unfinished.replace(made)  # atomic, because several processes may build the file at the same time
     return made
 
 

@@ -46,7 +46,7 @@ class Vendor:
             self._call("", "hipSetDevice", device)
             return
         context = _HANDLE()
-        # The primary context is never released, because real libraries do not release the primary context either.
+        # Like real libraries, never release the primary context.
         self._call("cuDevicePrimaryCtxRetain", "", ctypes.byref(context), device)
         self._call("cuCtxSetCurrent", "", context)
 

@@ -18,7 +18,7 @@ from soak_operations.table import Operation, device_of, of_moderate_size, operat
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Pairs of operand dtypes. Only the first ones are used if compiling a kernel takes long.
+# Pairs of operand dtypes. If the compilation of a kernel takes long, only the first pairs are used.
 PAIRS = [
     ("int32", "int32"), ("float32", "float32"), ("uint8", "int16"), ("float64", "float64"),
     ("int64", "int32"), ("float32", "float64"), ("int8", "uint32"), ("bool", "int32"), ("uint8", "uint8"),
@@ -27,7 +27,7 @@ PAIRS = [
 ]  # fmt: skip
 FEW = 1
 FEW_NAMES = 2
-# For each kind of dtype: the functions whose results in this kind are exact or correctly rounded.
+# For each kind of dtype, the functions whose results are exact or correctly rounded, hence equal on all devices.
 OF_ANY = ["add", "subtract", "equal", "not_equal"]
 OF_ORDERED = ["add", "multiply", "less", "subtract", "equal", "maximum", "minimum", "not_equal", "greater_equal"]
 FUNCTIONS = {

@@ -183,7 +183,7 @@ def gather(soak: Soak) -> Held | None:
     on_device = soak.choices.chance(3) and isinstance(key, np.ndarray)
     ours = PyGPU.to_gpu(key, device=held.array.device) if on_device else key
     array, twin = held.array[ours], held.twin[key]
-    # The memory layout of NumPy's result depends on NumPy's algorithm; a device writes its result in C order.
+    # The memory layout of NumPy's result depends on NumPy's algorithm, but PyGPU's result is in C order.
     return soak.hold(array, np.array(twin, order="C") if array.flags.c_contiguous else twin)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 try:
     import ml_dtypes
-except ImportError:  # The test tools may be missing on a machine with a GPU.
+except ImportError:  # This Python package of test tools may be missing on a machine with a GPU.
     ml_dtypes = None
 
 NUMBERS = ["bool", "int8", "uint8", "int16", "uint32", "int32", "int64", "float16", "float32", "float64"]
@@ -23,7 +23,7 @@ DTYPES = [*NUMPYS_OWN, np.dtype([("id", "i4"), ("position", "f4", (2,))]), np.dt
 if ml_dtypes is not None:
     DTYPES += [np.dtype(ml_dtypes.bfloat16), np.dtype(ml_dtypes.float8_e4m3fn)]
 
-# Size limits of an array in bytes. Some arrays are large, to test code paths that small arrays do not use.
+# Largest sizes of an array in bytes. A few arrays are large, because large arrays use other code paths.
 SMALL, LARGE = 1 << 14, 1 << 20
 RANDOM_BYTES = 2 * LARGE
 

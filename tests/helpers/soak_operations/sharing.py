@@ -65,8 +65,8 @@ def numpy_dlpack(soak: Soak) -> Held | None:
     if held.array.device.kind != "cpu":
         soak.same("__dlpack__ to the host", np.from_dlpack(held.array, device="cpu"), held.twin)
         return held
-    # DLPack counts strides in elements.
-    # The strides of a field in a structured array may not be multiples of the element size.
+    # DLPack counts strides in elements. The strides of a field in a structured array
+    # may not be multiples of the element size, so DLPack cannot describe them.
     in_elements = all(stride % held.array.dtype.itemsize == 0 for stride in held.array.strides)
     by_interface = soak.choices.chance(2)
     shown = np.asarray(held.array) if by_interface or not in_elements else np.from_dlpack(held.array)
@@ -107,7 +107,7 @@ def peer(soak: Soak) -> Held | None:
     return alias(soak, held, PyGPU.from_dlpack(theirs))
 
 
-# The following operations concern streams, devices, pinned memory, and the drop of arrays.
+# Operations on streams, devices and pinned memory, and operations that drop arrays.
 
 
 @operation(6)

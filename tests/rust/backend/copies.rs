@@ -6,8 +6,8 @@ use pygpu::error::Error;
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 
-/// Copy direction that the tests use for an upload. The safety condition of `promised` holds, because no stream of
-/// these tests captures.
+/// Copy direction of uploads in these tests. `promised` requires a stream that does not capture, and no stream of these
+/// tests captures.
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
@@ -56,7 +56,7 @@ fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitche
 /// backend uses different driver calls, in all directions.
 pub fn boxes(gpu: &dyn Backend) {
     let cpu = by_name("cpu").unwrap();
-    // Pitches above and below 64, because 64 is the largest pitch of the fake driver.
+    // Test pitches below and above 64 bytes, the largest pitch that the fake driver supports.
     let cases: [(Pitches, Pitches, (usize, usize, usize)); 9] = [
         ((8, 40), (8, 40), (8, 5, 3)),
         ((16, 96), (24, 120), (8, 5, 3)),

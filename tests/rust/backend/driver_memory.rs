@@ -43,8 +43,8 @@ extern "C" fn note(data: *mut c_void) {
     unsafe { *data.cast::<u32>() += 1 };
 }
 
-/// Tests that a host function receives its argument. With `is_old` the driver lacks this call, and an error must
-/// result.
+/// Tests that a host function receives its argument. If `is_old` is set, the driver lacks the call that enqueues host
+/// functions, and the result must be an error.
 pub fn host_calls(gpu: &dyn Backend, is_old: bool) {
     let mut calls = 0_u32;
     let data = (&raw mut calls).cast();

@@ -30,7 +30,7 @@ impl Fake {
     }
 }
 
-/// Builds a fake driver into its own folder and returns the folder, or `None` without a C compiler.
+/// Builds a fake driver in a new folder, and returns the folder. Returns `None` without a C compiler.
 pub fn fake_driver(fake: Fake, name: &str, options: &[&str]) -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -78,7 +78,7 @@ pub fn run(test: &str, driver: Option<&PathBuf>, backend: Option<&str>) -> Strin
     text
 }
 
-/// Returns whether a test runner started this process directly, not [`run`]. The child tests then do nothing.
+/// Returns whether a test runner started this process, and not [`run`]. In this case the child tests do nothing.
 pub fn is_alone() -> bool {
     std::env::var_os("PYGPU_TEST_CHILD").is_none()
 }

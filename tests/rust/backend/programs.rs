@@ -184,7 +184,7 @@ mod child {
         if is_alone() {
             return;
         }
-        // The variable must be set before PyGPU reads its settings for the first time.
+        // Set this variable first, because PyGPU reads its settings only once.
         let folder = tempfile::tempdir().unwrap();
         unsafe { std::env::set_var("PYGPU_CACHE_DIR", folder.path()) };
         let programs = default_backend().unwrap().programs().unwrap();
@@ -203,8 +203,8 @@ mod child {
         assert_eq!(compiled.image, b"\x7fELF\nk _ZI0 8\n");
         assert_eq!(compiled.log, "--gpu-architecture=sm_90 -DN=3 --use_fast_math");
         assert_eq!(compiled.lowered, ["_ZI0"]);
-        // For an architecture that NVRTC does not support, the compiler produces PTX for the newest older architecture
-        // that it supports.
+        // NVRTC does not support this architecture, so it compiles PTX for the newest older architecture that it
+        // supports.
         let compiled = compiler.compile(&CompileRequest { architecture: "sm_100", ..request }).unwrap();
         assert!(compiled.image.starts_with(b".version") && compiled.log.contains("compute_90"));
         let error = compiler.compile(&CompileRequest { architecture: "sm_70", ..request }).unwrap_err();

@@ -22,7 +22,8 @@ pub fn place(shape: &[i64], index: &[i64]) -> usize {
 }
 
 impl Model {
-    /// Returns a model of a new shape. `old` maps each index of the new model to an index of this model.
+    /// Returns the model of a view. `old` returns, for each index of the view, the index of the same element in this
+    /// model.
     pub fn gather(&self, shape: Vec<i64>, old: impl Fn(&[i64]) -> Vec<i64>) -> Self {
         let offsets = indices(&shape).iter().map(|new| self.offsets[place(&self.shape, &old(new))]).collect();
         Self { shape, offsets }
@@ -35,7 +36,7 @@ impl Model {
         Self { offsets: indices(&shape).iter().map(at).collect(), shape }
     }
 
-    /// Returns, for each element in F order, its position in the list `offsets`, which is in C order.
+    /// Returns the positions of the elements in the list `offsets`, in F order. The list itself is in C order.
     pub fn f_order(shape: &[i64]) -> Vec<usize> {
         let reversed: Vec<i64> = shape.iter().rev().copied().collect();
         let back = |index: &Vec<i64>| index.iter().rev().copied().collect::<Vec<_>>();
@@ -54,7 +55,8 @@ impl Model {
     }
 }
 
-/// View operation whose parameters are random numbers. `apply` maps the numbers into the range that the array allows.
+/// View operation whose parameters are random numbers. `apply` maps these numbers to values that are valid for the
+/// array.
 #[derive(Clone, Debug)]
 pub enum Step {
     Integer(u8, i64),

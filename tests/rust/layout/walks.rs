@@ -102,8 +102,8 @@ impl Case {
     }
 }
 
-/// Offsets of the arrays' elements at one index, and the number of this index in C order along the axes that are not
-/// reduced (`kept`).
+/// Offsets of all arrays' elements at one index. `kept` is the number of the index in C order, counted along the axes
+/// that are not reduced.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, PartialOrd, Ord)]
 struct Place {
     kept: i64,
@@ -123,7 +123,8 @@ fn common_shape(sides: &[Layout]) -> Vec<i64> {
     shape
 }
 
-/// Returns a random layout that broadcasts to a shape. Its axes may be permuted, reversed or repeated, and have gaps.
+/// Returns a random layout that broadcasts to a shape. Axes may be permuted, reversed or repeated, and elements may
+/// have gaps.
 fn side(random: &mut Random, shape: &[i64]) -> Layout {
     let dropped = if random.one_in(4) { random.below(shape.len() + 1) } else { 0 };
     let mut own: Vec<i64> = shape[dropped..].to_vec();
@@ -146,7 +147,7 @@ fn side(random: &mut Random, shape: &[i64]) -> Layout {
         };
         stride *= own[axis].max(1);
     }
-    // The test reads no element, so any offset is valid.
+    // Any start offset is valid, because the test reads no element.
     Layout::strided(&own, &strides, random.below(1000) as i64 * ITEMSIZE, ITEMSIZE).unwrap()
 }
 
@@ -208,7 +209,7 @@ fn check(case: &Case) {
     check_forms(case, &walk, &found);
 }
 
-/// Checks that no axis can be dropped or merged, and that the strides of the leading array are not negative and sorted.
+/// Checks that no axis can be dropped or merged, and that the strides of the first array are sorted and not negative.
 fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
     let axes = walk.axes::<4>();
     assert!(axes.iter().all(|axis| axis.len > 1));
@@ -225,8 +226,8 @@ fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
             assert!(group.is_sorted_by(|a, b| a.strides[lead] >= b.strides[lead]), "{axes:?} is not sorted");
         }
     }
-    // With a leading array the order of the output elements is free. The model and the loop nest must still add the
-    // same set of input elements to each output element.
+    // With a leading array, the loop nest may visit the output elements in any order. Each output element must still be
+    // computed from the same set of input elements as in the model.
     if case.rules.lead.is_some() {
         let mut groups = Vec::new();
         for places in [expected, &visited(walk)] {
@@ -304,7 +305,7 @@ fn loop_nest_rejects_incompatible_shapes_with_numpy_message() {
     assert!(text.contains("operands could not be broadcast together with shapes (2,3) (4,)"), "{text}");
     let (tall, wide) = (of(&[1 << 40, 1]), of(&[1 << 40]));
     assert!(refused(&[&tall, &wide]).contains("array is too big"));
-    // Shapes without elements must be compatible too, so they are tested here.
+    // Shapes without elements must be compatible too, so the test includes them.
     assert!(refused(&[&of(&[0, 3]), &of(&[0, 4])]).contains("could not be broadcast"));
     assert_eq!(LoopNest::plan(&[&of(&[0, 3]), &of(&[1, 3])], LoopNestRules::default()).unwrap().size(), 0);
 }

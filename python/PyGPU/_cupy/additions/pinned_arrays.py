@@ -90,7 +90,7 @@ def empty_like_pinned(a: Any, dtype: Any = None, order: Any = "K", subok: Any = 
     """
     if subok is not None:
         raise TypeError(f"empty_like_pinned: subok={subok!r} is not supported; pass None")
-    # `sample` is one host element with the shape and strides of `a`, from which `empty_like` derives the strides.
+    # NumPy derives the strides of the result from `sample`, a host array with the shape and strides of `a`.
     dtype = a.dtype if dtype is None else np.dtype(dtype)
     sample = np.lib.stride_tricks.as_strided(np.empty(1, a.dtype), a.shape, a.strides)
     layout = np.empty_like(sample, dtype, order, subok=False, shape=shape)

@@ -1,4 +1,4 @@
-"""CuPy's deprecated `allow_synchronize`, which has no effect in PyGPU."""
+"""CuPy's deprecated context manager `allow_synchronize`, which PyGPU accepts without an effect."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["DeviceSynchronized", "allow_synchronize"]
 
 
 class DeviceSynchronized(RuntimeError):
-    """Error for a synchronization that was not allowed; PyGPU never raises it."""
+    """CuPy's error for a synchronization inside ``allow_synchronize(False)``; PyGPU never raises it."""
 
 
 @contextlib.contextmanager
 def allow_synchronize(allow: bool) -> Iterator[None]:
-    """Return a context manager without effect: PyGPU does not detect synchronizations; CuPy deprecated it.
+    """Return a context manager that has no effect, because PyGPU does not detect synchronizations; deprecated in CuPy.
 
     Parameters
     ----------

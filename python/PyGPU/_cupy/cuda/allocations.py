@@ -165,11 +165,12 @@ class MemoryAsync(BaseMemory):
         self.device_id = stream.device.index
         self.stream_ref = weakref.ref(stream)
         if self.size:
-            with using_allocator(None):  # prevents recursion if the current allocator uses `MemoryAsync`
+            # Without this block, an allocator that creates `MemoryAsync` objects would call itself recursively.
+            with using_allocator(None):
                 self.ptr = _core.raw_allocate_async(self.size, stream)
 
     def __del__(self) -> None:
-        # A destructor cannot raise: `status_of` stores an error of the driver as the thread's last error.
+        # A destructor cannot raise, so `status_of` stores an error of the driver as the thread's last error.
         if self.ptr and not sys.is_finalizing():
             stream = self.stream_ref()
             status_of(_core.raw_free_async, self.ptr, get_current_stream() if stream is None else stream)

@@ -52,7 +52,7 @@ class _Allocator:
 
 
 class _Thread(threading.local):
-    """State of one thread: the number of ``with using_allocator(...)`` blocks in which the thread is."""
+    """Per-thread state: the nesting depth of the open ``with using_allocator(...)`` blocks."""
 
     depth = 0
 
@@ -122,7 +122,7 @@ def get_allocator() -> Callable[[int], Any]:
 
 
 def _in_cupys_form(allocator: Any) -> Callable[[int], MemoryPointer]:
-    """Return an allocator function in CuPy's form, which calls an allocator that `PyGPU.set_allocator` accepts."""
+    """Convert an allocator of PyGPU to CuPy's form: a function of a number of bytes that returns a `MemoryPointer`."""
 
     def allocate(size: int) -> MemoryPointer:
         is_function = not hasattr(allocator, "allocate")
@@ -296,7 +296,7 @@ class CFunctionAllocator(PythonFunctionAllocator):
             return int(address)
 
         def free_and_keep(ptr: int, device_id: int, owner: object = owner) -> None:
-            # The memory object refers to this function, whose default argument keeps the owner of `free` alive.
+            # The default argument `owner` keeps the owner of the C functions alive until all memory is freed.
             free(param, ptr, device_id)
 
         super().__init__(checked, free_and_keep)

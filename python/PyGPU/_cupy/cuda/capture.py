@@ -111,7 +111,7 @@ def end(stream: _core.Stream) -> _core.Graph:
         return _core.Stream.end_capture(stream)
     except _core.CudaError as error:
         raise error_of(error.status) from error
-    except ValueError as error:  # No capture began on the stream.
+    except ValueError as error:  # PyGPU raises ValueError if no capture began on the stream
         if not is_capturing(stream):
             raise error_of(_ILLEGAL_STATE) from error
         _invalidate(stream)

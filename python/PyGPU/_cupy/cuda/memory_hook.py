@@ -18,7 +18,7 @@ __all__ = ["MemoryHook", "get_memory_hooks"]
 
 
 class _Thread(threading.local):
-    """State of one thread: the allocator that calls the thread's hooks."""
+    """Per-thread state: the object that `hooked_allocator` returned for the active memory hooks; None without hooks."""
 
     allocator: _core._ThreadsAllocator | None = None
 

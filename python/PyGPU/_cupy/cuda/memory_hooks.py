@@ -67,7 +67,7 @@ _lock = fork_safe_lock()
 
 @dataclass
 class _Line:
-    """Line of the program that occurred in a call stack of an allocation, with the bytes allocated by its callees."""
+    """Source line in the call stack of allocations, with the bytes allocated while the line was in the call stack."""
 
     text: str
     used_bytes: int = 0

@@ -17,7 +17,7 @@ _found: bool | None = None
 
 
 class _Thread(threading.local):
-    """State of one thread: for each open range of the thread, whether NVTX or ROCTX has begun the range."""
+    """Per-thread state: a list with a bool for each open range, which is true if NVTX or ROCTX has begun the range."""
 
     def __init__(self) -> None:
         self.begun: list[bool] = []
@@ -72,7 +72,7 @@ def RangePushC(message: str, color: int = 0) -> None:
 
 def RangePop() -> None:
     """End the last range that the calling thread has begun."""
-    # The stored value decides, because the program may have enabled or disabled annotation since the range began.
+    # Annotation may have been enabled or disabled since the range began, so the value stored at its beginning counts.
     if _thread.begun and _thread.begun.pop():
         _core._end_range()
 

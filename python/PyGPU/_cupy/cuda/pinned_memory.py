@@ -59,7 +59,7 @@ class PinnedMemory:
         return self.ptr
 
     def __del__(self) -> None:
-        # A destructor cannot raise: `status_of` stores an error of the driver as the thread's last error.
+        # A destructor cannot raise, so `status_of` stores an error of the driver as the thread's last error.
         if self.ptr and not sys.is_finalizing():
             status_of(_core.host_free, self.ptr)
 

@@ -26,7 +26,7 @@ _known: WeakValueDictionary[tuple[_core.Device, int], Stream] = WeakValueDiction
 
 
 class _Thread(threading.local):
-    """State of one thread: for each device, the stream that the last call of `use` has made current."""
+    """Per-thread state: for each device, the stream that the last call of `Stream.use` has made current."""
 
     def __init__(self) -> None:
         self.used: dict[_core.Device, BaseStream] = {}
@@ -426,7 +426,9 @@ def _facade(stream: _core.Stream) -> Stream:
         new = Stream.__new__(Stream)
         new._adopt(stream)
         new.device_id = -1 if is_default else stream.device.index
-        with _lock:  # two threads could store different objects, because WeakValueDictionary.setdefault is not atomic
+        with (
+            _lock
+        ):  # WeakValueDictionary.setdefault is not atomic: without the lock, threads could get different objects
             known = (_defaults if is_default else _known).setdefault(key, new)
     return known
 

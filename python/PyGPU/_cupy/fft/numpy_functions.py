@@ -37,7 +37,7 @@ def _along_axes(own: _Transform, value_type: ValueType, name: str, default: tupl
     ) -> _core.GPUArray:
         if get_current_plan() is not None:
             check_plan(None, value_type, a, s, axes)
-        # `own` would warn of arguments that NumPy has deprecated and CuPy has not, so the core is called.
+        # The native function is called, because the function `own` warns of arguments that only NumPy has deprecated.
         return _core._fft(name, a, s, axes, norm, out)
 
     return transform

@@ -84,7 +84,8 @@ def check_plan(
         return
     used = axes_of_transform(a.ndim, lengths, axes)
     if not used or any(not -a.ndim <= axis < a.ndim for axis in used) or (lengths and len(lengths) != len(used)):
-        return  # the transform raises the error
+        # No check is needed here: the transform itself raises an error for wrong axes or lengths.
+        return
     if isinstance(plan, Plan1d):
         _check_along_axes(plan, value_type, a, lengths, used)
     elif isinstance(plan, PlanNd) and not is_along_axis:
@@ -107,7 +108,8 @@ def _check_along_axes(
 ) -> None:
     shape, points = input_shape(a.shape, lengths, axes, value_type)
     if min(shape) < 1:
-        return  # the transform raises the error, or transforms nothing
+        # No check is needed here: the transform raises an error for a wrong length, and an empty array needs no plan.
+        return
     for axis in axes:
         is_last = axis == axes[-1]
         _check_type(plan, type_of(a.dtype, value_type if is_last else "C2C"))

@@ -29,7 +29,7 @@ _UNSCALED = {CUFFT_FORWARD: "backward", CUFFT_INVERSE: "forward"}
 
 
 class _Thread(threading.local):
-    """State of one thread: the plans of the ``with plan:`` blocks in which the thread is."""
+    """Per-thread state: the plans of the open ``with plan:`` blocks."""
 
     def __init__(self) -> None:
         self.plans: list[Plan] = []

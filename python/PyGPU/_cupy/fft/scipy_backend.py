@@ -21,8 +21,8 @@ _TRANSFORMS = frozenset(f"{i}{kind}fft{axes}" for i in ("", "i") for kind in (""
 def call(method: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call PyGPU's function in place of SciPy's; NotImplemented for a function that PyGPU lacks."""
     name = getattr(method, "__name__", "")
-    # The name alone is not enough, because other modules of SciPy have functions of the same name.
-    # `scipy.fft` is loaded, because SciPy calls this function.
+    # Other modules of SciPy have functions with equal names, so the function objects are compared, too.
+    # `scipy.fft` need not be imported, because SciPy has imported this module before it calls a backend.
     if name not in _TRANSFORMS or getattr(sys.modules.get("scipy.fft"), name, None) is not method:
         return NotImplemented
     return getattr(scipy_functions, name)(*args, **keywords)

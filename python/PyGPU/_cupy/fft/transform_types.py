@@ -1,4 +1,4 @@
-"""Types of transforms with cuFFT's numbers: the dtypes of their inputs and outputs."""
+"""cuFFT's numbers of transform types, and the dtypes of their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _TYPES: dict[int, tuple[ValueType, str, str]] = {
     CUFFT_D2Z: ("R2C", "f8", "c16"),
     CUFFT_Z2D: ("C2R", "c16", "f8"),
 }
-"""For each type the kind of values, and the dtypes of input and output."""
+"""For each transform type: the kind of transform, and the dtypes of input and output."""
 
 
 def computed_dtype(dtype: np.dtype[Any], value_type: ValueType) -> np.dtype[Any]:
-    """Return the dtype to which the input of a transform is converted."""
+    """Return the dtype, of single or double precision, to which the input of a transform is converted."""
     is_single = dtype.name in ("float16", "bfloat16", "float32", "complex64")
     if value_type == "R2C":
         return np.dtype("f4" if is_single else "f8")
@@ -37,12 +37,12 @@ def computed_dtype(dtype: np.dtype[Any], value_type: ValueType) -> np.dtype[Any]
 
 
 def type_of(dtype: np.dtype[Any], value_type: ValueType) -> int:
-    """Return cuFFT's number of the transform type for a dtype and a kind of values such as ``'C2C'``.
+    """Return cuFFT's transform type, such as ``CUFFT_Z2Z``, for a dtype and a kind of transform such as ``'C2C'``.
 
     Raises
     ------
     ValueError
-        If there is no such kind of values.
+        If `value_type` is not ``'C2C'``, ``'R2C'`` or ``'C2R'``.
     """
     source = computed_dtype(dtype, value_type)
     for number, (kind, one, _) in _TYPES.items():
@@ -52,7 +52,7 @@ def type_of(dtype: np.dtype[Any], value_type: ValueType) -> int:
 
 
 def value_type_of(fft_type: int) -> ValueType:
-    """Return the kind of values, such as ``'C2C'``, of a cuFFT type; raise ValueError for an unknown type."""
+    """Return the kind of transform, such as ``'C2C'``, of cuFFT's transform type; raise ValueError for others."""
     if fft_type not in _TYPES:
         raise ValueError(
             f"fft_type={fft_type!r} is not a type of transform: write cufft.CUFFT_C2C or another CUFFT name"
@@ -61,6 +61,6 @@ def value_type_of(fft_type: int) -> ValueType:
 
 
 def dtypes_of(fft_type: int) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Return the input dtype and the output dtype of a cuFFT type."""
+    """Return the input dtype and the output dtype for cuFFT's transform type."""
     _, source, result = _TYPES[fft_type]
     return np.dtype(source), np.dtype(result)

@@ -203,7 +203,7 @@ class poly1d:
 
     def __radd__(self, other: Any) -> Any:
         if isinstance(other, _core.GPUArray):
-            return other + self._coefficients  # a left operand that is an array gets the coefficients, as in NumPy
+            return other + self._coefficients  # as in NumPy, `array + polynomial` is an array
         return polyadd(other, self)
 
     def __sub__(self, other: Any) -> Any:

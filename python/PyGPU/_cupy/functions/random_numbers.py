@@ -162,7 +162,7 @@ class BitGenerator(np.random.Philox):
 
     @state.setter
     def state(self, value: Any) -> None:
-        # `super()` cannot set a property. NumPy's setter compares the name in the state with that of the class.
+        # NumPy's setter requires this class's name in the state. `super()` cannot call the setter of a property.
         np.random.Philox.state.__set__(self, {**value, "bit_generator": type(self).__name__})  # type: ignore[attr-defined]
 
 

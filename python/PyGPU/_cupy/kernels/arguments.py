@@ -26,7 +26,7 @@ _Array = _core.GPUArray
 _EXTENTS: dict[tuple[Any, ...], np.void] = {}
 _EXTENTS_KEPT = 1024
 LIMIT_32_BITS = 1 << 31
-# For each type of Python number: the kinds of dtypes to which PyGPU's compiled core converts such a number.
+# For each type of Python number: the kinds of dtypes to which the native module converts such a number at a launch.
 _NATIVE: dict[type, str] = {int: "iufc", bool: "biufc", float: "fc", complex: "c"}
 
 

@@ -25,8 +25,7 @@ from PyGPU._cupy.kernels.parameters import TEXTURE, Parameter, TypeMap, check_ke
 __all__ = ["ElementwiseKernel"]
 
 _Array = _core.GPUArray
-# This form stands for every array that PyGPU's generated loop traverses.
-# The source of such a kernel does not depend on layouts, so one compiled kernel serves all layouts.
+# Array form in the key of a kernel whose loop PyGPU generates: one compiled kernel serves arrays of all layouts.
 _ANY_FORM = ArrayForm(1, True, True)
 
 
@@ -272,7 +271,10 @@ class ElementwiseKernel(CachedSources):
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
 
     def _launch(self, args: list[Any], shape: tuple[int, ...], types: TypeMap, is_fresh: bool) -> Launch:
-        """Return the compiled kernel for these arguments; broadcast the arrays if the kernel contains its own loop."""
+        """Return the compiled kernel for arguments; compile the kernel at the first use.
+
+        If the kernel's source contains its own loop, views with the shape of the loop replace the arrays in `args`.
+        """
         is_plain = (
             self._is_by_block
             or TEXTURE in types.inputs

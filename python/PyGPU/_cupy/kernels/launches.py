@@ -63,14 +63,14 @@ class Launch(ABC):
 
     @abstractmethod
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-        """Launch the kernel with the user's arguments, including the outputs."""
+        """Launch the kernel with `args`: the user's arguments, and the output arrays."""
 
 
 class LoopLaunch(Launch):
     """Launch of a kernel for which PyGPU's `ElementwiseKernel` broadcasts the arrays and generates the loop."""
 
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-        """Launch the kernel with the grid and block that PyGPU chooses; `block_size` has no effect."""
+        """Launch the kernel; PyGPU chooses grid and block, so `block_size` has no effect."""
         extents = self.extents(args, shape) if self.with_shape or self.has_indexer else ()
         values = list(args)
         for position in self.raw:
@@ -86,7 +86,7 @@ class PlainLaunch(Launch):
     is_plain = True
 
     def run(self, args: Sequence[Any], shape: tuple[int, ...], stream: Any, block_size: int) -> None:
-        """Launch the kernel with one thread for each element of the loop."""
+        """Launch the kernel with one thread for each element of the loop, in blocks of at most `block_size` threads."""
         count = 1
         for length in shape:
             count *= length
@@ -120,7 +120,7 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in given):
         return None
     if launch.is_plain and _core.device_count() > 1:
-        return None  # a later call may use another device, for which this kernel is not compiled
+        return None  # a later call may be for another device, for which this kernel is not compiled
     forms = launch.forms
     if launch.has_indexer or any(form is not None and not form.is_contiguous for form in forms):
         return None
@@ -237,7 +237,7 @@ def _general(
     dtypes: tuple[np.dtype[Any], ...],
     is_fresh: bool,
 ) -> FastLaunch:
-    """Return a function that launches any other kernel with raw arrays, without most checks of the first call.
+    """Return a function that launches kernels which `_simple` and `_raw` do not support, with few checks.
 
     If shapes or layouts differ from those of the first call, the function calls `ElementwiseKernel.call`, which checks
     all arguments.

@@ -27,7 +27,7 @@ __all__ = ["ReductionKernel"]
 _Array = _core.GPUArray
 _SHORT = 1 << 31
 _MOST_BLOCKS = (1 << 31) - 1
-# Threads of a block by kind of device. On the CPU backend the threads of a block run one after another.
+# Largest number of threads of a block, by backend. The CPU backend runs the threads one after another.
 _THREADS = {"cuda": 512, "hip": 256, "cpu": 16}
 
 

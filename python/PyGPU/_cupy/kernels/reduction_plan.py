@@ -1,4 +1,4 @@
-"""Loop nests of a reduction, and the assignment of a block's threads to its results."""
+"""Plan for a launch of a `ReductionKernel`: its loop nests, and how many threads compute each result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 __all__ = ["Nest", "Threads", "combine_axes", "kept_shape", "plan_threads", "reduced_axes"]
 
-# Number of adjacent threads that reduce adjacent columns, so that they read adjacent elements.
+# Number of adjacent threads that reduce adjacent columns of a matrix: their reads of memory are contiguous.
 _COLUMNS = 32
-# The threads of a result are halved until each has `_ELEMENTS` elements or all blocks together have `_BUSY` threads.
+# Fewer threads share a result if they would reduce less than `_ELEMENTS` elements each, in more than `_BUSY` threads.
 _ELEMENTS = 16
 _BUSY = 1 << 18
 
@@ -49,7 +49,7 @@ def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def kept_shape(shape: Sequence[int], reduced: Sequence[int], keepdims: bool) -> tuple[int, ...]:
-    """Return the shape of a reduction's result."""
+    """Return the shape of a reduction's result, for the shape of its input and the reduced axes."""
     if keepdims:
         return tuple(1 if axis in reduced else length for axis, length in enumerate(shape))
     return tuple(length for axis, length in enumerate(shape) if axis not in reduced)
@@ -110,7 +110,7 @@ def combine_axes(lengths: Sequence[int], strides: Sequence[Sequence[int]]) -> Ne
 
 @dataclass(frozen=True)
 class Threads:
-    """Assignment of a block's threads: a block computes `places` results, each by `lanes` threads."""
+    """Use of a block's threads: the block computes `places` results, and `lanes` threads share each result."""
 
     places: int
     lanes: int

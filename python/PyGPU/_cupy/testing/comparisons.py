@@ -65,7 +65,8 @@ def _outcome(test: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if not isinstance(error, (Exception, *loops.skip_classes())):
             raise
         if error.__traceback__ is None or error.__traceback__.tb_next is None:
-            raise  # the call failed before the body of the test ran, because the parameters of the test are wrong
+            # The arguments do not match the parameters of the test, so that its body did not run.
+            raise
         return _Outcome(None, error)
 
 
@@ -161,7 +162,7 @@ def _comparing(
     contiguous_check: bool = False,
     accept_error: Any = False,
 ) -> _Decorator:
-    """Return a decorator that runs a test with both libraries and compares the resulting arrays by a function."""
+    """Return a decorator that runs a test with `numpy` and with `cupy`, and compares both results by `check`."""
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> None:

@@ -43,11 +43,10 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     else:
         first, count = (short - 1) // 2, long
     a, v = a.astype(dtype, copy=False), v.astype(dtype, copy=False)
-    # The shorter array is shifted along the longer one. If the shorter array is the first argument, the results are
-    # reversed.
+    # The shorter array is shifted along the longer one; if `a` is the shorter array, the results must be reversed.
     if v.size <= a.size:
         return _sums_of_rows(a, v, first, count)
-    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # NumPy's result is contiguous, too
+    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # contiguous, as NumPy's result
 
 
 def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:
@@ -55,7 +54,7 @@ def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) 
     width, total = v.size, a.size + v.size - 1
     padded = _core.zeros(a.size + 2 * (width - 1), a.dtype, device=a.device)
     padded[width - 1 : width - 1 + a.size] = a
-    # In this view the rows overlap: row n begins one element after row n - 1.
+    # The rows of this view overlap in memory: row n begins one element after row n - 1.
     rows = _core.GPUArray((total, width), a.dtype, gpudata=padded, strides=(a.dtype.itemsize, a.dtype.itemsize))
     if a.dtype.kind in "biu":
         return _core.matvec(rows[first : first + count], v)

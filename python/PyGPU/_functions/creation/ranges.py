@@ -68,7 +68,7 @@ class _Grid:
         if self._is_open:
             return tuple(axes)
         common_shape = np.broadcast_shapes(*(coordinates.shape for coordinates in host_grid))
-        # `out` gives the result C order, as in NumPy; otherwise `stack` would derive the order from zero strides.
+        # `out` makes `stack` return C order, as in NumPy; otherwise the zero strides of its inputs would decide.
         grid = _core.empty((len(axes), *common_shape), axes[0].dtype)
         return stack([_core.broadcast_to(coordinates, common_shape) for coordinates in axes], out=grid)
 

@@ -107,8 +107,8 @@ def _spaced(first: _core.GPUArray, last: _core.GPUArray, count: int, endpoint: b
     step: Any = np.nan
     if intervals > 0:
         step = distance / intervals
-        # As in NumPy, steps that underflow to 0 need another formula.
-        # The device selects the formula, so that the host need not wait.
+        # As in NumPy, another formula computes the numbers if a step underflows to 0.
+        # The device tests for underflow and selects the formula, so that the host need not wait.
         underflows = (step == 0).any()
         result = _core.where(underflows, multiples / intervals * distance, multiples * step)
     else:
@@ -170,7 +170,7 @@ def logspace(
     computed_type = _inexact_type(*((first, last) if factors.ndim else (start, stop)))
     first, last = first.astype(computed_type), last.astype(computed_type)
     if factors.ndim:
-        # The ends and the array of bases are broadcast to one shape, into which `axis` is inserted.
+        # `axis` counts the axes of the shape to which the ends and the bases are broadcast.
         dimensions = len(np.broadcast_shapes(first.shape, last.shape, factors.shape))
         first, last, factors = (
             end.reshape((1,) * (dimensions - end.ndim) + end.shape) for end in (first, last, factors)

@@ -18,7 +18,7 @@ def _sums(bin_indices: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _c
     """Sum the weights of each bin, given the bin index of each weight."""
     starts = _core.zeros(bins + 1, np.int64, device=bin_indices.device)
     starts[1:] = _core._counted(bin_indices, bins).cumsum()
-    # The indices get the smallest dtype, because the radix sort needs a pass for each byte.
+    # The bin indices are converted to the smallest dtype, because the radix sort needs a pass for each byte.
     order = _core.argsort(bin_indices.astype(np.min_scalar_type(max(bins - 1, 0))))
     partial_sums = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
     return partial_sums.reshape(bins) if partial_sums.shape[1] == 1 else partial_sums.sum(axis=1)
@@ -32,8 +32,8 @@ def _check_bins(greatest: int) -> None:
 def _bin_count(x: _core.GPUArray, minimum: int) -> int:
     """Return the number of bins of `bincount`: the maximum, which the host waits for, plus 1, or at least `minimum`."""
     bits = 8 * x.dtype.itemsize
-    # As unsigned integers, negative numbers are larger than all others. One reduction therefore finds the maximum or,
-    # if the array contains negative numbers, one of them.
+    # Read as unsigned integers, negative numbers are greater than all others.
+    # The unsigned maximum is therefore a negative number if there is one, and otherwise the maximum.
     maximum = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and maximum >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
@@ -117,7 +117,7 @@ def _check_safe(dtype: np.dtype[Any], target: np.dtype[Any]) -> None:
 def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPUArray | None]:
     device_array = a if isinstance(a, _core.GPUArray) else weights
     if not isinstance(device_array, _core.GPUArray):
-        raise TypeError("histogram(): the values are no array of PyGPU; copy them to a device, with PyGPU.to_gpu(x)")
+        raise TypeError("histogram(): the values are not on a device; expected a GPUArray; write PyGPU.to_gpu(x)")
     values = on_device_of(device_array, a)
     if values.dtype.kind == "b":
         warnings.warn(

@@ -13,7 +13,7 @@ from PyGPU._functions.joining import stack
 from PyGPU._names.public import public
 
 
-@public("Functions called for parts")
+@public("Functions applied to parts of an array")
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> _core.GPUArray:
     """Call a function for each one-dimensional row along an axis, one after the other, and join the results.
 
@@ -59,7 +59,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     return _core.moveaxis(joined, tuple(range(-count, 0)), tuple(range(axis_index, axis_index + count)))
 
 
-@public("Functions called for parts")
+@public("Functions applied to parts of an array")
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArray:
     """Call a function for several axes, one after the other, each with the result of the previous call.
 
@@ -107,7 +107,7 @@ def _is_single_condition(conditions: Any, ndim: int) -> bool:
     return ndim > 0 and not isinstance(conditions[0], (list, np.ndarray, _core.GPUArray))
 
 
-@public("Functions called for parts")
+@public("Functions applied to parts of an array")
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> _core.GPUArray:
     """Evaluate, for each element, the function whose condition is true; the host waits for the device.
 

@@ -159,7 +159,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     positions = np.where(indices < 0, indices + length, indices).reshape(-1)
     inserted = on_device_of(source, values, source.dtype)
     if positions.size == 1:
-        # If there is one index, all values are inserted before it.
+        # A single index: all values are inserted before this index.
         inserted = inserted.reshape((1,) * (source.ndim - inserted.ndim) + inserted.shape)
         inserted = _core.moveaxis(inserted, 0, axis_index) if indices.ndim == 0 else inserted
         return _with_range(source, axis_index, int(positions[0]), inserted)

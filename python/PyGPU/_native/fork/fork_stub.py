@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-# Python looks up special methods on the class, without `__getattribute__`, so each of them raises the error.
+# Special methods that raise the error. Python looks them up on the class, without a call of `__getattribute__`.
 _SPECIAL = (
     "abs", "add", "aenter", "aexit", "aiter", "and", "array", "array_function", "array_ufunc", "await", "bool",
     "bytes", "call", "ceil", "complex", "contains", "delitem", "divmod", "enter", "eq", "exit", "float", "floor",

@@ -55,7 +55,8 @@ def _layout(array: GPUArray) -> str:
 def _values(array: GPUArray) -> str | None:
     """Format an array's values, or those at its edges; return None if copying them is expensive or impossible."""
     is_capturing = _core.current_stream(array.device).is_capturing
-    # The number of copies doubles with each axis, so large arrays of more than two axes are not copied.
+    # The edges of an array are copied one by one, and their number doubles with each axis.
+    # Large arrays of more than two axes are therefore not copied.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
     try:

@@ -27,7 +27,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 
 _HANDLE_BYTES = 64
 _lock = fork_safe_lock()
-# Opened memory of other processes, by address. Handles that are opened twice have equal addresses, hence lists.
+# Opened memory of other processes, in a list for each address: a handle that is opened twice has one address.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 
@@ -161,7 +161,7 @@ def cudaIpcOpenMemHandle(
             raise StatusError(INVALID_VALUE)
         memory = _core.open_shared_memory(checked_handle)
         address = memory.ptr
-        # `address` was read first, because another thread that closes the same address may free `memory` from here on.
+        # `memory` is not used after the next line, because another thread may then close the address and free `memory`.
         with _lock:
             _opened.setdefault(address, []).append(memory)
         return address

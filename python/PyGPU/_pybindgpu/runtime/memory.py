@@ -87,8 +87,7 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     <cudaError: code=0>
     """
     nbytes = byte_count(size)
-    # The memory comes from the driver instead of the pool, so that other processes, MPI and network cards can access
-    # it.
+    # The driver allocates this memory outside the pool, so that other processes, MPI and network cards can access it.
     return value_of(0, _core.raw_allocate_plain, nbytes) if nbytes else value_of(0, int)
 
 

@@ -81,8 +81,8 @@ def _compile_with_fallback(
             raise
         return compile_with(options, program)
     except _core.CompileError as error:
-        # Without a toolkit the host's headers are missing. `EMPTY_HEADERS` replaces these headers, because the run-time
-        # compiler itself declares their parts for device code.
+        # Without a toolkit, the empty headers in the folder `EMPTY_HEADERS` replace the missing headers of the host.
+        # Empty headers suffice, because the run-time compiler itself declares `printf`, `malloc` and similar functions.
         lacks_headers = "has no headers of the host" in error.log
         if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise

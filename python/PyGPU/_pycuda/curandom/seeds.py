@@ -14,7 +14,7 @@ from PyGPU._random.stream_position import StreamPosition
 
 __all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
 
-# This key gives `rand` a random stream that differs from the random streams of the generators.
+# Key of Philox that gives `rand` another random stream than the generators of `curandom`.
 _RAND_KEY = 0x72616E64
 
 

@@ -36,7 +36,7 @@ __all__ = [
     "py_memcpy_htoa",
 ]
 
-# A texture reads an element of more than 32 bits as this number of 32-bit integers.
+# Dtypes wider than 32 bits, with the number of 32-bit integers as which a texture reads an element.
 _WORDS_PER_ELEMENT = {"float64": 2, "complex64": 2, "complex128": 4}
 
 

@@ -69,7 +69,7 @@ def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = N
 def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> None:
     """Copy device memory to device memory, in the order of the legacy default stream.
 
-    Related functions copy in the order of another stream, or between devices, which the addresses determine.
+    `memcpy_dtod_async` copies in the order of a given stream, and `memcpy_peer` between devices.
 
     Parameters
     ----------

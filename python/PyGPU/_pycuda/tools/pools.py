@@ -182,7 +182,7 @@ class _PooledAllocation(Generic[Block]):
     def __init__(self, pool: _Pool[Block], size: int) -> None:
         self._size = size
         self._pool = pool
-        self._block: Block | None = None  # `__del__` needs the attribute, even if the next line raises an error
+        self._block: Block | None = None  # `__del__` reads this attribute, even if `_acquire` fails
         self._block = pool._acquire(size)
 
     def _live_block(self) -> Block:
@@ -198,7 +198,7 @@ class _PooledAllocation(Generic[Block]):
         CudaError
             With code 1, if the memory was already freed.
         """
-        # CPython does not switch between threads within this statement, so one thread gets the block.
+        # If two threads call `free`, only one gets the block: CPython does not switch threads within this statement.
         block, self._block = self._block, None
         if block is None:
             _core.raise_freed(type(self).__name__)

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, as in `cupy.fft`: the functions of `PyGPU.fft`, and the current plan's check."""
+"""Discrete Fourier transforms, as in `cupy.fft`: `PyGPU.fft` with checks of the thread's plan."""
 
 from importlib import import_module as _import_module
 from typing import Any

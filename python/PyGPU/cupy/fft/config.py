@@ -91,7 +91,7 @@ class _Config(_types.ModuleType):
 
     @property
     def enable_nd_planning(self) -> bool:
-        """Whether CuPy would prefer plans for several axes; PyGPU selects its plans itself."""
+        """CuPy's preference for plans over several axes, without effect: PyGPU selects its plans itself."""
         _warn()
         return _enable_nd_planning.get()
 

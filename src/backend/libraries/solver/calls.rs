@@ -70,7 +70,7 @@ macro_rules! geev {
     }};
 }
 
-/// Addresses of one matrix of the batch, and of its results, in the task's arrays.
+/// Addresses of one matrix of the batch and of the results for this matrix, taken from the task's arrays.
 struct At<'a> {
     task: &'a Factorization,
     steps: [usize; Factorization::PARTS],

@@ -1,5 +1,5 @@
-// A unit is UNIT bytes that one load and one store move: an unsigned integer, or four of them. This code includes no
-// header and uses no warp size, so that NVRTC, hiprtc and the CPU's compiler accept it.
+// A unit consists of UNIT bytes, which one load and one store move: an unsigned integer, or a structure of four 32-bit
+// integers. This code includes no header and uses no warp size, so that NVRTC, hiprtc and the CPU's compiler accept it.
 typedef unsigned int move_u32;
 typedef unsigned long long move_u64;
 typedef long long move_i64;
@@ -17,9 +17,9 @@ struct alignas(16) Unit { unsigned int a, b, c, d; };
 
 #define THREADS 256
 
-// In a fill, FILL is the size in bytes of `units`: one unit, or space for a period, i.e. the sequence of units that the
-// fill repeats. A fill reads no memory: `number`, the index of the target's unit along the last axis, selects a unit of
-// the period. A copy reads its unit at `from`.
+// A fill (FILL is not 0) reads no memory: it repeats the `units` of its parameter, of which there is one, or one for
+// each unit of a period. `number` is the index of the target's unit along the last axis, and selects the unit of the
+// period. A copy (FILL is 0) reads the unit at the address `from`.
 #if FILL
 struct Value {
     pygpu::divisor period;
@@ -41,7 +41,7 @@ struct Value {
 #define UNIT_FROM(move, number, from) (*(const Unit *)(from))
 #endif
 
-// Indices of the target and the source in the steps of `Axes`.
+// In the array `step` of `Axes`, the first index selects the strides of the target (TO) or of the source (FROM).
 enum { TO, FROM };
 
 #if WIDE
@@ -50,7 +50,7 @@ typedef pygpu::wide_walk<DIMS, 2> Axes;
 typedef pygpu::far_walk<DIMS, 2> Axes;
 #endif
 
-// Advances both pointers to the unit with the index `number`.
+// Moves both pointers to the unit with the linear index `number`.
 __device__ inline void find(const Axes &axes, Axes::number number, char *&to, const char *&from) {
 #pragma unroll
     for (int d = DIMS - 1; d >= 0; d--) {

@@ -10,8 +10,8 @@ struct Move {
     pygpu::wide_walk<DIMS, 1> axes; // of the index array
 };
 
-// Computes the byte offset of each index. With BEGUN, the table already contains the offsets along other indexed axes,
-// to which the offset is added.
+// Computes the byte offset of each index. If BEGUN is set, the table already contains offsets along other indexed axes,
+// to which this kernel adds.
 extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
     const move_u64 stride = (move_u64)gridDim.x * THREADS;
     for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < move.count; number += stride) {

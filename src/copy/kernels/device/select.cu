@@ -1,6 +1,7 @@
-// Copies like flat.cu, but along one axis a table contains byte offsets: in the source (`a[indices]`), or with WRITTEN
-// in the target (`a[indices] = b`). With WRITTEN, the offset SKIPPED marks an assignment that a later assignment to the
-// same position replaces. With DIRECT the table is the contiguous index array of a single axis.
+// Copies like flat.cu, but a table contains the byte offsets along one axis. The offsets apply to the source
+// (`a[indices]`), or with WRITTEN to the target (`a[indices] = b`). With WRITTEN, the offset SKIPPED marks an
+// assignment that a later assignment to the same position replaces. With DIRECT, the table is the index array itself,
+// which must be contiguous and the only one.
 #define EACH 4
 #define SKIPPED ((move_i64)1 << 63)
 

@@ -145,8 +145,8 @@ PYGPU_CPU_FUNCTION float fdividef(float x, float y) { return x / y; }
 namespace pygpu_cpu {
 template <class T> constexpr bool number = one_of<T, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                                                   unsigned long, long long, unsigned long long, bool, float, double>;
-// For types that are not in `number`, not even the type of a sum may be named: overload resolution could select a
-// user-defined operator+ and evaluate this condition again, endlessly.
+// For types that are not in `number`, `min` and `max` must not even form the type of a sum: overload resolution could
+// select a user-defined operator+, and evaluate this condition again, endlessly.
 template <class A, class B, bool> struct sum_of {};
 template <class A, class B> struct sum_of<A, B, true> { using type = decltype(A() + B()); };
 template <class A, class B> using common = typename sum_of<A, B, number<A> && number<B>>::type;

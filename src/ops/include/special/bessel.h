@@ -1,8 +1,8 @@
 // Modified Bessel functions of real order, by Temme's method, and by asymptotic series for large arguments.
 namespace pygpu_special {
 
-// Returns the sum of the asymptotic series of I (for sign 1) or K (for sign -1), without the factors that are an
-// exponential and a root. The parameter m is 4 times the square of the order.
+// Returns the sum in Hankel's asymptotic series of the Bessel function I (if `sign` is 1) or K (if it is -1). The
+// caller multiplies the sum by the series' exponential and square root. `m` is 4 times the square of the order.
 __device__ inline double hankel_series(double m, double x, double sign) {
     double term = 1, sum = 1;
     for (int k = 1; k < 200; k++) {
@@ -14,7 +14,7 @@ __device__ inline double hankel_series(double m, double x, double sign) {
     return sum;
 }
 __device__ inline bool is_asymptotic(double v, double x) { return x > 50 && x > v * v; }
-// Whether the expansion for large orders is used instead of Temme's method, which would overflow.
+// Returns whether the uniform expansion for large orders must be used, because Temme's method would overflow.
 __device__ inline bool is_uniform(double v, double x) { return v > 50 || x > 500; }
 __device__ inline double kv(double v, double x) {
     if (v != v || !(x >= 0)) return NAN;

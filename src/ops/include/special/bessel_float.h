@@ -1,5 +1,5 @@
-// Bessel functions of orders 0 and 1 for float. Lawson's iteration fitted their polynomials to values of 40 digits,
-// with a relative error below 1e-7.
+// Bessel functions of orders 0 and 1 for float. They are computed by polynomials with a relative error below 1e-7,
+// which Lawson's algorithm fitted to values of 40 digits.
 namespace pygpu_special {
 
 // I0(x) and I1(x) / x for x up to 8, as polynomials in z = x * x.
@@ -13,7 +13,7 @@ __device__ inline float i1_near(float z) {
                        6.78021593e-07f, 5.42545749e-05f, 0.00260416279f,  0.0625000075f,   0.5f};
     return polynomial(z, c);
 }
-// I0 and I1, each times exp(-x), for x above 8, as polynomials in r = 1 / x.
+// I0(x) * exp(-x) and I1(x) * exp(-x) for x above 8, as polynomials in r = 1 / x.
 __device__ inline float i0_far(float r) {
     const float c[] = {0.38797152f, -0.0138521893f, 0.0337853022f, 0.0278987922f, 0.0498695858f, 0.398942292f};
     return polynomial(r, c) * sqrt(r);
@@ -22,9 +22,9 @@ __device__ inline float i1_far(float r) {
     const float c[] = {-0.452376664f, 0.00969849154f, -0.0461563058f, -0.0465757661f, -0.149605453f, 0.398942292f};
     return polynomial(r, c) * sqrt(r);
 }
-// For x of 200 or more the result overflows; at infinity the formula would give NaN.
+// Limits the argument: above 200 the result overflows anyway, and for infinity the formula would give NaN.
 __device__ inline float limited(float x) { return x > 200 ? 200.0f : x; }
-// The exponential of half the argument is used twice, because it does not overflow before the result does.
+// Returns value * exp(x) by two multiplications by exp(x / 2), which does not overflow before the result does.
 __device__ inline float times_exp(float value, float x) {
     float root = exp(0.5f * x);
     return value * root * root;
@@ -46,7 +46,7 @@ __device__ inline float i1e(float x) {
     return size <= 8 ? x * i1_near(x * x) * exp(-size) : copysign(i1_far(1 / size), x);
 }
 
-// K0 and K1 for x up to 2; for larger x, K0 and K1 times exp(x).
+// K0(x) and K1(x) for x up to 2 (`near`); K0(x) * exp(x) and K1(x) * exp(x) for larger x (`far`).
 __device__ inline float k0_near(float x) {
     const float part[] = {1.28019721e-07f, 1.0150161e-05f, 0.000545345363f, 0.0144183291f, 0.105696157f, -0.577215672f};
     const float i0[] = {7.34874703e-08f, 6.75692036e-06f, 0.000434076763f, 0.0156249572f, 0.25f, 1.0f};
@@ -73,8 +73,8 @@ __device__ inline float k0e(float x) { return x < 0 ? NAN : x == 0 ? INFINITY : 
 __device__ inline float k1(float x) { return x < 0 ? NAN : x == 0 ? INFINITY : x <= 2 ? k1_near(x) : k1_far(x) * exp(-x); }
 __device__ inline float k1e(float x) { return x < 0 ? NAN : x == 0 ? INFINITY : x <= 2 ? k1_near(x) * exp(x) : k1_far(x); }
 
-// The factors of the phases in Hankel's asymptotic form for x above 8. The device's own float functions have an
-// absolute error of 2e-6 there.
+// Factors in Hankel's asymptotic form of J and Y for x above 8, where the device's own float functions have an absolute
+// error of 2e-6.
 struct phases {
     float p, q, difference, sum;
 };

@@ -1,9 +1,9 @@
-// Bessel functions of a large order far above the argument, by Debye's expansion; the others by xsf.
+// Bessel functions J and Y. If the order is large and far above the argument, Debye's expansion is used, otherwise xsf.
 namespace pygpu_special {
 
 __device__ inline bool is_debye(double v, double x) { return v >= 100 && v < 1e9 && x > 0 && x < 0.6 * v; }
 
-// Debye's expansion of J (sign 1) or Y (sign -1).
+// Returns the Bessel function J (if `sign` is 1) or Y (if it is -1) of order v, by Debye's expansion.
 static __device__ __noinline__ double debye(double v, double x, double sign) {
     double ratio = x / v, root = sqrt((1 - ratio) * (1 + ratio)), p = 1 / root, p2 = p * p, sum = 1, scale = 1;
 #pragma unroll 1
@@ -25,7 +25,7 @@ __device__ inline double jv(double v, double x) { return is_debye(v, x) ? debye(
 static __device__ __noinline__ double yv(double v, double x) {
     if (is_debye(v, x)) return debye(v, x, -1);
     if (!(v >= 100 && v < 1e6 && x > 0 && x < 1e9) || v == floor(v)) return pygpu_xsf::yv(v, x);
-    // The recurrence to larger orders, which is stable; xsf has no method for orders above 500.
+    // For larger orders, the recurrence from order to order is stable. xsf has no method for orders above 500.
     double order = v - floor(v), before = pygpu_xsf::yv(order, x), value = pygpu_xsf::yv(order + 1, x);
 #pragma unroll 1
     for (order += 1; order < v - 0.5; order++) {

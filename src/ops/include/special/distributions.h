@@ -1,4 +1,5 @@
-// Distributions of integers. As in SciPy, numbers of trials are truncated to integers.
+// Distribution functions of discrete distributions. As in SciPy, a number of trials that is not an integer is
+// truncated.
 namespace pygpu_special {
 
 __device__ inline double bdtr(double k, double n, double p) { return n - n != 0 ? NAN : pygpu_xsf::bdtr(k, (int)n, p); }

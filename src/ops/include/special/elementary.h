@@ -2,7 +2,8 @@
 namespace pygpu_special {
 
 template <class T> __device__ inline T entr(T x) { return x > 0 ? -x * log(x) : x == 0 ? (T)0 : x < 0 ? -(T)INFINITY : x; }
-// The quotient is rounded. The remainder of the division corrects the product of x and the quotient's logarithm.
+// The rounding of the quotient x / y makes its logarithm inexact. The remainder of the division corrects the result for
+// that.
 template <class T> __device__ inline T rel_entr(T x, T y) {
     if (x != x || y != y) return x + y;
     if (x <= 0 || y <= 0) return x == 0 && y >= 0 ? (T)0 : (T)INFINITY;
@@ -22,14 +23,15 @@ template <class T> __device__ inline T pseudo_huber(T delta, T r) {
     if (delta < 0) return INFINITY;
     if (delta == 0 || r == 0) return 0;
     T v = r / delta, root = sqrt(1 + v * v);
-    // If the square of v overflows, the difference is computed as for the Huber loss.
+    // If the square of v overflows, the result is that of the Huber loss for a large r.
     return v == v && root - root != 0 ? delta * fabs(r) : delta * delta * (v / (1 + root) * v);
 }
 template <class T> __device__ inline T xlogy(T x, T y) { return x == 0 && y == y ? (T)0 : x * log(y); }
 template <class T> __device__ inline T xlog1py(T x, T y) { return x == 0 && y == y ? (T)0 : x * log1p(y); }
 template <class T> __device__ inline T expit(T x) { return 1 / (1 + exp(-x)); }
-// The quotient r of x and 1 - x is rounded. The remainder of the division, divided by x, corrects the logarithm where
-// the logarithm is small. It is small near x = 1/2, so a multiplication by 2 replaces the division by x.
+// Returns log(x / (1 - x)). Near x = 1/2 the logarithm is small, so the rounding of the quotient r would cause a large
+// relative error. There the remainder of the division, divided by x, is added to correct the logarithm. As x is nearly
+// 1/2, this division is replaced by a multiplication by 2.
 template <class T> __device__ inline T logit(T x) {
     T rest = 1 - x, lost = (1 - rest) - x, r = x / rest, value = log(r);
     return r > (T)0.4 && r < (T)2.5 ? value + 2 * (fma(-r, rest, x) - r * lost) : value;

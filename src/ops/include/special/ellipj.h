@@ -1,4 +1,4 @@
-// Jacobi's elliptic functions, which xsf computes at once: sn, cn, dn and the amplitude.
+// Jacobi's elliptic functions: PART selects sn, cn, dn or the amplitude. xsf computes all four in one call.
 namespace pygpu_special {
 
 template <int PART> __device__ inline double ellipj(double u, double m) {

@@ -1,5 +1,5 @@
-// Functions related to the error function. The square of an argument is rounded, and the remainder of the rounding
-// corrects the exponential.
+// Functions related to the error function. In exp(x * x), the square is rounded. A factor that contains the rounding
+// error of the square corrects the exponential.
 namespace pygpu_special {
 
 __device__ inline double exp_of_square(double x) {

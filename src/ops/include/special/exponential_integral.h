@@ -1,4 +1,5 @@
-// The exponential integral for float: by a fitted polynomial, or by formula 5.1.56 of Abramowitz and Stegun.
+// The exponential integral E1 for float: by a fitted polynomial for x up to 1, otherwise by formula 5.1.56 of
+// Abramowitz and Stegun.
 namespace pygpu_special {
 
 __device__ inline float exp1(float x) {

@@ -1,5 +1,7 @@
-// The confluent hypergeometric function of real operands: the series in pairs of doubles, whose cancellation it measures,
-// the asymptotic series of large arguments, and the recurrence of contiguous functions for a large negative first operand.
+// The confluent hypergeometric function 1F1(a, b, x) of real operands. Three methods are available, each of which also
+// estimates its error: the power series, which is summed in pairs of doubles because its terms may cancel; the
+// asymptotic series for large x; and a recurrence in a, for large negative a. The result with the smallest error is
+// used.
 namespace pygpu_special {
 
 struct Pair {
@@ -27,7 +29,8 @@ __device__ inline Pair over(Pair a, Pair b) {
     return pair_of(first, (rest.high + rest.low) / b.high);
 }
 
-// Returns exp(shift) times the power series of the function in x. The function's first operand is a pair of doubles.
+// Returns exp(shift) * 1F1(a, b, x) by the power series in x. The operand `a` is a pair of doubles, whose sum is the
+// number.
 static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x, double shift) {
     const double SCALE = 0x1p-600, LIMIT = 0x1p600;
     Pair sum = {1, 0}, term = {1, 0};
@@ -46,7 +49,7 @@ static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x
             sum = times(sum, {SCALE, 0});
             largest *= SCALE;
         }
-        // Near a negative b the terms grow again.
+        // If b is negative, the terms may fall and then grow again near k = -b, so the sum must not end before.
         bool falls = k > -b && fabs(above.high) < 0.7 * fabs(below.high);
         if (falls && fabs(term.high) <= fmax(1e-34 * largest, 1e-19 * fabs(sum.high))) break;
     }
@@ -62,7 +65,7 @@ static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x
 
 __device__ inline double gamma_sign(double x) { return x < 0 && floor(x) != 2 * floor(0.5 * floor(x)) ? -1 : 1; }
 
-// exp(shift) * hyp1f1(a, b, -y) for large y.
+// Returns exp(shift) * 1F1(a, b, -y) by the asymptotic series for large y.
 static __device__ __noinline__ Estimate hyp1f1_far(double a, double b, double y, double shift) {
     double rest = b - a, sum = 1, term = 1, largest = 1;
     if (y < 20 || (rest <= 0 && rest == floor(rest))) return {NAN, INFINITY};
@@ -85,7 +88,8 @@ static __device__ __noinline__ Estimate hyp1f1_far(double a, double b, double y,
     return {half * (scale * sum) * half, 1e-16 * largest / fabs(sum)};
 }
 
-// exp(shift) * hyp1f1(a, b, x) for positive b and x, from operands with little cancellation down to a.
+// Returns exp(shift) * 1F1(a, b, x) for positive b and x, and negative a. The recurrence begins at a larger first
+// operand, where the power series has little cancellation, and decreases it to a.
 static __device__ __noinline__ Estimate hyp1f1_recurrence(double a, double b, double x, double shift) {
     bool is_polynomial = a == floor(a);
     double steps = is_polynomial ? -a : floor(-a - 0.25 * x);

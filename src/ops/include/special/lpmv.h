@@ -1,4 +1,5 @@
-// The associated Legendre function. Its loops run up to the order and the degree, and end because these are finite.
+// The associated Legendre function. Its loops run up to the order and the degree, and always end, because only finite
+// orders and degrees reach the loops.
 namespace pygpu_special {
 
 __device__ inline double lpmv(double m, double v, double x) {

@@ -1,4 +1,5 @@
-// The survival function of the one-sided Kolmogorov-Smirnov statistic. Every term of its sum is positive.
+// The survival function of the one-sided Kolmogorov-Smirnov statistic. It is computed as a sum of positive terms, in
+// which no digits cancel.
 namespace pygpu_special {
 
 static __device__ __noinline__ double smirnov(double count, double x) {
@@ -11,7 +12,8 @@ static __device__ __noinline__ double smirnov(double count, double x) {
         double power = 6 * n * x + 1;
         return exp(-power * power / 18 / n);
     }
-    // The logarithm of the binomial coefficient, and the part of it that rounding loses.
+    // `binomial` is the logarithm of the binomial coefficient "n over v". `lost` is the part of it that rounding has
+    // lost.
     double binomial = 0, lost = 0, sum = 0;
 #pragma unroll 1
     for (double v = 0; x + v / n < 1; v++) {

@@ -1,4 +1,4 @@
-// Spherical functions of integer degrees and orders, which are given as doubles.
+// Spherical functions of integer degrees and orders. These integers are passed as doubles.
 namespace pygpu_special {
 
 // The associated Legendre function of cos(theta), normalized on the sphere, with Condon and Shortley's sign.

@@ -14,8 +14,8 @@ functions! {
         return cube(1.0 / sqrt(9.0 * d), d);
     }
 
-    /// Returns the gamma-distributed number that a normal number `x` proposes, for a shape of at least 1, if `u`
-    /// accepts it without a logarithm. Otherwise returns a number below 0.
+    /// Proposes a gamma-distributed number, computed from the normal number `x`, for a shape of at least 1. Returns the
+    /// number if `u` accepts it without a logarithm, otherwise a number below 0.
     pub(super) fn gamma_proposed(cube: Cube, x: f64, u: f64) -> f64 {
         let root: f64 = fma(cube.c, x, 1.0);
         let square: f64 = x * x;
@@ -171,7 +171,8 @@ functions! {
         return right - sqrt((1.0 - u) * ((right - mode) * base));
     }
 
-    /// Draws from the Wald distribution: selects one of two roots, whose product is the square of the mean.
+    /// Draws from the Wald distribution. The number is one of two roots whose product is the square of the mean; a
+    /// second random number selects the root.
     pub(super) fn wald(words: &mut Words, mean: f64, scale: f64) -> f64 {
         let x: f64 = normal(words);
         let u: f64 = unit(words);

@@ -29,8 +29,8 @@ functions! {
         return signed(plus(bits(base), x));
     }
 
-    /// Returns the candidate that the enclosing function ("hat") of a rejection method gives for a number between -1/2
-    /// and 1/2. It may be NaN for -1/2, which is never accepted.
+    /// Returns the candidate of a rejection method for a number between -1/2 and 1/2. The candidate is distributed like
+    /// the enclosing function ("hat"). It may be NaN for -1/2; NaN is never accepted.
     pub(super) fn candidate(hat: Hat, u: f64) -> f64 {
         return floor((quotient(2.0 * hat.a, 0.5 - fabs(u)) + hat.b) * u + hat.center);
     }
@@ -40,8 +40,8 @@ functions! {
         return 0.5 - fabs(u) >= 0.07 && v <= hat.least;
     }
 
-    /// Returns the enclosing function ("hat") of the Poisson distribution for Hoermann's method PTRS. It accepts
-    /// nothing if another method is used.
+    /// Returns the enclosing function ("hat") of the Poisson distribution for Hoermann's method PTRS. If another method
+    /// is used for the mean, the hat accepts no candidate.
     pub(super) fn poisson_hat(mean: f64) -> Hat {
         let b: f64 = 0.931 + 2.53 * sqrt(mean);
         let least: f64 = choose(mean >= 10.0 && mean <= MANY, 0.9277 - 3.6224 / (b - 2.0), -1.0);
@@ -95,7 +95,7 @@ functions! {
     }
 
     /// Returns the enclosing function ("hat") of the binomial distribution with `p <= 1/2` for Hoermann's method BTRS.
-    /// It accepts nothing if another method is used.
+    /// If another method is used for the parameters, the hat accepts no candidate.
     pub(super) fn few_binomial_hat(n: f64, p: f64) -> Hat {
         let mean: f64 = n * p;
         let b: f64 = 1.15 + 2.53 * sqrt(mean * (1.0 - p));

@@ -1,7 +1,8 @@
-// Operations of the samplers, which machine.rs defines for the host. Each is exact or rounded once.
-// Long samplers call shared functions instead of including them at each draw, which takes up to three times as long to
-// compile. Functions that draw words are called only by the samplers with the most draws, because a called function has
-// the words in memory: a gamma-distributed number then takes three times as long.
+// Elementary operations of the samplers on GPUs; machine.rs defines the same operations for the host. Each result is
+// exact or rounded once. Samplers with long code call shared functions instead of inlining them at each draw, because
+// inlining takes up to three times as long to compile. Functions that draw random words are called only by the samplers
+// with the most draws: a called function has the words in memory, which makes a gamma-distributed number take three
+// times as long.
 #if PYGPU_IS_LONG
 #define PYGPU_SHARED static __device__ __noinline__
 #else
@@ -41,8 +42,8 @@ struct pygpu_words {
     int used;
     bool is_sine;
 
-    // The words of lane `lane` of the block `blocks` blocks after a position. Their counters are outside the part of
-    // the stream that calls use.
+    // Returns the words of an element: the words of lane `lane` in the block that is `blocks` blocks after a position.
+    // The counters of these words are outside the part of the random stream that other calls use.
     __device__ __forceinline__ pygpu_words(const pygpu_place &place, pygpu_u64 blocks, pygpu_u64 lane, const pygpu_keys &keys)
         : used(4), is_sine(false) {
         for (int i = 0; i < 2; i++) key[i] = (pygpu_u64)keys.of[0][2 * i + 1] << 32 | keys.of[0][2 * i];
@@ -67,7 +68,8 @@ struct pygpu_words {
         return word;
     }
 
-    // Whether the next normal number is the sine; afterwards it is the cosine.
+    // The Box-Muller method yields two normal numbers, one from the sine and one from the cosine of an angle. Returns
+    // whether the next normal number is the one from the sine, and selects the cosine for the following numbers.
     __device__ __forceinline__ bool takes_sine() {
         const bool was_sine = is_sine;
         is_sine = false;
@@ -82,11 +84,12 @@ typedef pygpu_words Words;
 struct Pair {
     double sine, cosine;
 };
-// The function that bounds the density of candidates, of Hoermann's transformed rejection.
+// Parameters of the enclosing function ("hat") in Hoermann's transformed rejection. The hat bounds the density of
+// candidates.
 struct Hat {
     double a, b, center, least;
 };
-// Constants of the method of Marsaglia and Tsang.
+// Constants of the method of Marsaglia and Tsang for gamma-distributed numbers.
 struct Cube {
     double c, d;
 };
@@ -100,8 +103,8 @@ PYGPU_OPERATION double not_a_number() { return __longlong_as_double(0x7ff8000000
 PYGPU_OPERATION double choose(bool condition, double a, double b) { return condition ? a : b; }
 PYGPU_OPERATION float fma32(float a, float b, float c) { return fmaf(a, b, c); }
 PYGPU_OPERATION float fabs32(float x) { return fabsf(x); }
-// The quotient and the root of numbers whose exponents and whose results' exponents are far from the limits: exactly
-// rounded, by the steps of CUDA's own functions, without the branch for other numbers.
+// Quotient and square root for operands and results whose exponents are far from the limits. They are exactly rounded.
+// The steps are those of CUDA's own functions, but without the branch for all other operands.
 #if defined(__CUDA_ARCH__)
 PYGPU_OPERATION double quotient(double a, double b) {
     double r;

@@ -74,7 +74,8 @@ impl<'a> Words<'a> {
         Self { keys, counter, words: [0; 4], used: 4, takes_sine: false }
     }
 
-    /// Whether the next normal number is the sine of the angle; afterwards it is the cosine.
+    /// The Box-Muller method yields two normal numbers, one from the sine and one from the cosine of an angle. Returns
+    /// whether the next normal number is the one from the sine, and selects the cosine for the following numbers.
     #[inline]
     pub(super) fn takes_sine(&mut self) -> bool {
         std::mem::take(&mut self.takes_sine)
@@ -101,14 +102,15 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Sine and cosine of an angle.
+/// Sine and cosine of the same angle.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Pair {
     pub(in super::super) sine: f64,
     pub(in super::super) cosine: f64,
 }
 
-/// The function that bounds the density of candidates in Hoermann's transformed rejection.
+/// Parameters of the enclosing function ("hat") in Hoermann's transformed rejection. The hat bounds the density of
+/// candidates.
 #[derive(Clone, Copy)]
 pub(super) struct Hat {
     pub(super) a: f64,

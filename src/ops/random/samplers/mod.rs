@@ -90,7 +90,7 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Whether the function draws so often that its kernel calls shared functions instead of including their
+            /// Whether the function draws so often that its kernel calls shared functions, instead of inlining their
             /// code at each draw.
             pub(super) const fn is_long(self) -> bool {
                 use Sampler::*;
@@ -101,7 +101,7 @@ macro_rules! enumeration {
                 )
             }
 
-            /// Whether the kernel also calls, instead of including, the functions that draw words.
+            /// Whether the kernel also calls the functions that draw words, instead of inlining them.
             const fn calls_draws(self) -> bool {
                 matches!(self, Self::NoncentralChiSquare | Self::NoncentralF)
             }

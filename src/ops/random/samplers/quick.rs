@@ -1,5 +1,6 @@
 //! Computes elements from their first random words alone. Most elements of a distribution need no further words. GPUs
-//! compute these elements first, and then draw the others together. The samplers give an element the same value.
+//! compute these elements first, and then draw the others together. The samplers compute the same values for the former
+//! elements.
 //!
 //! `tools/random_kernels.py` translates this file to CUDA. The macro `functions!` also compiles it for processors with
 //! FMA.
@@ -17,8 +18,8 @@ functions! {
         return choose(shape >= 1.0 && shape < infinity() && drawn >= 0.0, scale * drawn, -1.0);
     }
 
-    /// Returns the candidate of an enclosing function ("hat") for two words if it is accepted without computing its
-    /// probability. Otherwise returns a number below 0.
+    /// Computes from two words the candidate of a rejection method with the enclosing function ("hat"). Returns the
+    /// candidate if it is accepted without computing its probability, otherwise a number below 0.
     pub(super) fn quick_count(hat: Hat, first: u64, second: u64) -> f64 {
         let u: f64 = unit_of(first) - 0.5;
         return choose(is_accepted(hat, u, open_unit(second)), candidate(hat, u), -1.0);

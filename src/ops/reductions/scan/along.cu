@@ -36,7 +36,8 @@ static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned
     return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
 }
 
-// Computes the state up to an element: the state before the element, if there is one, joined with the element.
+// Joins an element to the state before it, if such a state exists. The result is the state up to and including the
+// element.
 static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_state *before, const pygpu_element &element) {
     const pygpu_state own = pygpu_only(pygpu_convert(element));
     if (before) {
@@ -139,8 +140,8 @@ static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board,
     PYGPU_COPY(state, message)
 }
 
-// Joins the first `count` states of the first half of `sums`, and the first `count_of_other` states of the second half.
-// The order of the joins depends only on these two numbers.
+// Joins the first `count` states in the first half of `sums`, and the first `count_of_other` states in the second half.
+// The order of joins depends on these two numbers only.
 static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned count, unsigned count_of_other, unsigned tid) {
     __syncthreads();
 #pragma unroll

@@ -28,7 +28,7 @@ pub(super) static FUNCTIONS: &[SpecialFunction] = &[
         "[0.5, 5.0]" => "[1.772454, 24.0]"),
     special!("gammaln" (x) "Compute the logarithm of the absolute value of the gamma function."
         "``log(abs(gamma(x)))``"
-        [] &[small(None), integers(None), real("({a} == -INFINITY ? ({T}){a} : lgamma({a}))", None, 11)];
+        [] &[small(None), integers(None), single("({a} == -INFINITY ? {a} : lgammaf({a}))", 5), double("({a} == -INFINITY ? {a} : lgamma({a}))", 8)];
         "[0.5, 100.0]" => "[0.572365, 359.134205]"),
     special!("loggamma" (z) "Compute the principal branch of the logarithm of the gamma function; NaN for negative numbers."
         "``log(gamma(z))``"

@@ -37,7 +37,7 @@ pub struct SpecialFunction {
 }
 
 impl SpecialFunction {
-    /// Whether the function is computed by code of xsf or PyGPU, and not by the device's mathematical functions.
+    /// Whether code of xsf or PyGPU computes the function, instead of a mathematical function of the device.
     pub fn has_text(&self) -> bool {
         self.row.group(Float64).is_some_and(|group| group.text.contains("pygpu_"))
     }
@@ -157,8 +157,8 @@ mod tests {
     use super::*;
     use crate::ufunc::kernel::{LoopOperand, kernel_of};
 
-    /// A header may contain macros and references that modify operands. In this case a kernel loads individual
-    /// elements, and no packs.
+    /// A header may contain macros and references by which a call modifies its operands. A kernel with such a header
+    /// processes single elements instead of packs.
     #[test]
     fn kernels_of_special_functions_process_packs() {
         for row in functions().map(|one| &one.row) {

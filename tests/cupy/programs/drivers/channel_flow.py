@@ -9,7 +9,7 @@ from channel_flow import initialize
 from channel_flow_cupy import channel_flow
 
 u, v, p, dx, dy, dt = initialize(11, 11)
-dt *= 20  # A few steps suffice; the computation is stable for so few cells.
+dt *= 20  # A few steps suffice, because the computation is stable on a grid of so few cells.
 fields = [cupy.asarray(values) for values in (u, v, p)]
 steps = channel_flow(2, fields[0], fields[1], dt, dx, dy, fields[2], 1.0, 0.1, 1.0)
 on_host = channel_flow(2, u, v, dt, dx, dy, p, 1.0, 0.1, 1.0)

@@ -22,7 +22,7 @@ distances = (SENSOR[1], SENSOR[2], SENSOR[3], SENSOR[4], SENSOR[5])
 noise, cell = SENSOR[0], (RESOLUTION, CELLS, CELLS)
 size = CELLS * CELLS
 
-# Every second cell gets one point, so no cell depends on the order of the threads.
+# Every second cell gets exactly one point, so the result of a cell does not depend on the order of the threads.
 at = (np.arange(2, CELLS - 2, 2) - CELLS / 2 + 0.25) * RESOLUTION
 x, y = (part.ravel() for part in np.meshgrid(at, at, indexing="ij"))
 z = 0.125 * np.round(x) - 1.25 + 0.25 * (y > 0)
@@ -30,7 +30,7 @@ points = cp.asarray(np.stack([x, y, z], axis=1), dtype=cp.float32)
 rotation, origin = cp.eye(3, dtype=cp.float32), cp.asarray([0, 0, 0.0], dtype=cp.float32)
 centre = cp.zeros(2, cp.float32)
 layers = cp.zeros((7, CELLS, CELLS), cp.float32)
-layers[1] += 10  # Layer 1 has the variance of each cell: 10 before a point has reached the cell.
+layers[1] += 10  # Layer 1 of the map stores the variance of each cell, which is 10 until a point falls into the cell.
 layers[0] -= 1
 new_layers, normals = cp.zeros((5, CELLS, CELLS), cp.float32), cp.zeros((3, CELLS, CELLS), cp.float32)
 

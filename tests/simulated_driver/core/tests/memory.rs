@@ -31,8 +31,8 @@ fn fresh_memory_is_poisoned_and_blocks_are_aligned() {
 
 #[test]
 fn freed_memory_is_poisoned() {
-    // Without quarantine, the next block gets the addresses of the freed block. Only the requested bytes of the new
-    // block are filled with the value of new memory.
+    // Without quarantine, the next block gets the addresses of the freed block. The pattern of new memory fills only
+    // the requested bytes of this block.
     let driver = Driver::new(Config { quarantine: 0, ..Config::default() }).unwrap();
     let block = driver.allocate(0, 4096).unwrap();
     driver.free("free", block).unwrap();

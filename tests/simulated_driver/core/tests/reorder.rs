@@ -73,7 +73,7 @@ fn handle_of_destroyed_stream_is_reused() {
     let second = stream(&driver);
     assert_eq!(second, first);
     assert_ne!(driver.stream_id("id", 0, second).unwrap(), id);
-    // The second stream does not wait for the first stream and is not delayed.
+    // Operations of the second stream do not wait for the first stream, and are not delayed.
     driver.synchronize_stream("wait", 0, second).unwrap();
     assert!(done.lock().unwrap().is_empty());
     driver.synchronize_device(0).unwrap();

@@ -1,5 +1,5 @@
-//! Tests kernel sources that are compiled together as one translation unit ("unit"). If the compilation of a unit fails,
-//! each of its sources is compiled individually, as if the source had not been collected.
+//! Tests the compilation of several kernel sources as one translation unit ("unit"). If the compilation of a unit
+//! fails, each of its sources is compiled separately, as usual.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::ffi::CString;
@@ -15,8 +15,8 @@ const SUCCESS: u32 = 0;
 const COMPILATION: u32 = 6;
 const LIBRARY: Library = Library { takes: |_| true, always: &[] };
 
-/// Lets one test run at a time, with an empty folder for images, because the collected sources are shared by the whole
-/// process.
+/// Returns a lock, so that only one test runs at a time: all tests share the process-wide list of collected sources.
+/// The folder of cached images is empty.
 fn alone() -> MutexGuard<'static, ()> {
     static FOLDER: LazyLock<Mutex<()>> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together");
@@ -50,7 +50,8 @@ fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
     }
 }
 
-/// Collects sources, asserting that each one is rejected, and compiles them together. Returns the number of images.
+/// Submits sources while sources are collected, so that each compilation is rejected. Then compiles the collected
+/// sources as units, and returns the number of images.
 fn together(sources: &[(&str, &str)]) -> usize {
     assert!(rtc::collect_sources());
     for (name, source) in sources {
@@ -61,7 +62,7 @@ fn together(sources: &[(&str, &str)]) -> usize {
     rtc::compile_together()
 }
 
-/// Asserts that a source is compiled into an image of its own.
+/// Asserts that a source is compiled alone, and that its image contains no other source.
 fn is_compiled_alone(name: &str, source: &str) -> String {
     let (code, image, log) = compiled(name, source);
     assert_eq!(code, SUCCESS, "{log}");

@@ -59,7 +59,7 @@ pub struct CUDA_MEMCPY3D {
     depth: usize,
 }
 
-/// Returns the host or the device address, as the memory kind selects.
+/// Returns the host address or the device address, depending on the memory kind.
 fn memory(kind: u32, host: u64, device: u64) -> Outcome<(Memory, u64)> {
     match kind {
         1 => Ok((Memory::Host, host)),

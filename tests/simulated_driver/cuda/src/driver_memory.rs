@@ -48,7 +48,7 @@ export! {
         if !(1..=6).contains(&advice) {
             return Err(INVALID_VALUE);
         }
-        // Advice 1, 2 and 4 has no location, so the argument `place` is ignored.
+        // The advice 1, 2 and 4 concern no location, so the argument `place` is ignored.
         on.driver.check_managed(address, bytes as u64, if matches!(advice, 1 | 2 | 4) { -1 } else { place })
     }
 

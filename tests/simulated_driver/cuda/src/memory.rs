@@ -12,7 +12,7 @@ const HOST_FLAGS: u32 = 7;
 /// All valid flags of registered memory: portable, mapped, I/O memory, read-only.
 const REGISTER_FLAGS: u32 = 15;
 
-/// Writes an attribute of an address to `target`; an unknown address has attributes that are zero.
+/// Writes an attribute of an address to `target`. All attributes of an unknown address are zero.
 fn attribute(driver: &Driver, number: u32, target: *mut u8, address: u64, known: Option<Known>) -> Outcome<()> {
     let out = Target(target);
     match number {
@@ -31,7 +31,7 @@ fn attribute(driver: &Driver, number: u32, target: *mut u8, address: u64, known:
     }
 }
 
-/// Returns 1 for host and 2 for device memory; managed memory counts as device memory.
+/// Returns the kind of an address: 1 for host memory, and 2 for device memory, which includes managed memory.
 fn memory_type(known: Known) -> u32 {
     match known.host {
         Some(HostKind::Pinned | HostKind::Registered) => 1,

@@ -10,8 +10,8 @@ use simulated_core::{Driver, Outcome, exit};
 
 use crate::{current, error};
 
-/// Functions that have results of their own on a machine without devices. There AMD's runtime returns the same error for
-/// all other functions.
+/// Functions with individual results on a machine without devices. All other functions return the same error there, as
+/// in AMD's runtime.
 const WITHOUT_DEVICE: [&str; 6] = [
     "hipInit",
     "hipRuntimeGetVersion",

@@ -22,7 +22,7 @@ pub struct hipPointerAttribute_t {
     flags: u32,
 }
 
-/// Describes an address by the memory kinds of HIP 6 and 7: 1 is host, 2 device and 3 managed memory.
+/// Describes an address by its memory kind, with the numbers of HIP 6 and 7: 1 is host, 2 device and 3 managed memory.
 fn described(address: u64, known: Known) -> hipPointerAttribute_t {
     let kind = match known.host {
         Some(HostKind::Pinned | HostKind::Registered) => 1,
@@ -39,7 +39,7 @@ fn described(address: u64, known: Known) -> hipPointerAttribute_t {
     }
 }
 
-/// This is the result for an unknown address, which has kind 0 and is no error.
+/// An unknown address has kind 0 and is no error.
 const UNKNOWN: hipPointerAttribute_t =
     hipPointerAttribute_t { kind: 0, device: -2, on_device: 0, on_host: 0, is_managed: 0, flags: 0 };
 

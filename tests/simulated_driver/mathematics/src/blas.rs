@@ -228,7 +228,7 @@ fn run(vendor: Vendor, handle: *mut c_void, gemm: Gemm, kinds: [u32; 3]) -> u32 
     }
 }
 
-/// Returns whether a scalar factor in host memory has the expected value. Its type is the accumulation type `kind`.
+/// Returns whether a scalar factor in host memory has the expected value. The factor has the accumulation type `kind`.
 unsafe fn is_number(at: *const c_void, kind: u32, expected: f64) -> bool {
     // SAFETY: the caller of this function guarantees that the factor is readable and has the accumulation type.
     let value = unsafe {

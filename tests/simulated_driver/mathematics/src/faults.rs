@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 struct Known {
     calls: u64,
-    /// Number of calls until a call fails, and the error code of the failing call.
+    /// Which future call fails (1 is the next call), and its error code.
     fault: Option<(u64, u32)>,
 }
 
@@ -36,7 +36,7 @@ unsafe fn text(name: *const c_char) -> String {
     unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
-/// Makes the nth call from now on of a mathematical function fail with `code`.
+/// Makes one future call of a mathematical function fail with `code`: the `nth` call from now on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sim_mathematics_fault(name: *const c_char, nth: u64, code: u32) {
     // SAFETY: the caller of the C function guarantees that `name` refers to a C string.

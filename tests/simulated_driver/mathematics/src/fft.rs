@@ -222,8 +222,8 @@ impl Plan {
     }
 }
 
-/// Completes a half spectrum to a full spectrum. If a value that must be real has an imaginary part, the result is
-/// deliberately wrong, as the manuals allow.
+/// Completes half a spectrum to the full one. If a value that must be real has an imaginary part, the result is
+/// deliberately wrong, because the manuals allow any result.
 fn whole(half: &[Complex], points: usize) -> Vec<Complex> {
     let mut values: Vec<Complex> = (0..points)
         .map(|place| if place < half.len() { half[place] } else { (half[points - place].0, -half[points - place].1) })

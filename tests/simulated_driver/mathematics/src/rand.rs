@@ -1,6 +1,5 @@
 //! Implements the version query and the Sobol tables of cuRAND and hipRAND. The first ten dimensions use Joe and Kuo's
-//! direction numbers, as in the real tables. Further dimensions repeat the numbers of the first ten; in the real tables
-//! each further dimension has numbers of its own.
+//! direction numbers, as in the real tables. All further dimensions repeat these numbers, unlike in the real tables.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -9,8 +8,8 @@ const DIMENSIONS: usize = 20_000;
 const OK: u32 = 0;
 const OUT_OF_RANGE: u32 = 104;
 
-/// Primitive polynomials, each given by its inner coefficients and by as many initial direction numbers as its degree
-/// (file new-joe-kuo-6.21201).
+/// Primitive polynomials of Joe and Kuo (file new-joe-kuo-6.21201). Each entry has the inner coefficients of a
+/// polynomial and its initial direction numbers, one per degree.
 const BEGINNINGS: [(u64, &[u64]); 9] = [
     (0, &[1]),
     (1, &[1, 3]),

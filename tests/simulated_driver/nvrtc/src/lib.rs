@@ -37,7 +37,7 @@ pub unsafe extern "C" fn nvrtcGetSupportedArchs(architectures: *mut c_int) -> u3
     SUCCESS
 }
 
-/// Accepts every option. The compilation ignores those that concern only GPUs.
+/// Accepts every option. Options that concern only GPUs have no effect.
 fn takes(_option: &str) -> bool {
     true
 }

@@ -14,7 +14,7 @@ __all__ = ["calls_of_hooks", "get_memory_hooks", "hooks_of_thread"]
 
 
 class _Thread(threading.local):
-    """State of one thread: its hooks by their names."""
+    """Per-thread state: the active memory hooks by their names."""
 
     hooks: dict[str, MemoryHook] | None = None
 

@@ -44,12 +44,12 @@ def parse_limit(text: str) -> dict[str, float | int | None]:
 
 
 def limit_of(size: int | None, fraction: float | None) -> int:
-    """Return a memory limit in bytes, which is given as a size or as a fraction of the device's memory.
+    """Return a memory limit in bytes, from a size or from a fraction of the device's memory.
 
     Raises
     ------
     ValueError
-        If both are given or none, for a negative size, and for a fraction outside of 0 to 1.
+        If both arguments or neither are given, for a negative size, and for a fraction outside of 0 to 1.
     """
     if (size is None) == (fraction is None):
         raise ValueError(f"set_limit takes either size or fraction, not size={size!r}, fraction={fraction!r}")
@@ -63,7 +63,7 @@ def limit_of(size: int | None, fraction: float | None) -> int:
 
 
 class _Thread(threading.local):
-    """State of one thread: an object, different for each thread, by which pools identify its per-thread stream."""
+    """Per-thread state: an object that identifies the thread, as the key of blocks of its per-thread default stream."""
 
     def __init__(self) -> None:
         self.identity = object()
@@ -93,7 +93,7 @@ class SingleDeviceMemoryPool:
             self.set_limit(**parse_limit(text))  # type: ignore[arg-type]
 
     def _arena(self, stream: int) -> Arena:
-        # The per-thread default streams of all threads have one handle, so the key is an object of the thread.
+        # The per-thread default streams of all threads have equal handles, so the key is an object of the thread.
         key = stream if stream != streamPerThread else _thread.identity
         return self._arenas.setdefault(key, Arena())
 
@@ -323,7 +323,7 @@ class MemoryPool:
         Raises
         ------
         ValueError
-            If both are given or none, and for other numbers.
+            If both arguments or neither are given, and for a number out of range.
         """
         self._pool().set_limit(size, fraction)
 

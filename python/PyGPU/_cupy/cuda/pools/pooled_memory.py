@@ -64,7 +64,7 @@ class PooledMemory(BaseMemory):
 
 
 class _Thread(threading.local):
-    """State of one thread: whether a hook of the thread is running. An allocation inside a hook calls no hooks."""
+    """Per-thread state: whether a memory hook is running, so that allocations inside the hook call no hooks."""
 
     is_hooked = False
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <assert.h>
 
-// __global__ void not_a_kernel() is a comment, and so is this "quote
+// The parser must ignore this comment: __global__ void not_a_kernel() and the unbalanced "quote
 static const char *text = "__global__ void nor_is_this() {";
 
 __constant__ float table[4];
@@ -54,7 +54,8 @@ __global__ void warps(unsigned *o) {
     o[128 + t] = __shfl_sync(0xffffffff, t, 3, 16);
     o[192 + t] = __reduce_max_sync(0xffffffff, t) + 1000 * __all_sync(0xffffffff, t < 32) + 2000 * __any_sync(0xffffffff, t == 40);
     o[256 + t] = __match_any_sync(0xffffffff, t % 4);
-    // Operations that only some lanes perform: with a mask, without one, and as a coalesced group.
+    // Warp operations in which only a part of the lanes takes part: with a mask, without a mask, and as a coalesced
+    // group.
     unsigned v = 7;
     if (t % 32 < 4) v = __shfl_xor_sync(0xfu, t, 1);
     else if (t % 32 < 8) v = __shfl_down(t, 1);
@@ -75,11 +76,11 @@ __global__ void atomics(unsigned *o) {
     atomicAdd((double *)&o[8], 1);
     unsigned old = o[10], seen;
     do { seen = old; old = atomicCAS(&o[10], seen, seen + 2); } while (old != seen);
-    // A lock within a block, where each thread waits until another one releases it.
+    // A lock that the threads of a block take in turn: each thread waits until another thread releases it.
     for (bool done = false; !done;) if (atomicExch(&o[11], 1u) == 0) { o[12] += 1; __threadfence(); __syncwarp(1u << t % 32); atomicExch(&o[11], 0u); done = true; }
 }
 
-// A thread waits for a thread with a higher index, without a barrier.
+// The first thread waits for a thread with a higher index, without a barrier.
 __global__ void signals(int *o) {
     if (threadIdx.x == 0) { while (atomicAdd(&o[1], 0) == 0) {} o[0] = 42; }
     if (threadIdx.x == 40) atomicExch(&o[1], 1);
@@ -126,7 +127,7 @@ KERNEL(f32, float) KERNEL(i64, long long)
 #if 0
 __global__ void left_out(int *o) {}
 #endif
-// Sources for old devices define this function under the same condition.
+// User programs define this function for old devices under the same condition, because such devices lack it.
 #if __CUDA_ARCH__ < 600
 __device__ double atomicAdd(double *p, double v) { double before = *p; *p += 2 * v; return before; }
 #endif

@@ -41,7 +41,7 @@ __device__ inline double stdtrit(double df, double p) {
         if (z < 0.5) return p < 0.5 ? -t : t;  // Otherwise the complement of z cancels, in heavy tails to no digit.
     }
     double tail = 2 * (p >= 0.5 ? 1 - p : p), z = pygpu_xsf::incbi(0.5 * df, 0.5, tail), t = sqrt(df / z - df);
-    // The first term of the series in z, which is too small for a double.
+    // For very small z, which a double cannot represent, use the first term of the series in z.
     if (z < 1e-280) t = sqrt(df) * pow(0.5 * tail * df * pygpu_xsf::beta(0.5 * df, 0.5), -1 / df);
     return p >= 0.5 ? t : -t;
 }

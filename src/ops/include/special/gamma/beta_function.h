@@ -1,8 +1,8 @@
-// The beta function of moderate positive numbers by one ratio of Lanczos sums (Boost, Math Toolkit, Beta). Logarithms of
-// gamma functions, which would cancel, do not occur.
+// The beta function of two positive numbers of moderate size, as one quotient of Lanczos sums (Boost, Math Toolkit,
+// Beta). Differences of logarithms of the gamma function, which would lose digits by cancellation, are thereby avoided.
 namespace pygpu_special {
 
-// The beta function is the factor times exp(exponent).
+// Two parts of the beta function, which is `factor` times exp(`exponent`).
 struct beta_parts {
     double factor, exponent;
 };
@@ -22,7 +22,7 @@ __device__ inline double beta(double a, double b) {
 __device__ inline double betaln(double a, double b) {
     if (!is_moderate(a, b)) return pygpu_xsf::lbeta(a, b);
     beta_parts parts = moderate_beta(a, b);
-    // The beta function of 1 and x is 1 / x.
+    // If one operand is 1 and the other one is x, the beta function is 1 / x.
     bool is_reciprocal = a == 1 || b == 1;
     double logarithm = log(is_reciprocal ? a * b : parts.factor);
     return is_reciprocal ? -logarithm : logarithm + parts.exponent;

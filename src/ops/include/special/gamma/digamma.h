@@ -1,8 +1,9 @@
-// The logarithmic derivative of the gamma function. Negative floats are computed in double, because the poles are close
-// to the zeros.
+// The digamma function, which is the logarithmic derivative of the gamma function. Negative floats are computed in
+// double, because the function has a zero close to each pole.
 namespace pygpu_special {
 
-// For x from 1 to 2 this is Boost's rational approximation, which is accurate at the function's zero.
+// Returns the digamma function for x from 1 to 2, by Boost's rational approximation, which is accurate near the
+// function's zero.
 __device__ inline float digamma_1_2(float x) {
     const float above[] = {-0.0020713321167745952f, -0.045251321448739056f, -0.28919126444774784f,
                            -0.65031853770896507f,   -0.32555031186804491f,  0.25479851061131551f};
@@ -11,7 +12,8 @@ __device__ inline float digamma_1_2(float x) {
     float from_zero = (x - 1.461632132530212f) - 1.2438149953e-8f;
     return from_zero * (0.99558162689208984f + polynomial(x - 1, above) / polynomial(x - 1, below));
 }
-// For x below 6, the recurrence adds 4 to x. Its four quotients are computed with one common denominator.
+// Returns the digamma function for x above 2. If x is below 6, the recurrence relation raises x by 4. The sum of its
+// four quotients is computed as a single quotient.
 __device__ inline float digamma_above_2(float x) {
     float below = 0;
     if (x < 6) {
@@ -33,11 +35,13 @@ __device__ inline double digamma_1_2(double x) {
                             -0.65031853770896507,   -0.32555031186804491,  0.25479851061131551};
     const double below[] = {-0.55789841321675513e-6, 0.0021284987017821144, 0.054151797245674225, 0.43593529692665969,
                             1.4606242909763515,      2.0767117023730469,    1.0};
-    // The zero is the sum of three numbers.
+    // The position of the function's zero is stored as the sum of three numbers, which are subtracted one after
+    // another.
     double from_zero = ((x - 1.4616321446374059) - 3.309564688275257e-10) - 9.0163120932586959e-20;
     return from_zero * 0.99558162689208984 + from_zero * (polynomial(x - 1, above) / polynomial(x - 1, below));
 }
-// Below 10 the recurrence adds 10 to x; the ten quotients have one denominator.
+// Returns the digamma function for x above 2. If x is below 10, the recurrence relation raises x by 10. The sum of its
+// ten quotients is computed as a single quotient.
 __device__ inline double digamma_above_2(double x) {
     double sum = 0, product = 1;
     if (x < 10) {

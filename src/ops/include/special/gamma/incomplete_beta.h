@@ -34,7 +34,7 @@ template <class T> __device__ inline double beta_fraction(double a, double b, do
     }
     return value;
 }
-// x and y are positive, and their sum is 1.
+// Returns the incomplete beta function at x. The caller passes positive x and y whose sum is 1.
 template <class T> __device__ inline T betainc_of(T a, T b, double x, double y) {
     bool is_moderate_beta = a > (T)0.05 && b > (T)0.05 && a < 100 && b < 100 && x > 1e-3 && y > 1e-3;
     if (!is_moderate_beta) return (T)betainc_of_any(a, b, x, y);

@@ -1,17 +1,18 @@
-// Incomplete gamma functions of moderate numbers. The series and the continued fraction are summed as quotients, which
-// are divided once for several terms. T is the type whose precision suffices.
+// Incomplete gamma functions of numbers of moderate size. A series or a continued fraction is summed as a quotient of
+// two numbers, which is divided only once for four terms. T is float or double: the type with the precision of the
+// result.
 namespace pygpu_special {
 
 __device__ inline bool is_moderate_gamma(double a, double x, double least) {
     return a >= least && a <= 60 && x > 1e-30 && x < 1e30;
 }
-// pow(x, a) * exp(-x) / gamma(a)
+// Returns pow(x, a) * exp(-x) / gamma(a).
 __device__ inline double gamma_density(double a, double x) {
     lanczos_sum sum = lanczos_sum_of(a);
     double exponent = a * log(x / sum.base) + (a - x);
     return sum.bottom / sum.top * sqrt(sum.base / 2.718281828459045) * exp(exponent);
 }
-// The lower function: the sum of pow(x, n) / ((a + 1) ... (a + n)).
+// Returns the lower incomplete gamma function by its series, the sum of pow(x, n) / ((a + 1) ... (a + n)).
 template <class T> __device__ inline double gamma_series(double a, double x) {
     const double least = sizeof(T) == 4 ? 1e-9 : 1e-17;
     double top = 1, bottom = 1, power = 1, factor = a;
@@ -27,7 +28,7 @@ template <class T> __device__ inline double gamma_series(double a, double x) {
     }
     return gamma_density(a, x) * top / (bottom * a);
 }
-// The upper function, for x > a and x > 2: Legendre's continued fraction.
+// Returns the upper incomplete gamma function for x > a and x > 2, by Legendre's continued fraction.
 template <class T> __device__ inline double gamma_fraction(double a, double x) {
     const double least = sizeof(T) == 4 ? 1e-9 : 1e-16;
     double y = 1 - a, z = x + y + 1, count = 0;

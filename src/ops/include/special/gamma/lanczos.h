@@ -1,5 +1,5 @@
-// The Lanczos sum of the gamma function, without calls, as a quotient; gamma(x) is the quotient times
-// pow(base / e, x - 0.5).
+// The Lanczos sum for the gamma function, as a quotient of two polynomials: gamma(x) is (top / bottom) * pow(base / e,
+// x - 0.5). The polynomials are inlined, without function calls.
 namespace pygpu_special {
 
 struct lanczos_sum {

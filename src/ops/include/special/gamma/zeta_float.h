@@ -1,4 +1,5 @@
-// The Hurwitz zeta function of moderate floats by 8 terms and the Euler-Maclaurin formula, in double.
+// The Hurwitz zeta function of floats of moderate size. It is computed in double: 8 terms of the sum, and the
+// Euler-Maclaurin formula for the remaining terms.
 namespace pygpu_special {
 
 __device__ inline float zeta(float x, float q) {
@@ -6,7 +7,8 @@ __device__ inline float zeta(float x, float q) {
     double exponent = -(double)x, place = q, sum = 0;
 #pragma unroll 1
     for (int term = 0; term < 8; term++, place += 1) sum += exp(exponent * log(place));
-    // B(2 j) / (2 j)! for j from 1, times x (x + 1) ... (x + 2 j - 2) / pow(place, 2 j - 1)
+    // The j-th correction of the Euler-Maclaurin formula is numbers[j - 1] = B(2 j) / (2 j)!, where B are the Bernoulli
+    // numbers, times x (x + 1) ... (x + 2 j - 2) / pow(place, 2 j - 1).
     const double numbers[] = {0.08333333333333333,    -0.001388888888888889,  3.306878306878307e-5,
                               -8.267195767195767e-7, 2.08767569878681e-8,     -5.284190138687493e-10};
     double last = exp(exponent * log(place)), r = 1 / place, factor = x * r, tail = 0.5;

@@ -3,18 +3,20 @@
 //! The number of a stream that is not listed is 0. `State::learn` removes entries for operations that the host has
 //! observed to be complete, so that clocks stay small.
 
-/// List of pairs: a stream, and the number of its last operation that happens before the owner of this clock.
+/// Pairs of a stream and the number of its last operation that happens before the operation or point to which this
+/// clock belongs.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Clock(Vec<(u64, u64)>);
 
 impl Clock {
-    /// Returns the number of the last operation of `stream` that happens before the owner of this clock.
+    /// Returns the number of the last operation of `stream` that happens before the operation to which this clock
+    /// belongs.
     pub fn at(&self, stream: u64) -> u64 {
         self.0.binary_search_by_key(&stream, |entry| entry.0).map_or(0, |place| self.0[place].1)
     }
 
-    /// Records that operation `number` of a stream, and all earlier operations of that stream, happen before the owner
-    /// of this clock.
+    /// Records that operation `number` of a stream, and all earlier operations of that stream, happen before the
+    /// operation to which this clock belongs.
     pub fn raise(&mut self, stream: u64, number: u64) {
         if number == 0 {
             return;
@@ -25,7 +27,7 @@ impl Clock {
         }
     }
 
-    /// Adds all operations that happen before the owner of the clock `other`.
+    /// Adds all operations that are recorded in the clock `other`.
     pub fn join(&mut self, other: &Self) {
         for &(stream, number) in &other.0 {
             self.raise(stream, number);

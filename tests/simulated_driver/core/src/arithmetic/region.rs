@@ -24,7 +24,7 @@ impl Extent {
     }
 }
 
-/// Bytes that an operation accesses through one of its operands.
+/// Bytes that an operation reads or writes through one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// The first byte.
@@ -33,7 +33,7 @@ pub struct Region {
     pub row_pitch: u64,
     /// Distance between the starts of two planes in bytes.
     pub plane_pitch: u64,
-    /// Number of bytes of a row, number of rows, and number of planes.
+    /// Bytes of a row, rows of a plane, and number of planes.
     pub extent: Extent,
 }
 
@@ -103,8 +103,8 @@ impl Region {
             if self.row_pitch == 0 {
                 return start + self.extent.width > from;
             }
-            // Of the rows that begin before `to`, the last one ends at the greatest address, so checking this row
-            // suffices.
+            // Only the last row that begins before `to` must be checked, because it ends at the greatest address of all
+            // rows that begin before `to`.
             let row = ((to - 1 - start) / self.row_pitch).min(self.extent.height - 1);
             start + row * self.row_pitch + self.extent.width > from
         })

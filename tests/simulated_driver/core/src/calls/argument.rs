@@ -69,7 +69,7 @@ impl<T> Out<T> {
         self.0.addr().is_multiple_of(alignment)
     }
 
-    /// Writes a result if the pointer is not null.
+    /// Writes a result, or does nothing if the pointer is null.
     pub fn put_if_wanted(self, value: T) {
         // A null pointer means that the caller does not need the result, so the error is ignored.
         let _ = self.put(value);

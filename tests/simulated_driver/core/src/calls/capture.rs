@@ -25,7 +25,7 @@ pub(crate) fn mode_of_thread() -> Mode {
     MODE.try_with(Cell::get).ok().and_then(|number| mode(number).ok()).unwrap_or(Mode::Global)
 }
 
-/// Sets the thread's capture mode to the value in `place`, and writes the previous mode to `place`.
+/// Sets the thread's capture mode to the mode in `place`, and stores the previous mode in `place`.
 ///
 /// # Errors
 /// `INVALID_VALUE` for a null pointer or an invalid mode.
@@ -112,9 +112,9 @@ macro_rules! export_graphs {
                 kind.put(on.driver.node_kind(node)?)
             }
 
-            // The parameter structures are not those of the vendors: they contain only the handle of the node. A
+            // The parameter structures differ from those of the vendors: they contain only the handle of the node. A
             // program that only copies a structure from one call to another cannot detect the difference. Some of
-            // CUDA's functions have the context as their last parameter, which is ignored.
+            // CUDA's functions have the context as their last parameter, which the simulated functions ignore.
             $(fn $get(on, node: u64, parameters: Out<u64>) {
                 on.driver.node_kind(node)?;
                 parameters.put(node)

@@ -25,7 +25,7 @@ pub enum Memory {
     Either,
 }
 
-/// Bytes that copies between host and device have moved: to devices, and to the host.
+/// Bytes that copies have moved: first from the host to devices, then from devices to the host.
 static TRANSFERRED: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// Returns the bytes that the process has copied from the host to devices, or from devices to the host.

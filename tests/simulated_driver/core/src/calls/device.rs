@@ -22,7 +22,7 @@ pub(crate) struct Device {
     retained: u64,
     /// Error code that every call on the device returns because earlier work failed, or `None` if no work failed.
     pub(crate) sticky: Option<u32>,
-    /// The next three fields contain the size of the memory, the number of bytes allocated without a pool, and the free
+    /// Size of the memory. The next two fields contain the number of bytes allocated without a pool, and the free
     /// addresses.
     pub(crate) limit: u64,
     pub(crate) plain: u64,
@@ -35,7 +35,8 @@ pub(crate) struct Device {
 impl Device {
     pub(crate) fn new(state: &mut State, index: usize, arena: &Arena, config: &Config) -> Self {
         let legacy = state.add_stream(index, StreamKind::Legacy, 0, None);
-        // The first bytes are never allocated, so that an address before the first block is out of bounds.
+        // The first bytes of the address space are never allocated, so an address before the first block is detected as
+        // out of bounds.
         let ranges = Ranges::new(arena.start() + ALIGNMENT, arena.bytes() - ALIGNMENT, config.quarantine);
         Self {
             context: None,
@@ -176,8 +177,7 @@ impl Driver {
         Ok(device)
     }
 
-    /// Creates a context in addition to the primary context, as some programs do. The new context is only a second
-    /// handle of the device.
+    /// Returns a new handle of the device, for programs that create a context in addition to the primary context.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

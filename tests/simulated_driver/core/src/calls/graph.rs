@@ -41,7 +41,7 @@ pub(crate) struct Node {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// Determines which calls of which threads fail while a stream captures.
+/// Capture mode: determines which threads must not make unsafe calls while a stream captures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// Unsafe calls fail in every thread.
@@ -79,14 +79,16 @@ impl Node {
 pub(crate) type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
 
 pub(crate) struct Capture {
-    /// Conditional body to which the capture appends, or `None` if the capture creates a new graph.
+    /// Body of a conditional node to which the capture appends its operations, or `None` if the capture creates a new
+    /// graph.
     body: Option<u64>,
     origin: u64,
     mode: Mode,
     thread: std::thread::ThreadId,
     is_valid: bool,
     nodes: Vec<(u64, Arc<Node>)>,
-    /// Last node of each stream, boxed because the driver returns the address of the handle to programs.
+    /// Handle of the last node of each stream. The handles are boxed, because the driver returns their addresses to
+    /// programs.
     last: HashMap<u64, Box<u64>>,
 }
 
@@ -95,7 +97,7 @@ pub(crate) struct Capture {
 pub struct Captured {
     /// Handle of the graph that is being recorded.
     pub graph: u64,
-    /// Address of the list of nodes on which the stream's next node will depend.
+    /// Address of a list of nodes. The next node of the stream will depend on these nodes.
     pub dependencies: *const u64,
     /// Number of elements in `dependencies`.
     pub count: usize,
@@ -133,8 +135,8 @@ impl State {
         }
     }
 
-    /// Returns the capture of any blocking stream of the device that captures. Work on the default stream would have to
-    /// wait for that stream, and so would become part of the capture.
+    /// Returns the capture of a blocking stream of the device, if one captures. Work on the default stream would have
+    /// to wait for that stream, and would thereby become part of the capture.
     fn bound_capture(&self, device: usize) -> Option<u64> {
         let is_bound = |other: &u64| {
             let other = self.streams.get(other);
@@ -183,7 +185,7 @@ impl State {
         all.into_iter().find(|(own, _)| *own == handle).map(|(_, node)| Arc::clone(node)).ok_or(INVALID_VALUE)
     }
 
-    /// Fails if the stream captures, for a call that cannot be captured. As in a real driver, the capture becomes
+    /// Fails if the stream captures, because the call cannot be captured. As in a real driver, the capture becomes
     /// invalid.
     pub(crate) fn refuse_capturing(&mut self, stream: u64) -> Outcome<()> {
         match self.capture_of(stream)? {
@@ -314,7 +316,8 @@ impl Driver {
         Ok((if is_valid { 1 } else { 2 }, capture))
     }
 
-    /// Returns the state of a stream's capture. The address in the result is valid until the next call for the stream.
+    /// Returns the state of a stream's capture. The result contains an address, which is valid until the next call for
+    /// the stream.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.
@@ -328,7 +331,7 @@ impl Driver {
         Ok(Some(Captured { graph, dependencies, count: usize::from(last.is_some()) }))
     }
 
-    /// Returns the nodes of a graph, which may still be recording.
+    /// Returns the nodes of a graph, which may be complete or still being captured.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

@@ -34,7 +34,7 @@ pub struct Items {
 }
 
 impl Items {
-    /// Describes contiguous elements at an address that the program passed.
+    /// Describes contiguous elements that begin at an address passed by the program.
     pub fn dense(address: u64, count: i64) -> Self {
         Self { address, stride: ITEM as i64, count }
     }
@@ -138,8 +138,8 @@ impl Driver {
         })
     }
 
-    /// Checks the elements of an operand. Returns the address of element 0 as the worker thread sees it, and the block
-    /// that contains the elements.
+    /// Checks the elements of an operand. Returns the block that contains the elements, and the address at which a
+    /// worker thread accesses element 0.
     fn touched(&self, state: &mut State, call: &'static str, items: Items) -> Outcome<(u64, crate::memory::Block)> {
         let region = items.region()?;
         let block = self.locate_device(state, call, &region)?;

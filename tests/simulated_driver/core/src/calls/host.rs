@@ -13,7 +13,7 @@ use crate::state::State;
 pub enum HostKind {
     /// The driver allocated the block as pinned memory.
     Pinned,
-    /// Other code allocated the block, which was pinned (registered) later.
+    /// Other code allocated the memory, and the program pinned (registered) it later.
     Registered,
     /// The driver allocated the block as managed memory, which the host and all devices can access.
     Managed,

@@ -49,14 +49,14 @@ pub fn host() -> &'static HostEnvironment {
 #[derive(Clone)]
 pub struct Function {
     module: Arc<Module>,
-    /// The kernel as represented by the CPU engine.
+    /// The same kernel as an object of the CPU engine.
     pub kernel: HostKernel,
 }
 
 struct Module {
     library: Library,
     device: usize,
-    /// Number of the kernel within its library, if the library was compiled from several sources.
+    /// Number of the kernel within its library, if several sources were compiled to one library.
     number: Option<u32>,
 }
 

@@ -65,7 +65,7 @@ impl State {
         Ok(start)
     }
 
-    /// Marks a block as freed; its addresses are not reused yet.
+    /// Marks a block as freed. Its addresses are not reused at once.
     pub(crate) fn bury(&mut self, call: &'static str, start: u64) -> Option<Allocation> {
         let block = self.allocations.remove(&start)?;
         shared::end(start);
@@ -107,8 +107,8 @@ impl State {
         let (stream, region, call) = (touch.stream, touch.region, touch.call);
         let does = if touch.write { "writes" } else { "reads" };
         let clock = self.streams.get(&stream).map(|stream| stream.clock.clone()).unwrap_or_default();
-        // The history is removed from the map for the time of this call, because recording an access also needs the
-        // streams of `self`.
+        // Take the access history out of the map during this call, because recording an access also needs the streams
+        // of `self`.
         let mut history = match self.history(block) {
             Some(history) => std::mem::take(history),
             None => return,
@@ -198,8 +198,8 @@ impl Driver {
             Some(pool) => state.credit(pool, block.space()),
             None => state.devices[device].plain -= block.space(),
         }
-        // SAFETY: the device is idle and the block is freed; the lock that this thread holds prevents a reuse of its
-        // addresses.
+        // SAFETY: the device is idle and the block is freed. This thread holds the lock, so no other thread can reuse
+        // the addresses of the block.
         unsafe { self.shared.arenas[device].poison(address, block.bytes, FREED).run() };
         state.devices[device].ranges.give(address, block.space());
         Ok(())

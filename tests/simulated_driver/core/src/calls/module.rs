@@ -157,7 +157,7 @@ pub struct Attribute {
     /// Number of the attribute in the vendors' headers.
     pub number: u32,
     padding: u32,
-    /// Value of the attribute, whose number determines how many entries are used.
+    /// Value of the attribute. The number of the attribute determines how many entries are used.
     pub value: [i32; 16],
 }
 
@@ -171,7 +171,7 @@ impl Config {
     }
 }
 
-/// Descriptions of the most recent launches with attributes, for tests.
+/// The most recent launches with attributes, recorded for tests.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Records a launch with attributes, so that a test can inspect it.

@@ -14,7 +14,7 @@ use crate::region::Region;
 use crate::state::State;
 use crate::worker::Then;
 
-/// If the device has the memory, a pool grows to a multiple of this number of bytes.
+/// A pool grows to a multiple of this number of bytes, if the device has enough memory.
 const PIECE: u64 = 2 << 20;
 
 /// Stream-ordered pool.
@@ -25,17 +25,18 @@ pub struct Pool {
     pub(crate) is_default: bool,
     /// Whether the program destroyed the pool's handle; the pool itself exists as long as it has blocks.
     pub(crate) destroyed: bool,
-    /// Number of bytes that the pool holds, in live blocks or unused.
+    /// Bytes that the pool holds: live blocks and unused memory.
     pub reserved: u64,
-    /// Maximum of `reserved` since the program reset this maximum to 0.
+    /// Maximum of `reserved` since the program last reset it.
     pub reserved_peak: u64,
-    /// Number of bytes in live blocks.
+    /// Bytes of live blocks.
     pub used: u64,
-    /// Maximum of `used` since the program reset this maximum to 0.
+    /// Maximum of `used` since the program last reset it.
     pub used_peak: u64,
-    /// Number of bytes that the pool keeps when a stream or a device is synchronized.
+    /// Bytes that the pool keeps when a stream or a device is synchronized.
     pub threshold: u64,
-    /// The three reuse policies, in this order: follow event dependencies, opportunistic, internal dependencies.
+    /// The three policies for the reuse of memory: follow event dependencies, opportunistic reuse, and internal
+    /// dependencies.
     pub reuse: [u64; 3],
 }
 
@@ -78,11 +79,11 @@ impl State {
         Ok(())
     }
 
-    /// Grows a pool to `bytes` bytes in total; returns false if the device does not have this memory.
+    /// Grows a pool to `bytes` bytes in total. Returns false if the device has too little memory.
     fn grow(&mut self, handle: u64, bytes: u64) -> bool {
         let Some(pool) = self.pools.get(&handle) else { return false };
         let (device, reserved) = (pool.device, pool.reserved);
-        // `has_room` may shrink this pool too, so the size of the pool is read again afterwards.
+        // Read the size of the pool again, because `has_room` may have shrunk this pool.
         let fits = self.has_room(device, bytes.saturating_sub(reserved)) && {
             let reserved = self.pools.get(&handle).map_or(0, |pool| pool.reserved);
             self.has_room(device, bytes.saturating_sub(reserved))

@@ -27,7 +27,7 @@ pub const HANDLE_BYTES: usize = 64;
 /// Magic number at the start of a handle.
 const MARK: u64 = u64::from_le_bytes(*b"SIMULATE");
 
-/// Content of an inter-process handle, stored as 64-bit numbers in this order.
+/// Content of an inter-process handle: 64-bit numbers in this order.
 #[derive(Clone, Copy, Default)]
 struct Name {
     process: u64,
@@ -37,15 +37,15 @@ struct Name {
     /// Offset of the block in the device's file.
     offset: u64,
     bytes: u64,
-    /// File descriptors in the owning process: the device's file in the lower half, the block's file with the handle in
-    /// the upper half.
+    /// Two file descriptors of the owning process: the lower half is the device's file, the upper half the block's file
+    /// with the handle.
     files: u64,
     serial: u64,
 }
 
 /// Describes a block of this process for which a handle was created.
 struct Named {
-    /// File with the handle, closed when the block is freed.
+    /// File that contains the handle. It is closed when the block is freed.
     life: File,
     serial: u64,
 }
@@ -63,7 +63,7 @@ struct Opened {
 struct Taken {
     /// First address and size of the address range reserved for the block.
     space: (u64, u64),
-    /// First address and size of the pages that map the other process's file.
+    /// First address and size of the mapped pages of the other process.
     pages: (u64, u64),
 }
 
@@ -113,7 +113,7 @@ impl Name {
         if is_unchanged { Ok(()) } else { Err(INVALID_VALUE) }
     }
 
-    /// Opens the owning process's file for the device.
+    /// Opens the file that contains the device memory of the owning process.
     fn file(&self) -> Outcome<File> {
         let device = self.path(self.files & 0xFFFF_FFFF);
         OpenOptions::new().read(true).write(true).open(device).map_err(|_| INVALID_VALUE)
@@ -124,7 +124,7 @@ fn life_of(serial: u64) -> String {
     format!("simulated-block-{serial}")
 }
 
-/// Creates a file, whose existence shows other processes that the block exists.
+/// Creates a file by which other processes detect that the block exists.
 fn new_life(serial: u64) -> Outcome<File> {
     let name = CString::new(life_of(serial)).map_err(|_| INVALID_VALUE)?;
     // SAFETY: the name is a C string.

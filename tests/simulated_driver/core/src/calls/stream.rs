@@ -53,8 +53,8 @@ pub(crate) struct Stream {
     pub(crate) kind: StreamKind,
     pub(crate) priority: i32,
     pub(crate) queue: VecDeque<Operation>,
-    /// The next three fields contain the numbers of the last submitted operation, of the last complete operation, and
-    /// of the last operation that the host has observed to be complete.
+    /// Number of the last submitted operation. The next two fields contain the numbers of the last complete operation
+    /// and of the last operation that the host has observed to be complete.
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
     pub(crate) known: u64,
@@ -83,7 +83,7 @@ impl Stream {
         }
     }
 
-    /// Returns the points of other streams for which the operations up to `number` wait.
+    /// Returns for which points of other streams the operations up to `number` wait.
     pub(crate) fn ordered_before(&self, number: u64) -> impl Iterator<Item = Point> {
         self.queue.iter().take_while(move |one| one.number <= number).flat_map(|one| one.waits_for.iter().copied())
     }
@@ -94,7 +94,7 @@ impl Stream {
 }
 
 impl State {
-    /// Returns the stream that a handle means in a thread whose current device is `device`.
+    /// Returns the stream that a handle denotes in a thread. `device` is the current device of the thread.
     pub(crate) fn resolve(&mut self, call: &'static str, device: usize, handle: u64) -> Outcome<u64> {
         match handle {
             0 | LEGACY => Ok(self.devices[device].legacy),
@@ -175,7 +175,7 @@ impl State {
         self.push(handle, waits_for, work, then)
     }
 
-    /// Returns the current ends of the selected streams, and all operations that happen before these ends.
+    /// Returns the current ends of the selected streams, with all operations that happen before these ends.
     pub(crate) fn frontier(&self, wanted: impl Fn(u64, &Stream) -> bool) -> (Vec<Point>, Clock) {
         let mut clock = Clock::default();
         let mut points = Vec::new();

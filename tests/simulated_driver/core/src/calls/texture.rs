@@ -59,8 +59,7 @@ struct Array {
 #[derive(Default)]
 struct Tables {
     arrays: HashMap<u64, Array>,
-    /// Textures and surfaces by their handle, which is the address of their description; the value is true for
-    /// surfaces.
+    /// Textures and surfaces by their handle, i.e. the address of their description. The value is true for a surface.
     objects: HashMap<u64, bool>,
 }
 
@@ -126,7 +125,8 @@ impl Driver {
         item(image.format, image.channels)
     }
 
-    /// Returns a box of an array as the endpoint of a copy. `at` and `extent` are given in bytes, rows and planes.
+    /// Returns a box of an array as the endpoint of a copy. `at` is the start and `extent` the size of the box, in
+    /// bytes, rows and planes.
     ///
     /// # Errors
     /// The error code that the vendor's driver returns for an invalid argument or state.

@@ -113,8 +113,8 @@ impl Arena {
 
     /// Ends the access that `enter_kernel` allowed.
     pub fn leave_kernel(&self) {
-        // If the protection cannot be restored, the memory stays accessible. This can hide a mistake of a test but
-        // cannot cause one.
+        // If the protection cannot be restored, the memory stays accessible. A test may then miss a defect, but it
+        // cannot fail without one.
         let _ = self.change(|doors| doors.kernels = doors.kernels.saturating_sub(1));
     }
 
@@ -192,7 +192,7 @@ impl Drop for Arena {
     }
 }
 
-/// Converts an address to a pointer.
+/// Converts an address of the arena to a pointer.
 pub fn pointer(address: u64) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }

@@ -15,8 +15,8 @@ use crate::state::State;
 const IF: u32 = 0;
 const WHILE: u32 = 1;
 const SWITCH: u32 = 2;
-/// Maximum number of iterations of a loop node. A longer loop means that an earlier failure prevents the kernels that
-/// would end the loop from running.
+/// Maximum number of iterations of a loop node. A longer loop does not end any more, because an earlier failure keeps
+/// the kernel from running that would end the loop.
 const MOST_TURNS: usize = 100_000;
 
 /// Describes a condition: a value that kernels set, and its value at the start of a launch.

@@ -8,9 +8,9 @@ use crate::kernel::Modules;
 use crate::state::{Locked, Shared};
 use crate::texture::Textures;
 
-/// Simulated driver with its devices.
+/// The simulated driver and its devices.
 pub struct Driver {
-    /// Settings that were read when the driver started.
+    /// Settings, which were read when the driver started.
     pub config: Config,
     /// Injected faults.
     pub faults: Faults,
@@ -22,7 +22,7 @@ pub struct Driver {
 static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
 
 impl Driver {
-    /// Creates a driver that is separate from the driver of the process.
+    /// Creates a driver for one test, independent of the driver of the process.
     ///
     /// # Errors
     /// Returns the error of the operating system if it provides too little memory.

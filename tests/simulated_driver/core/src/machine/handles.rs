@@ -21,7 +21,7 @@ pub(crate) enum Reused {
 pub(crate) struct Handles {
     start: u64,
     next: u64,
-    /// Handles of destroyed objects by kind; the handle freed last is reused first.
+    /// Handles of destroyed objects, by the kind of object. The handle of the object destroyed last is reused first.
     free: [Vec<u64>; 2],
 }
 

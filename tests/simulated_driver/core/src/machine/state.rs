@@ -32,7 +32,7 @@ pub struct Shared {
 /// Guard that holds the lock of the state.
 pub(crate) type Locked<'a> = MutexGuard<'a, State>;
 
-/// Position in a stream: the serial number of the stream and the number of an operation.
+/// Point in the execution of a stream: the serial number of the stream, and the number of one of its operations.
 pub(crate) type Point = (u64, u64);
 
 /// State of the driver. The keys of most maps are handles or first addresses. Data about streams uses serial numbers
@@ -57,7 +57,7 @@ pub struct State {
     pub(crate) delays: HashMap<u64, Delay>,
     pub(crate) random: u64,
     pub(crate) reordering: Reordering,
-    /// Number of threads waiting for `progress`.
+    /// Number of threads that wait until `progress` is signalled.
     pub(crate) waiting: usize,
     pub(crate) handles: Handles,
     /// Whether the process is exiting or the driver was closed.
@@ -67,8 +67,8 @@ pub struct State {
 
 impl Shared {
     pub(crate) fn new(config: &Config) -> std::io::Result<Arc<Self>> {
-        // The address space is larger than the memory, so that freed blocks can stay in quarantine and tests can raise
-        // the memory limit.
+        // The address space is larger than the memory. Freed blocks can therefore stay in quarantine, and tests can
+        // raise the memory limit.
         let space = config.memory.saturating_mul(4).clamp(8 << 30, 1 << 40).next_multiple_of(1 << 21);
         let arenas = (0..config.devices).map(|_| Arena::new(space)).collect::<std::io::Result<Vec<_>>>()?;
         let handles = Handles::new()?;
@@ -134,7 +134,7 @@ impl State {
         self.handles.take()
     }
 
-    /// Returns whether a stream has completed an operation; returns true for a destroyed stream.
+    /// Returns whether a stream has completed an operation. A destroyed stream has completed all its operations.
     pub(crate) fn has_passed(&self, (stream, number): Point) -> bool {
         self.streams.get(&stream).is_none_or(|stream| stream.completed >= number)
     }
@@ -185,7 +185,7 @@ impl State {
         if least == most {
             return least;
         }
-        // This is Marsaglia's xorshift generator: any sequence that a seed reproduces is sufficient.
+        // Marsaglia's xorshift generator suffices, because the numbers need only be reproducible from a seed.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;

@@ -9,10 +9,10 @@ use crate::code::{OPERATING_SYSTEM, Outcome};
 use crate::event::Record;
 use crate::state::{Locked, Point, Shared, State};
 
-/// Work of an operation, executed without holding the lock.
+/// Work of an operation. A worker executes it without holding the lock.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
-/// Actions that follow the completion of an operation, executed while holding the lock.
+/// Actions after an operation is complete. A worker executes them while holding the lock.
 pub(crate) enum Then {
     Nothing,
     /// Records the time of an event.
@@ -32,12 +32,12 @@ pub(crate) struct Operation {
     pub(crate) waits_for: Vec<Point>,
     work: Option<Work>,
     then: Then,
-    /// Error code with which the operation fails when it is executed.
+    /// Error code with which the operation fails when a worker executes it.
     fails: Option<u32>,
 }
 
 thread_local! {
-    /// Error code with which the next operation that this thread submits will fail.
+    /// Error code with which the thread's next submitted operation will fail.
     static FAILURE: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -143,7 +143,7 @@ fn run_next<'a>(shared: &'a Shared, mut state: Locked<'a>, handle: u64) -> Locke
     }
     match operation.work {
         Some(work) if !failed => work(),
-        // After a device has failed, no further work on it is executed.
+        // A failed device executes no further work.
         _ => {}
     }
     let mut state = shared.lock();

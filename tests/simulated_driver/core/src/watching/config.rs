@@ -18,13 +18,14 @@ pub struct Config {
     pub seed: u64,
     /// Whether the driver holds back operations, in order to test other legal execution orders.
     pub reorders: bool,
-    /// `PYGPU_SIM_FAULT`: calls that shall fail, as `name:nth:code[:times|sticky|async]`, separated by commas.
+    /// `PYGPU_SIM_FAULT`: a list of faults, separated by commas. Each fault is `name:nth:code[:times|sticky|async]`:
+    /// the call's name, which call fails, its error code, and how often.
     pub faults: Vec<Fault>,
     /// `PYGPU_SIM_REPORT`: file to which the findings are appended at exit, one JSON object per line.
     pub report: Option<PathBuf>,
-    /// `PYGPU_SIM_QUARANTINE`: number of freed bytes whose addresses are not reused yet.
+    /// `PYGPU_SIM_QUARANTINE`: number of freed bytes that stay in quarantine, where their addresses are not reused.
     pub quarantine: u64,
-    /// Values of environment variables that could not be parsed.
+    /// Settings with values that could not be parsed.
     pub mistakes: Vec<String>,
 }
 

@@ -10,9 +10,9 @@ use crate::fault::{Fault, Manner};
 use crate::finding::quoted;
 use crate::stream::LEGACY;
 
-/// Value of `times` in `sim_fault` for a fault that destroys the context.
+/// Value of the argument `times` of `sim_fault`: the call fails, and the context is unusable afterwards.
 pub const STICKY: i64 = -1;
-/// Value of `times` in `sim_fault` for a call that succeeds and whose work fails later.
+/// Value of the argument `times` of `sim_fault`: the call succeeds, and its work fails later.
 pub const ASYNCHRONOUS: i64 = -2;
 
 /// Copies a C string; returns an empty string for null.
@@ -93,7 +93,7 @@ impl Driver {
         self.lock().findings.clear();
     }
 
-    /// Returns all objects that were not destroyed as a JSON object.
+    /// Returns all objects that the program has not destroyed, as a JSON object.
     pub fn live(&self) -> String {
         let state = self.lock();
         let allocations = state.allocations.iter().map(|(start, block)| {
@@ -187,7 +187,7 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Returns how often a function of the driver was called.
+            /// Returns how often the program has called a function of the driver.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_call_count(name: *const c_char) -> u64 {
                 // SAFETY: the caller of the C function guarantees that the name is a C string.
@@ -202,7 +202,8 @@ macro_rules! export_controls {
                 $crate::copy::transferred(to_host != 0)
             }
 
-            /// Writes the names of all functions that were called as a JSON list; returns the length of the text.
+            /// Writes the names of all driver functions that the program has called as a JSON list; returns the length
+            /// of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_calls(buffer: *mut c_char, length: usize) -> usize {
                 let names = list($names.iter().map(|name| format!("\"{name}\"")));
@@ -210,7 +211,7 @@ macro_rules! export_controls {
                 unsafe { give(&names, buffer, length) }
             }
 
-            /// Writes all objects that were not destroyed as a JSON object; returns the length of the text.
+            /// Writes all objects that the program has not destroyed as a JSON object; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_live(buffer: *mut c_char, length: usize) -> usize {
                 let live = Driver::of_process().map_or_else(String::new, Driver::live);

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Determines the effect of an injected fault.
+/// Effect of an injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
-    /// The call returns the error code without any other effect. This happens the given number of times in a row.
+    /// The call returns the error code and does nothing else. The given number of successive calls fail.
     Times(u64),
     /// The call returns the error code, and so does every later call that needs the device's context.
     Sticky,
@@ -19,7 +19,7 @@ pub enum Manner {
 pub struct Fault {
     /// Exported name of the function that shall fail.
     pub name: String,
-    /// Number of the call that fails, counted from now on; 1 is the next call.
+    /// Selects the call that fails, counted from now on: 1 is the next call of the function.
     pub nth: u64,
     /// Error code that the call returns.
     pub code: u32,
@@ -28,7 +28,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Parses `name:nth:code[:times|sticky|async]`.
+    /// Parses one fault of `PYGPU_SIM_FAULT`, `name:nth:code[:times|sticky|async]`: the call's name, which call fails,
+    /// its error code, and how often.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().split(':');
         let name = parts.next().filter(|name| !name.is_empty())?.to_owned();
@@ -49,7 +50,7 @@ struct Table {
     armed: Vec<Fault>,
 }
 
-/// Injected faults that have not occurred yet, and the number of calls of each function.
+/// Injected faults that have not occurred yet, and how often each function was called.
 #[derive(Default)]
 pub struct Faults(Mutex<Table>);
 
@@ -58,7 +59,7 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call of a function. Returns the error code and the effect if a fault shall occur in this call.
+    /// Counts a call of a function. If an injected fault selects this call, returns the error code and the effect.
     pub fn count(&self, name: &'static str) -> Option<(u32, Manner)> {
         let mut table = self.table();
         *table.counts.entry(name).or_insert(0) += 1;
@@ -71,7 +72,7 @@ impl Faults {
             if fault.nth == 0 && found.is_none() {
                 found = Some((fault.code, fault.manner));
                 match &mut fault.manner {
-                    // The remaining repetitions occur in the calls that follow immediately.
+                    // The remaining repetitions affect the next calls of the function.
                     Manner::Times(times) if *times > 1 => (fault.nth, *times) = (1, *times - 1),
                     _ => fault.name.clear(),
                 }

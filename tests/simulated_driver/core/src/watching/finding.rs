@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// Kind of a detected mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Two uses of the same bytes without an order between them, at least one of which is a write.
+    /// Two uses of the same bytes that are not ordered by streams or events, of which at least one is a write.
     Race,
     /// A use of freed memory, or a free that is not ordered after a use of the memory.
     UseAfterFree,
@@ -45,7 +45,7 @@ impl Kind {
 pub struct Finding {
     /// Kind of the mistake.
     pub kind: Kind,
-    /// Name of the call in which it was detected.
+    /// Name of the driver function during whose call the mistake was detected.
     pub call: &'static str,
     /// Description of the mistake.
     pub text: String,

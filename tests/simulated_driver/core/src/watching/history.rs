@@ -16,7 +16,7 @@ pub struct Touch {
     pub stream: u64,
     /// Number of the operation within its stream.
     pub number: u64,
-    /// Name of the call that submitted the operation.
+    /// Name of the driver function that submitted the operation.
     pub call: &'static str,
 }
 
@@ -28,8 +28,9 @@ pub struct History(VecDeque<Touch>);
 const MOST: usize = 128;
 
 impl History {
-    /// Records an access of an operation that is ordered after `clock`. Returns the first earlier access with which it
-    /// races. `known` returns the number of the last operation of a stream that the host has observed to be complete.
+    /// Records an access of an operation that is ordered after the operations in `clock`. Returns the first earlier
+    /// access with which it races. `known` returns the number of the last operation of a stream that the host has
+    /// observed to be complete.
     pub fn note(&mut self, touch: Touch, clock: &Clock, known: impl Fn(u64) -> u64) -> Option<Touch> {
         let mut race = None;
         self.0.retain(|old| {
@@ -40,8 +41,8 @@ impl History {
             if !ordered && race.is_none() && (old.write || touch.write) && old.region.overlaps(&touch.region) {
                 race = Some(old.clone());
             }
-            // An older access that is ordered before the new access need not be kept: every operation that is ordered
-            // after the new access is then ordered after the older access too.
+            // Drop older accesses that are ordered before the new access: every operation that is ordered after the new
+            // access is also ordered after them.
             !(ordered && (touch.write || !old.write) && touch.region.covers(&old.region))
         });
         if self.0.len() == MOST {
@@ -51,8 +52,8 @@ impl History {
         race
     }
 
-    /// Returns the first recorded access that is not ordered before a new operation on `stream`, where the new
-    /// operation is ordered after `clock`.
+    /// Returns the first recorded access that is not ordered before a new operation on `stream`. The new operation is
+    /// ordered after the operations in `clock`.
     pub fn unordered(&self, stream: u64, clock: &Clock, known: impl Fn(u64) -> u64) -> Option<&Touch> {
         let mut touches = self.0.iter();
         touches.find(|old| old.stream != stream && old.number > known(old.stream) && old.number > clock.at(old.stream))

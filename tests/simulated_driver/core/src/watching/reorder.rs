@@ -17,10 +17,10 @@ use crate::state::{Locked, Point, State};
 /// Maximum time for which an operation is held back.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// Seed of the choice, and for each stream the last operation for which the host waits.
+/// Seed that selects the operations to hold back, and for each stream the last operation for which the host waits.
 #[derive(Default)]
 pub(crate) struct Reordering {
-    /// Seed of the choice; if `None`, every operation runs as soon as possible.
+    /// Seed that selects the operations to hold back. If `None`, every operation runs as soon as possible.
     seed: Option<u64>,
     demanded: HashMap<u64, u64>,
 }

@@ -7,7 +7,7 @@ use simulated_core::finding::Kind;
 use simulated_core::stream::LEGACY;
 use simulated_core::{Driver, Outcome};
 
-/// Delay in microseconds that is long compared with all operations that must not wait for it.
+/// Delay of an operation in microseconds. It is much longer than any call that must not wait for the operation.
 pub const LONG: u64 = 50_000;
 
 pub fn driver() -> Driver {

@@ -15,7 +15,7 @@ pub struct Of {
     pub handle: u64,
 }
 
-/// Returns the workspace size that each solver function requires and that its size query reports.
+/// Returns the workspace size of the solver functions. The size query reports it, and each function requires it.
 fn room(m: i32, n: i32) -> i32 {
     m * n + 3
 }
@@ -37,7 +37,7 @@ fn is_matrix(address: u64, rows: i32, lead: i32) -> bool {
     address != 0 && rows > 0 && lead >= rows
 }
 
-/// Returns whether an option with two values has the second one, or `None` for an invalid value.
+/// Decodes an option with two values: returns whether it has the second value, or `None` if the value is invalid.
 fn choice(vendor: Vendor, value: u32, amds: u32) -> Option<bool> {
     match value.checked_sub(if vendor == Vendor::Amd { amds } else { 0 })? {
         0 => Some(false),
@@ -55,7 +55,7 @@ fn vectors(vendor: Vendor, value: u32) -> Option<bool> {
     choice(vendor, value, 201)
 }
 
-/// Returns a matrix whose lower triangle contains the selected triangle of `a`.
+/// Returns a matrix with the selected triangle of `a` in its lower triangle.
 fn lower_of(a: Matrix, is_lower: bool) -> Matrix {
     if is_lower { a } else { a.adjoint() }
 }

@@ -231,7 +231,7 @@ pub fn eigh(lower: &Matrix) -> (Vec<f64>, Matrix, bool) {
     (order.iter().map(|&place| values[place]).collect(), Matrix { rows: n, columns: n, of }, is_done)
 }
 
-/// Appends orthonormal columns to the columns `of` until there are `columns` columns.
+/// Appends orthonormal columns to the matrix `of`, until it has `columns` columns.
 fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
     let mut next = 0;
     while of.len() < columns * rows && next < rows {
@@ -315,7 +315,7 @@ pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
         let shift = t.get(last, last) + if steps % 10 == 0 { C(below, below) } else { C::ZERO };
         let mut shifted = t.clone();
         (0..n).for_each(|place| *shifted.at(place, place) = t.get(place, place) - shift);
-        // The last rows have converged and do not change; the step applies only to the first rows.
+        // The last rows have already converged, so this step changes only the rows before them.
         for row in 0..n {
             for column in 0..n {
                 if row > last || column > last {

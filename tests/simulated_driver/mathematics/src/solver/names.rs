@@ -136,7 +136,7 @@ pub unsafe extern "C" fn hipsolverDnSetStream(handle: u64, stream: u64) -> u32 {
     set_stream(handle, stream)
 }
 
-/// Workspace size in bytes that the function with an additional host workspace reports.
+/// Workspace size in bytes that a function reports for its additional workspace on the host.
 const ROOM: usize = 64;
 
 #[unsafe(no_mangle)]

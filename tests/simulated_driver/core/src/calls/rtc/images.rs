@@ -20,10 +20,10 @@ pub fn folder() -> Option<&'static PathBuf> {
     FOLDER.get_or_init(read).as_ref()
 }
 
-/// Compiler options that equal the compiler's defaults, and therefore do not change the image.
+/// Compiler options that have no effect on the image, because they are the compiler's defaults.
 pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
-/// Returns whether the image of a source is cached. This is true for the kernels of PyGPU.
+/// Returns whether the image of a source is cached. Only images of PyGPU's own kernels are cached.
 pub fn is_cached(name: &str) -> bool {
     folder().is_some() && name.starts_with("pygpu_")
 }
@@ -56,7 +56,7 @@ pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String
     Ok((made.image, made.log))
 }
 
-/// Returns the source without the program name, which hiprtc includes in its source.
+/// Returns the source without its program name, which hiprtc inserts.
 fn own_text<'a>(task: &Build<'a>) -> &'a str {
     let named = format!("#line 1 \"{}\"\n", task.name);
     task.source.strip_prefix(&named).unwrap_or(task.source)

@@ -98,7 +98,7 @@ pub unsafe fn destroy(program: *mut *mut Program) -> u32 {
     SUCCESS
 }
 
-/// Adds a name expression to a program.
+/// Adds a name expression, such as a template instance, to a program.
 ///
 /// # Safety
 /// The arguments must satisfy the vendor's manual.
@@ -155,7 +155,7 @@ fn spelled(option: &str) -> Option<String> {
 pub struct Library {
     /// Function that returns whether the library accepts an option.
     pub takes: fn(&str) -> bool,
-    /// Compiler options that precede those of the caller. They define the library's predefined macros and the warp
+    /// Compiler options that come before the caller's options. They define the library's predefined macros and the warp
     /// width.
     pub always: &'static [&'static str],
 }
@@ -258,7 +258,7 @@ pub unsafe fn compile_program(
     }
 }
 
-/// Writes the size of a result, which `of` selects, to `bytes`.
+/// Writes the size of a result to `bytes`. The function `of` selects the result.
 ///
 /// # Safety
 /// The program must be alive and `bytes` writable.
@@ -272,7 +272,7 @@ pub unsafe fn size(program: *mut Program, bytes: *mut usize, of: impl Fn(&Progra
     }
 }
 
-/// Copies a result, which `of` selects, to `target`.
+/// Copies a result to `target`. The function `of` selects the result.
 ///
 /// # Safety
 /// The program must be alive, and `target` must have the size that `size` returned.
@@ -307,8 +307,8 @@ pub fn log(program: &Program) -> &[u8] {
     program.log.as_bytes_with_nul()
 }
 
-/// Exports the functions under the names of NVRTC or hiprtc. The arguments list the functions for the log and then
-/// pairs of functions for the image. `$library` contains the properties in which the libraries differ.
+/// Exports the functions under the names of NVRTC or hiprtc. The arguments are the functions that return the log, then
+/// the pairs of functions that return images. `$library` contains the properties in which the two libraries differ.
 #[macro_export]
 macro_rules! export_rtc {
     (
@@ -335,8 +335,8 @@ macro_rules! export_rtc {
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $compile(program: *mut Program, count: c_int, options: *const *const c_char) -> u32 {
-            // SAFETY: the caller of the C function fulfils the vendor's manual, which is what the called function
-            // requires.
+            // SAFETY: the called function requires what the vendor's manual requires, and the caller of the C function
+            // guarantees that.
             unsafe { rtc::compile_program(program, count, options, &$library) }
         }
         #[unsafe(no_mangle)]
@@ -355,8 +355,8 @@ macro_rules! export_rtc {
     (@functions $($name:ident $function:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            // SAFETY: the caller of the C function fulfils the vendor's manual, which is what the called function
-            // requires.
+            // SAFETY: the called function requires what the vendor's manual requires, and the caller of the C function
+            // guarantees that.
             unsafe { rtc::$function($($argument),*) }
         })*
     };

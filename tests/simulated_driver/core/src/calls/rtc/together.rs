@@ -16,14 +16,14 @@ use super::images::{folder, keep};
 use crate::kernel::engine::{Build, build};
 use crate::rtc;
 
-/// Maximum number of sources per unit. It is limited, because the image of each source contains all kernels of the
-/// unit.
+/// Maximum number of sources per unit. The image of each source contains all kernels of its unit, so larger units would
+/// make large images.
 const MOST: usize = 32;
 const KERNEL: &str = "extern \"C\" __global__ ";
 /// Position of `e_flags` in a 64-bit ELF file.
 const FLAGS: std::ops::Range<usize> = 48..52;
 
-/// Source with one kernel, without the head that it shares with other sources.
+/// Source of one kernel, without the beginning ("head") that it shares with other sources.
 struct Source {
     name: String,
     kernel: String,
@@ -35,7 +35,7 @@ type Units = BTreeMap<(Vec<String>, String), Vec<Source>>;
 
 static COLLECTED: Mutex<Option<Units>> = Mutex::new(None);
 
-/// Records a source if sources are being collected and the source can be part of a unit. Returns whether the source was
+/// Records a source, if sources are being collected and the source can be compiled in a unit. Returns whether it was
 /// recorded.
 pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ pub fn numbered(name: &str, number: u32) -> String {
     format!("{name}_{number}")
 }
 
-/// Splits a stored image into the kernel number that `compile` inserted and the compiler's original image; returns
+/// Splits a stored image into the kernel number that `compile` inserted and the original image of the compiler. Returns
 /// `None` if the image contains no kernel number.
 pub fn chosen(image: &[u8]) -> Option<(u32, Vec<u8>)> {
     let flags = image.get(FLAGS)?.try_into().ok()?;

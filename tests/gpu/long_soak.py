@@ -1,0 +1,125 @@
+"""Run all soaks in turn in one process for a given time, and check that the memory use of the process does not grow.
+
+    PYTHONPATH=tests/helpers python tests/gpu/long_soak.py --seconds 1200 --seed 7 --json report.json
+
+A round consists of random operations (`soak.py`), random programs of deferred operations (`fusion_soak.py`), and
+handovers between the installed libraries (`handovers.py`). Each round has new seeds, and compares all values with
+NumPy. After each round, the command records the memory use. It fails if a value is wrong, or if the process uses
+much more memory in the last quarter of the rounds than in the second quarter. The first quarter fills caches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import SystemRandom
+from typing import Any
+
+import fusion_soak
+import handovers
+import hostile_peer
+import PyGPU
+import soak
+from PyGPU import _core
+
+# Growth in bytes that is not a leak: fragmentation of the heap, and caches of the other libraries.
+HOST_GROWTH = 64 << 20
+DEVICE_GROWTH = 16 << 20
+# Operations of a round: random operations, operations of deferred programs, and handovers.
+SHARES = (4000, 4000, 2000)
+FEWEST_SAMPLES = 8
+
+
+def device_bytes() -> int:
+    """Return the bytes that PyGPU's arrays and memory pools occupy on the devices."""
+    totals = [PyGPU.memory_statistics(device) for device in soak.all_devices()]
+    return sum(max(total["pool_reserved"], total["bytes"]) for total in totals)
+
+
+def sample() -> dict[str, int]:
+    """Return the present memory use of the process in bytes."""
+    gc.collect()
+    PyGPU.synchronize()
+    return {"resident": soak.resident_bytes(), "device": device_bytes(), "in_use": soak.bytes_in_use()}
+
+
+def round_of(seed: int, peers: Sequence[str] | None) -> tuple[int, list[str]]:
+    """Run one round; return the number of operations and the failures."""
+    plain, deferred, exchanged = SHARES
+    reports = [soak.soak(plain, seed)]
+    if PyGPU.backend_name() != "cpu":
+        reports.append(fusion_soak.soak(deferred, seed))
+    failures = [report["failure"] for report in reports if report["failure"]]
+    done = sum(report["operations"] for report in reports)
+    if hostile_peer.compiler() is not None:
+        report = handovers.hand_over(exchanged, seed, names=peers)
+        done, failures = done + exchanged, failures + report["failures"]
+    return done, failures
+
+
+def growth(samples: Sequence[dict[str, int]], name: str) -> int:
+    """Return the difference of medians of the last and the second quarter of the samples."""
+    quarter = len(samples) // 4
+    values = [one[name] for one in samples]
+    return round(statistics.median(values[-quarter:]) - statistics.median(values[quarter : 2 * quarter]))
+
+
+def run(seconds: float, seed: int, peers: Sequence[str] | None) -> dict[str, Any]:
+    """Run rounds until the time has passed or a round fails, and return a report."""
+    begun, operations, samples = time.monotonic(), 0, []
+    failures: list[str] = []
+    while not failures and (time.monotonic() < begun + seconds or len(samples) < FEWEST_SAMPLES):
+        done, failures = round_of(seed + 1000 * len(samples), peers)
+        operations += done
+        samples.append(sample())
+        if sys.stderr.isatty():
+            print(f"\r{operations} operations, {samples[-1]}", end="", file=sys.stderr, flush=True)
+    grown = {} if failures else {name: growth(samples, name) for name in samples[0]}
+    for name, most in (("resident", HOST_GROWTH), ("device", DEVICE_GROWTH), ("in_use", 0)):
+        if grown.get(name, 0) > most:
+            failures.append(f"{name} memory grew by {grown[name]} bytes, more than {most}")
+    return {
+        "backend": PyGPU.backend_name(),
+        "simulated": soak.simulated_driver() is not None,
+        "mode": os.environ.get("PYGPU_FUSION", "auto"),
+        "seed": seed,
+        "seconds": round(time.monotonic() - begun),
+        "rounds": len(samples),
+        "operations": operations,
+        "growth": grown,
+        "samples": samples[:: max(1, len(samples) // 20)],
+        "failures": failures,
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
+    parser.add_argument(
+        "--peers", nargs="*", metavar="NAME", help="libraries that take part in handovers; default: all"
+    )
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    seed = SystemRandom().randrange(2**24) if arguments.seed is None else arguments.seed
+    _core._set_strict(False)  # `asarray` must not copy host memory, as it would with PYGPU_STRICT.
+    report = run(arguments.seconds, seed, arguments.peers)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+    print(*report["failures"], sep="\n")
+    print(
+        f"seed {seed}, {report['backend']}: {report['operations']} operations in {report['rounds']} rounds and "
+        f"{report['seconds']} s, growth in bytes {report['growth']}, {len(report['failures'])} failures"
+    )
+    return bool(report["failures"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

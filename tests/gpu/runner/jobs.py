@@ -1,0 +1,157 @@
+"""Run commands in parallel, each with a limit of time and of host memory, on a device that they share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Seconds between two looks at the running commands, and between two measurements of memory.
+POLL = 0.02
+MEASURE = 0.5
+# Seconds in which a command that is aborted writes the stacks of its threads.
+GRACE = 3.0
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Job:
+    """One command, and how it ended."""
+
+    files: tuple[str, ...]
+    command: list[str]
+    log: Path
+    report: Path
+    seconds: float = 0.0
+    status: int | None = None
+    # Why the command was stopped: "time", "host memory", "total time", or "" if it ended by itself.
+    stopped: str = ""
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    began: float = 0.0
+    aborted: float = 0.0
+
+    def start(self, environment: Mapping[str, str]) -> None:
+        """Start the command as the leader of a new session, so that it is stopped together with its children."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.began = time.monotonic()
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+            )
+
+    def has_ended(self) -> bool:
+        """Return whether the command has ended, and record its status."""
+        assert self.process is not None
+        self.status = self.process.poll()
+        if self.status is None:
+            return False
+        self.seconds = time.monotonic() - self.began
+        self.kill()
+        return True
+
+    def stop(self, why: str) -> None:
+        """Abort the command, which then writes its stacks; kill it if it still runs after `GRACE`."""
+        assert self.process is not None
+        now = time.monotonic()
+        if not self.aborted:
+            self.stopped, self.aborted = why, now
+            self.process.send_signal(signal.SIGABRT)
+        elif now - self.aborted > GRACE:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill what is left of the command's session."""
+        assert self.process is not None
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            return
+
+
+@dataclass
+class Limits:
+    """Bounds of a run: seconds of a command, host memory of a command, free device memory before a start, the end."""
+
+    seconds: float
+    host_bytes: int
+    device_bytes: int
+    deadline: float
+
+
+def run(
+    jobs: Iterable[Job], processes: int, limits: Limits, environment: Mapping[str, str], ended: Callable[[Job], None]
+) -> list[Job]:
+    """Run jobs in their order, at most `processes` at a time, and return the jobs for which no time was left."""
+    waiting, running = list(jobs), []
+    device, measured = DeviceMemory(), 0.0
+    while waiting or running:
+        now = time.monotonic()
+        if now > limits.deadline:
+            for job in running:
+                job.stop("total time")
+        elif len(running) < processes and waiting and (not running or device.has_free(limits.device_bytes)):
+            running.append(waiting.pop(0))
+            running[-1].start(environment)
+            continue
+        is_measured = now - measured > MEASURE
+        used = memory_of_sessions() if is_measured else {}
+        measured = now if is_measured else measured
+        for job in list(running):
+            if job.has_ended():
+                running.remove(job)
+                ended(job)
+            elif now - job.began > limits.seconds:
+                job.stop("time")
+            elif used.get(job.process.pid if job.process else 0, 0) > limits.host_bytes:
+                job.stop("host memory")
+        if not running and now > limits.deadline:
+            return waiting
+        time.sleep(POLL)
+    return waiting
+
+
+def memory_of_sessions() -> dict[int, int]:
+    """Return the bytes of host memory that the processes of each session have in use together."""
+    used: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            # The name of the program, in parentheses, may contain spaces.
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            pages = int((folder / "statm").read_text().split()[1])
+        except (OSError, IndexError, ValueError):
+            continue  # The process has ended.
+        session = int(fields[3])
+        used[session] = used.get(session, 0) + pages * PAGE
+    return used
+
+
+class DeviceMemory:
+    """Query the free memory of the devices, at most once a second."""
+
+    def __init__(self) -> None:
+        self.program = shutil.which("nvidia-smi")
+        self.asked = 0.0
+        self.free: int | None = None
+
+    def has_free(self, wanted: int) -> bool:
+        """Return whether each device has free memory for one more process; True where no tool reports it."""
+        if self.program is not None and time.monotonic() - self.asked > 1:
+            self.asked = time.monotonic()
+            self.free = self._query(self.program)
+        return self.free is None or self.free >= wanted
+
+    @staticmethod
+    def _query(program: str) -> int | None:
+        command = [program, "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+            return min(int(line) for line in done.stdout.split()) << 20
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return None

@@ -1,0 +1,108 @@
+"""Read JUnit files that pytest wrote: counts and seconds of each test file, failures, reasons of skips."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+# Columns of a file's entry in the result.
+COLUMNS = ["passed", "failed", "skipped", "seconds"]
+# Errors of PyGPU, of the drivers and of other libraries for a device without free memory.
+NO_MEMORY = re.compile(
+    r"out of memory|OUT_OF_MEMORY|OutOfMemory|MemoryAllocation|ALLOC_FAILED|RESOURCE_EXHAUSTED|failed to allocate",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test of a report."""
+
+    file: str
+    name: str
+    outcome: str
+    why: str
+    text: str
+    seconds: float
+
+
+def read(report: Path, files: Sequence[str]) -> list[Case]:
+    """Return the tests of a JUnit file, each assigned to one of the test files of the run."""
+    if not report.exists():
+        return []
+    try:
+        tree = ElementTree.parse(report)
+    except ElementTree.ParseError:
+        return []  # The process ended while it wrote the file.
+    # The longest name first, because one module's name may begin with that of another one.
+    modules = sorted(((module_of(file), file) for file in files), key=lambda pair: -len(pair[0]))
+    return [_case(element, modules) for element in tree.iter("testcase")]
+
+
+def module_of(file: str) -> str:
+    """Return the name by which a JUnit file calls the module of a test file."""
+    return file.removesuffix(".py").replace("/", ".")
+
+
+def _case(element: ElementTree.Element, modules: Sequence[tuple[str, str]]) -> Case:
+    owner, name = element.get("classname", ""), element.get("name", "")
+    # A module that was skipped or could not be imported is a test without a class.
+    full = owner or name
+    file = next((file for module, file in modules if full == module or full.startswith(module + ".")), full)
+    outcome, why, text = _outcome(element)
+    return Case(file, f"{owner}::{name}" if owner else name, outcome, why, text, float(element.get("time", 0)))
+
+
+def _outcome(element: ElementTree.Element) -> tuple[str, str, str]:
+    """Return the outcome of a test ("passed", "failed", "skipped", "xfailed"), its first line and its whole text."""
+    for kind in ("failure", "error", "skipped"):
+        found = element.find(kind)
+        if found is not None:
+            message = (found.get("message") or found.text or "").strip()
+            first = (message.splitlines() or [""])[0]
+            if first == "collection skipped":  # of a module, whose reason is the end of a printed tuple
+                first = re.sub(r"^.*['\"]Skipped: (.*)['\"]\)$", r"\1", (found.text or "").strip(), flags=re.DOTALL)
+            if kind == "skipped":
+                return ("xfailed" if found.get("type") == "pytest.xfail" else "skipped"), first, message
+            return "failed", first, f"{message}\n{found.text or ''}"
+    return "passed", "", ""
+
+
+def lacks_memory(cases: Iterable[Case]) -> bool:
+    """Return whether a test failed because the device had no free memory."""
+    return any(case.outcome == "failed" and NO_MEMORY.search(case.text) for case in cases)
+
+
+def summarise(cases: Sequence[Case]) -> dict[str, Any]:
+    """Return the summary of tests: counts in total and for each file, failures, reasons of skips, slowest tests."""
+    folders: dict[str, dict[str, list[float]]] = {}
+    for case in sorted(cases, key=lambda case: case.file):
+        folder, _, name = case.file.rpartition("/")
+        counts = folders.setdefault(folder, {}).setdefault(name, [0, 0, 0, 0.0])
+        counts[COLUMNS.index({"xfailed": "skipped"}.get(case.outcome, case.outcome))] += 1
+        counts[-1] = round(counts[-1] + case.seconds, 2)
+    reasons = Counter(case.why for case in cases if case.outcome in ("skipped", "xfailed"))
+    slowest = sorted(cases, key=lambda case: (-case.seconds, case.name))[:15]
+    return {
+        "total": dict(Counter(case.outcome for case in cases)),
+        "failures": [{"test": case.name, "why": case.why[:500]} for case in cases if case.outcome == "failed"],
+        "columns": COLUMNS,
+        "files": folders,
+        "skips": dict(reasons.most_common()),
+        "slowest": [{"test": case.name, "seconds": round(case.seconds, 2)} for case in slowest],
+        "seconds_of_tests": round(sum(case.seconds for case in cases), 1),
+    }
+
+
+def seconds_of_files(summary: dict[str, Any]) -> dict[str, float]:
+    """Return the seconds of each test file of an earlier result."""
+    if summary.get("columns") != COLUMNS:
+        return {}
+    return {
+        f"{folder}/{name}": counts[-1] for folder, files in summary["files"].items() for name, counts in files.items()
+    }
