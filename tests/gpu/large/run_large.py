@@ -36,27 +36,35 @@ MODES = {"auto": ("auto",), "off": ("off",), "both": ("auto", "off")}
 def run_case(large: Large, function: Case) -> dict[str, Any]:
     """Run one case; return its figures, and its failure or None."""
     large.most_elements = large.most_bytes = 0
-    before, start = PyGPU.memory_statistics()["bytes"], time.perf_counter()
+    failures, start = [], time.perf_counter()
+    before = PyGPU.memory_statistics()["bytes"]
     try:
         function(large)
         PyGPU.synchronize()
-        failure = None
     except Exception as error:
-        failure = f"{type(error).__name__}: {error}"
+        failures.append(f"{type(error).__name__}: {error}")
     seconds = round(time.perf_counter() - start, 3)
-    large.forget_tables()
-    gc.collect()
-    PyGPU.synchronize()
-    after = PyGPU.memory_statistics()["bytes"]
-    if failure is None and after != before:
-        failure = f"{after} bytes of arrays are in use after the case, {before} were before"
-    PyGPU.trim_memory()
+    try:
+        free_memory(large)
+        after = PyGPU.memory_statistics()["bytes"]
+        if after != before:
+            failures.append(f"{after} bytes of arrays are in use after the case, {before} were before")
+    except Exception as error:  # after a fault of a kernel, every call of the driver fails
+        failures.append(f"{type(error).__name__}: {error}")
     return {
         "elements": large.most_elements,
         "bytes": large.most_bytes,
         "seconds": seconds,
-        "failure": failure,
+        "failure": "; ".join(failures) or None,
     }
+
+
+def free_memory(large: Large) -> None:
+    """Return the memory of a case to the device, so that the next case finds all of it."""
+    large.forget_tables()
+    gc.collect()
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
 
 
 def run(elements: int, families: Iterable[str], modes: Iterable[str]) -> Iterator[dict[str, Any]]:
