@@ -20,8 +20,8 @@ pytestmark = [
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
-    # JAX's import with NumPy 2.5.
-    pytest.mark.filterwarnings("ignore:The 'generic' unit for NumPy timedelta is deprecated"),
+    # The other libraries use names that NumPy and they themselves deprecate: JAX's import uses one of NumPy 2.5.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 
