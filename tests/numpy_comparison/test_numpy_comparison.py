@@ -27,8 +27,8 @@ ON_GPU = 2
 """Number of calls per function and part that `make test` runs on a simulated GPU, which needs a tenth of a second to
 compile each kernel. `make test-all` runs all calls.
 """
-ON_DEVICE = 8
-"""Number of calls per function and part on a real GPU without `TEST_ALL`. All calls of all functions need 35,000
+ON_DEVICE = 12
+"""Number of calls per function and part on a real GPU without `TEST_ALL`. All calls of all functions need 20,000
 kernels, each of which takes about 50 ms to compile.
 """
 EXCERPT = 20
