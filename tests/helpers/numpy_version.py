@@ -1,0 +1,22 @@
+"""Conditions on the version of NumPy, by which the tests check the values and errors of PyGPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def is_numpy(version: str) -> bool:
+    """Return whether NumPy has this version, such as "2.2", or a later one."""
+    return np.lib.NumpyVersion(np.__version__) >= f"{version}.0"
+
+
+def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
+    """Return a marker that skips a test with earlier versions of NumPy, and names the new behaviour."""
+    import pytest  # The soak programs use this module without pytest.
+
+    return pytest.mark.skipif(not is_numpy(version), reason=f"new in NumPy {version}: {what}")
