@@ -50,7 +50,7 @@ def call(
 @functools.cache
 def _find_function(func: _Function) -> tuple[str, ArgumentAdapter | _Function | None]:
     """Return a NumPy function's name, such as ``linalg.norm``, and PyGPU's function for it."""
-    source = getattr(func, "__module__", None) or ""
+    source = table.OTHER_MODULES.get(func.__module__, func.__module__) or ""
     name: str = func.__name__
     path = name if source == _NUMPY else f"{source.removeprefix(_NUMPY + '.')}.{name}"
     module = path.rpartition(".")[0]
