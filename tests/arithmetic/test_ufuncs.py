@@ -17,6 +17,7 @@ import layouts
 import PyGPU
 import simulated
 from gpu import support
+from numpy_version import is_numpy, numpy_function
 from PyGPU import _core
 
 KINDS = [
@@ -122,7 +123,13 @@ def values(kind: str, count: int = math.prod(layouts.SHAPE)) -> np.ndarray:
 
 
 def judge_of(name: str) -> Any:
-    return OWN.get(name) or getattr(np, name)
+    return OWN.get(name) or numpy_function(name)
+
+
+def expect_failure_of_rounding(name: str) -> None:
+    """Expect the failure of a function on the CPU backend, whose results NumPy computes: before NumPy 2.1, floats."""
+    if name in ("floor", "ceil", "trunc") and not is_numpy("2.1"):
+        pytest.xfail("NumPy's floats do not fit PyGPU's result of integers")
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
@@ -199,6 +206,8 @@ def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind", "group"), cases())
 def test_ufuncs_match_numpy_for_any_layout(name: str, kind: str, group: int) -> None:
+    if not IS_GPU and kind[0] in "biu":
+        expect_failure_of_rounding(name)
     operands = [host.reshape(layouts.SHAPE) for host in operands_of(name, kind)]
     for lying in layouts.GROUPS[UFUNCS[name].nin][group]:
         laid = [layouts.lie(layout, values) for layout, values in zip(lying, operands, strict=True)]
@@ -223,6 +232,7 @@ def result_type(function: Any, *operands: Any) -> str:
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_type_promotion_matches_numpy(name: str) -> None:
+    expect_failure_of_rounding(name)
     ufunc, judge = UFUNCS[name], judge_of(name)
     # Arrays in host memory suffice: the result type does not depend on the device, and such arrays need no kernel.
     to_device = functools.partial(PyGPU.to_gpu, device="cpu")

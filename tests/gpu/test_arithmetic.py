@@ -14,6 +14,7 @@ import pytest
 
 import PyGPU
 from gpu import support
+from numpy_version import numpy_function
 from PyGPU import _core
 
 support.require_gpu()
@@ -58,7 +59,7 @@ def package_of(array: Any) -> Any:
 def judge_of(name: str) -> Any:
     """Return a function that computes expected results: NumPy's, or else SciPy's or `math`'s, in float64."""
     if hasattr(np, name):
-        return getattr(np, name)
+        return numpy_function(name)
     try:
         special: Any = importlib.import_module("scipy.special")
         wide = getattr(special, {"lgamma": "gammaln"}.get(name, name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,3 +20,11 @@ def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
     import pytest  # The soak programs use this module without pytest.
 
     return pytest.mark.skipif(not is_numpy(version), reason=f"new in NumPy {version}: {what}")
+
+
+def numpy_function(name: str) -> Any:
+    """Return a ufunc of NumPy; before NumPy 2.1, `floor`, `ceil` and `trunc` made floats of integers."""
+    function = getattr(np, name)
+    if name not in ("floor", "ceil", "trunc") or is_numpy("2.1"):
+        return function
+    return lambda array: array.copy() if array.dtype.kind in "biu" else function(array)
