@@ -13,6 +13,7 @@ import pytest
 import PyGPU
 import simulated
 from fusion_support.figures import limits, mode
+from numpy_version import since_numpy
 from support import on_cpu, told
 
 from .calls import SEED, Call, calls_of
@@ -22,6 +23,7 @@ from .functions import Pair, pairs
 from .kept_differences import KEPT
 from .open_differences import OPEN
 
+pytestmark = since_numpy("2.4", "behaviour that the lists of differences describe")
 PARTS = 4
 ON_GPU = 2
 """Number of calls per function and part that `make test` runs on a simulated GPU, which needs a tenth of a second to
