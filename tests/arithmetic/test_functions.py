@@ -11,7 +11,7 @@ import pytest
 
 import PyGPU
 from gpu import support
-from numpy_version import is_numpy, since_numpy
+from installed.numpy_version import is_numpy, since_numpy
 
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
 # On a simulated GPU, where each kernel takes 0.5 s to compile, test an integer, a float and a complex dtype only.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from PyGPU import _core
 
 KINDS = ["bool", "int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "complex64"]

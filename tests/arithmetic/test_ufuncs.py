@@ -17,7 +17,7 @@ import layouts
 import PyGPU
 import simulated
 from gpu import support
-from numpy_version import is_numpy, numpy_function
+from installed.numpy_version import expect_failure_of_rounding, numpy_function
 from PyGPU import _core
 
 KINDS = [
@@ -126,12 +126,6 @@ def judge_of(name: str) -> Any:
     return OWN.get(name) or numpy_function(name)
 
 
-def expect_failure_of_rounding(name: str) -> None:
-    """Expect the failure of a function on the CPU backend, whose results NumPy computes: before NumPy 2.1, floats."""
-    if name in ("floor", "ceil", "trunc") and not is_numpy("2.1"):
-        pytest.xfail("NumPy's floats do not fit PyGPU's result of integers")
-
-
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
     """Return operands, except for those with which a device differs from NumPy by design, such as a divisor of 0."""
     first, second = values(kind), values(kind)[::-1].copy()
@@ -206,23 +200,21 @@ def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind", "group"), cases())
 def test_ufuncs_match_numpy_for_any_layout(name: str, kind: str, group: int) -> None:
-    if not IS_GPU and kind[0] in "biu":
-        expect_failure_of_rounding(name)
+    expect_failure_of_rounding(name if not IS_GPU and kind[0] in "biu" else "")
     operands = [host.reshape(layouts.SHAPE) for host in operands_of(name, kind)]
     for lying in layouts.GROUPS[UFUNCS[name].nin][group]:
         laid = [layouts.lie(layout, values) for layout, values in zip(lying, operands, strict=True)]
         hosts, arrays = zip(*laid, strict=True)
         actual, expected = UFUNCS[name](*arrays), judge_of(name)(*hosts)
-        if UFUNCS[name].nout == 1:
-            actual, expected = (actual,), (expected,)
-        for ours, judges in zip(actual, expected, strict=True):
+        pairs = zip(actual, expected, strict=True) if UFUNCS[name].nout > 1 else [(actual, expected)]
+        for ours, judges in pairs:
             assert_alike(ours.get(), np.asarray(judges))
 
 
 def result_type(function: Any, *operands: Any) -> str:
     try:
-        results = function(*operands)
-        return ", ".join(str(one.dtype) for one in (results if isinstance(results, tuple) else (results,)))
+        found = function(*operands)
+        return ", ".join(str(one.dtype) for one in (found if isinstance(found, tuple) else (found,)))
     except TypeError:
         return "TypeError"
     except (OverflowError, ValueError) as error:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from support import (
     ALL_DTYPES,
     NUMPYS_OWN,

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 
 HAS_GRAPHS = PyGPU.backend_name() != "cpu"
 with_graphs = pytest.mark.skipif(not HAS_GRAPHS, reason="this backend has no graphs")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from PyGPU import _core
 from support import on_cpu
 

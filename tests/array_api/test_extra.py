@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from support import of_few
 
 compat = pytest.importorskip("array_api_compat")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hidden_packages import hide
+from installed.hidden_packages import hide
 
 pytestmark = pytest.mark.enough_on("cpu")
 

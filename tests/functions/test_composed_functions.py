@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from support import of_few, outcome
 
 RNG = np.random.default_rng(5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy, since_numpy
+from installed.numpy_version import is_numpy, since_numpy
 
 ARRAYS = [np.arange(12).reshape(3, 4), np.arange(5), np.zeros((0, 3)), np.arange(8.0).reshape(2, 2, 2)]
 INDICES: list[Any] = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome
 
 JOINING = ["concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 from PyGPU._names import index
 from PyGPU._protocols.not_planned import NOT_PLANNED
 from support import assert_same, assert_same_refusal, outcome

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome
 
 MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 from PyGPU import _core
 from PyGPU._names import index
 from support import assert_same

@@ -19,7 +19,7 @@ import PyGPU
 import simulated
 from fusion_support.figures import Counted, waiting
 from handover_support.ways import Shown
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from PyGPU import _core
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)

@@ -14,7 +14,7 @@ import pytest
 
 import PyGPU
 from gpu import support
-from numpy_version import numpy_function
+from installed.numpy_version import numpy_function
 from PyGPU import _core
 
 support.require_gpu()

@@ -14,7 +14,7 @@ import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, Interface, Producer, no_wait
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 
 support.require_gpu()
 

@@ -12,7 +12,7 @@ import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, Interface, no_wait, same, values
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 
 support.require_gpu()
 if PyGPU.device_count() < 2:

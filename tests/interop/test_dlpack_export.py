@@ -14,7 +14,7 @@ import pytest
 
 import dlpack_forge
 import PyGPU
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")

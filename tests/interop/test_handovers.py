@@ -12,7 +12,7 @@ import pytest
 import handovers
 import hostile_peer
 from handover_support.rules import CONSUMER, NOBODY, OWNER, PRODUCER, PROGRAM, RULES, rule_of
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 
 OPERATIONS = 1200
 pytestmark = [

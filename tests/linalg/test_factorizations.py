@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from linear_algebra import adjoint, close, given, hermitian
-from numpy_version import is_numpy
 from PyGPU import linalg
 from support import of_few, on_cpu, outcome
 

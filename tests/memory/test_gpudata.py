@@ -11,7 +11,7 @@ import pytest
 
 import PyGPU
 import PyGPU.driver as drv
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 from PyGPU.tools import DeviceMemoryPool
 
 VALUES = np.arange(8, dtype=np.float32)

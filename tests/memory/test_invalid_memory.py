@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from PyGPU import _core, driver, tools
 from support import on_cpu
 

@@ -13,7 +13,7 @@ import pytest
 import PyGPU
 import simulated
 from fusion_support.figures import limits, mode
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 from support import on_cpu, told
 
 from .calls import SEED, Call, calls_of

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from PyGPU._random.stream_position import StreamPosition
 
 PyGPU.device_count()

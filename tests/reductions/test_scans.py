@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 import simulated
-from numpy_version import is_numpy, since_numpy
+from installed.numpy_version import is_numpy, since_numpy
 
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None

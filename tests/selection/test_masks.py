@@ -13,7 +13,7 @@ import pytest
 
 import PyGPU
 import simulated
-from numpy_version import since_numpy
+from installed.numpy_version import since_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome, told
 
 PyGPU.device_count()

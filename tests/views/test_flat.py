@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy, since_numpy
+from installed.numpy_version import is_numpy, since_numpy
 
 LAYOUTS = {
     "C": lambda a: a,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from support import assert_same, assert_same_refusal, on_cpu, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")

@@ -16,7 +16,7 @@ import numpy as np
 import hostile_peer
 import PyGPU
 from handover_support.libraries import Baton, CoreView, CudaCore, CuPy, Host, Jax, Library, Numba, Own, Torch
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 
 
 class Tensor:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import PyGPU
-from numpy_version import is_numpy
+from installed.numpy_version import is_numpy
 from soak_operations.table import device_of, in_numbers, of_moderate_size, operation, writeable
 
 if TYPE_CHECKING:
