@@ -17,6 +17,7 @@ import layouts
 import PyGPU
 import simulated
 from gpu import support
+from installed.numpy_version import expect_failure_of_rounding, numpy_function
 from PyGPU import _core
 
 KINDS = [
@@ -122,7 +123,7 @@ def values(kind: str, count: int = math.prod(layouts.SHAPE)) -> np.ndarray:
 
 
 def judge_of(name: str) -> Any:
-    return OWN.get(name) or getattr(np, name)
+    return OWN.get(name) or numpy_function(name)
 
 
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
@@ -199,21 +200,21 @@ def test_ufunc_with_operand_as_out_matches_numpy(name: str, kind: str) -> None:
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind", "group"), cases())
 def test_ufuncs_match_numpy_for_any_layout(name: str, kind: str, group: int) -> None:
+    expect_failure_of_rounding(name if not IS_GPU and kind[0] in "biu" else "")
     operands = [host.reshape(layouts.SHAPE) for host in operands_of(name, kind)]
     for lying in layouts.GROUPS[UFUNCS[name].nin][group]:
         laid = [layouts.lie(layout, values) for layout, values in zip(lying, operands, strict=True)]
         hosts, arrays = zip(*laid, strict=True)
         actual, expected = UFUNCS[name](*arrays), judge_of(name)(*hosts)
-        if UFUNCS[name].nout == 1:
-            actual, expected = (actual,), (expected,)
-        for ours, judges in zip(actual, expected, strict=True):
+        pairs = zip(actual, expected, strict=True) if UFUNCS[name].nout > 1 else [(actual, expected)]
+        for ours, judges in pairs:
             assert_alike(ours.get(), np.asarray(judges))
 
 
 def result_type(function: Any, *operands: Any) -> str:
     try:
-        results = function(*operands)
-        return ", ".join(str(one.dtype) for one in (results if isinstance(results, tuple) else (results,)))
+        found = function(*operands)
+        return ", ".join(str(one.dtype) for one in (found if isinstance(found, tuple) else (found,)))
     except TypeError:
         return "TypeError"
     except (OverflowError, ValueError) as error:
@@ -223,6 +224,7 @@ def result_type(function: Any, *operands: Any) -> str:
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_type_promotion_matches_numpy(name: str) -> None:
+    expect_failure_of_rounding(name)
     ufunc, judge = UFUNCS[name], judge_of(name)
     # Arrays in host memory suffice: the result type does not depend on the device, and such arrays need no kernel.
     to_device = functools.partial(PyGPU.to_gpu, device="cpu")

@@ -26,6 +26,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from PyGPU import _core
 
 COMPUTE = (
@@ -403,7 +404,7 @@ def strict(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.provokes_errors
 @pytest.mark.provokes_findings
 @pytest.mark.usefixtures("strict")
-@pytest.mark.parametrize("line", PROGRAMS)
+@pytest.mark.parametrize("line", [line for line in PROGRAMS if "np.from_dlpack(" not in line or is_numpy("2.1")])
 def test_expression_gives_expected_result_on_every_backend(line: str) -> None:
     check(line, PROGRAMS[line])
 

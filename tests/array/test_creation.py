@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from support import (
     ALL_DTYPES,
     NUMPYS_OWN,
@@ -120,7 +121,8 @@ def test_ones_like_and_full_like_match_numpy() -> None:
         assert_same(PyGPU.full_like(source, 7), np.full_like(wanted, 7))
         assert_same(PyGPU.full_like(source, 2.5, "float64"), np.full_like(wanted, 2.5, "float64"))
     assert_same(PyGPU.full_like(device, [1, 2, 3]), np.full_like(host, [1, 2, 3]))
-    assert_same_refusal(outcome(lambda: PyGPU.full_like(device, 2**40)), outcome(lambda: np.full_like(host, 2**40)))
+    if is_numpy("2.1"):  # Earlier, the value was cut.
+        assert_same_refusal(outcome(lambda: PyGPU.full_like(device, 2**40)), outcome(lambda: np.full_like(host, 2**40)))
 
 
 ARANGES = [
@@ -316,6 +318,8 @@ WRONG_SHAPES += [
 @pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: stable_repr(shape)[:30])
 @pytest.mark.parametrize("name", ["empty", *ZEROS_ONES])
 def test_creation_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
+    if shape is None and not is_numpy("2.3"):
+        pytest.skip("deprecated before NumPy 2.3")
     numpys = outcome(lambda: getattr(np, name)(shape))
     if numpys[0] == "value":
         assert_same_refusal(outcome(lambda: getattr(PyGPU, name)(shape)), ("error", TypeError()))

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from support import (
     ALL_DTYPES,
     COMPLEX,
@@ -55,7 +56,9 @@ def test_array_without_exactly_one_element_rejects_scalar_conversion(
     convert: Callable[[Any], Any], shape: Any, dtype: str
 ) -> None:
     host, device = pair(shape, dtype)
-    assert_same_refusal(outcome(lambda: convert(device)), outcome(lambda: convert(host)))
+    # Before NumPy 2.2, an empty array was false.
+    if convert is not bool or host.size or is_numpy("2.2"):
+        assert_same_refusal(outcome(lambda: convert(device)), outcome(lambda: convert(host)))
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1)])

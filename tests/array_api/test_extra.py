@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from support import of_few
 
 compat = pytest.importorskip("array_api_compat")
@@ -68,7 +69,7 @@ def same(ours: Any, numpys: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated and will be removed:DeprecationWarning")
-@pytest.mark.parametrize("call", of_few(ALL, FEW))
+@pytest.mark.parametrize("call", [call for call in of_few(ALL, FEW) if "default_dtype" not in call or is_numpy("2.1")])
 def test_array_api_extra_function_matches_numpy(call: str) -> None:
     same(compute(call, PyGPU), compute(call, np))
 

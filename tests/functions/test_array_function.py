@@ -148,8 +148,13 @@ def same(ours: Any, numpys: Any) -> None:
         assert ours == numpys
 
 
+def is_in_numpy(name: str) -> bool:
+    """Return whether the installed NumPy has a function: some are new in NumPy 2.1."""
+    return hasattr(np, name)
+
+
 @pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5
-@pytest.mark.parametrize("name", sorted(PROGRAMS) if on_cpu() else FIRST)
+@pytest.mark.parametrize("name", sorted(filter(is_in_numpy, PROGRAMS)) if on_cpu() else FIRST)
 def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")
     program = PROGRAMS[name]
@@ -165,7 +170,8 @@ def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: P
 def test_table_of_tested_calls_has_every_dispatched_function() -> None:
     names = {name for name in function_table.names() if hasattr(getattr(np, name, None), "_implementation")}
     of_numbers = {"linspace", "logspace", "geomspace"}
-    assert set(PROGRAMS) == (names - of_numbers) | function_table.names_with_like() | {"can_cast", "result_type"}
+    names = (names - of_numbers) | function_table.names_with_like() | {"can_cast", "result_type"}
+    assert set(filter(is_in_numpy, PROGRAMS)) == names
 
 
 def test_every_numpy_function_is_dispatched_or_rejected() -> None:

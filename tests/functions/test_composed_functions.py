@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from support import of_few, outcome
 
 RNG = np.random.default_rng(5)
@@ -93,11 +94,11 @@ xp.issubdtype(a.dtype, xp.floating); xp.s_[1:2]; xp.array_str(i); xp.array_repr(
 xp.promote_types('f4', 'i4'); isinstance(a, xp.ndarray)
 """
 FEW = (  # Each of these expressions needs a compilation of kernels on a simulated GPU.
-    "xp.gradient(u, axis=1)", "xp.interp(x, s, v[:5])", "xp.trapezoid(a)", "xp.unwrap(angles)", "xp.convolve(v, w)",
-    "xp.correlate(w, v, 'same')", "xp.cov(a)", "xp.cross(t, w)", "xp.delete(a, m, 1)",
-    "xp.insert(a, [1, 1, 4], 5, axis=1)", "xp.trim_zeros(j)", "xp.packbits(u)", "xp.unpackbits(u)",
-    "xp.apply_along_axis(xp.sum, 0, t)", "xp.tril_indices_from(a, -1)", "a[xp.ix_(i[:2], m)]", "xp.c_[a, a[:, 0]]",
-    "xp.mgrid[0:3, 1:2:3j]", "xp.array(a, order='F')",
+    "xp.gradient(u, axis=1)", "xp.interp(x, s, v[:5])", "xp.interp(x, s[:1], v[:1])", "xp.trapezoid(a)",
+    "xp.unwrap(angles)", "xp.convolve(v, w)", "xp.correlate(w, v, 'same')", "xp.cov(a)", "xp.cross(t, w)",
+    "xp.delete(a, m, 1)", "xp.insert(a, [1, 1, 4], 5, axis=1)", "xp.trim_zeros(j)", "xp.packbits(u)",
+    "xp.unpackbits(u)", "xp.apply_along_axis(xp.sum, 0, t)", "xp.tril_indices_from(a, -1)", "a[xp.ix_(i[:2], m)]",
+    "xp.c_[a, a[:, 0]]", "xp.mgrid[0:3, 1:2:3j]", "xp.array(a, order='F')",
 )  # fmt: skip
 ALL = [
     one.strip()
@@ -105,6 +106,12 @@ ALL = [
     for one in text.replace("\n", ";").split(";")
     if one.strip()
 ]
+NEWER = {
+    **dict.fromkeys([one for one in ALL if one.startswith("xp.trim_zeros(j")], "2.2"),
+    "xp.trim_zeros(i, 'x')": "2.2",
+    "xp.convolve(v, v, 'some')": "2.3",
+}
+"""Expressions with another result before a version of NumPy, and the version."""
 
 
 def scope(xp: Any) -> dict[str, Any]:
@@ -128,7 +135,7 @@ def check(ours: Any, numpys: Any) -> None:
 
 
 @pytest.mark.sampled(on="cuda")
-@pytest.mark.parametrize("expression", of_few(ALL, FEW))
+@pytest.mark.parametrize("expression", [one for one in of_few(ALL, FEW) if is_numpy(NEWER.get(one, "2.0"))])
 def test_composed_function_expression_matches_numpy(expression: str) -> None:
     def compute(xp: Any) -> Any:
         with warnings.catch_warnings():

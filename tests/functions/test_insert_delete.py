@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy, since_numpy
 
 ARRAYS = [np.arange(12).reshape(3, 4), np.arange(5), np.zeros((0, 3)), np.arange(8.0).reshape(2, 2, 2)]
 INDICES: list[Any] = [
@@ -54,10 +55,14 @@ def test_delete_and_repeat_match_numpy_for_each_kind_of_index(axis: int | None) 
 def test_insert_matches_numpy_for_each_kind_of_index(axis: int | None) -> None:
     for host in ARRAYS:
         for index in INDICES:
+            # Before NumPy 2.2, a mask gave integers.
+            if not is_numpy("2.2") and isinstance(index, np.ndarray) and index.dtype == bool:
+                continue
             for values in (7, np.array([7, 8])):
                 check("insert", host, index, values, axis)
 
 
+@since_numpy("2.2", "trim_zeros of several axes")
 def test_trim_zeros_matches_numpy() -> None:
     for values in ([0, 0, 1, 0, 2, 0], [0, 0], [1], [[0, 0], [0, 1]], [[], []]):
         for trim in ("fb", "f", "b"):

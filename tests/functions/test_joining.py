@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import since_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome
 
 JOINING = ["concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"]
@@ -211,6 +212,7 @@ def test_split_matches_numpy(name: str, sections: Any) -> None:
             assert part.base is a
 
 
+@since_numpy("2.1", "unstack")
 def test_unstack_returns_views_like_numpy() -> None:
     host = np.arange(24, dtype="float32").reshape(2, 3, 4)
     a = PyGPU.to_gpu(host)

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import since_numpy
 from PyGPU._names import index
 from PyGPU._protocols.not_planned import NOT_PLANNED
 from support import assert_same, assert_same_refusal, outcome
 
 
+@since_numpy("2.4", "the end of names that NumPy 2.0 deprecated")
 def test_every_numpy_name_is_provided_or_listed_as_not_planned() -> None:
     not_planned = {name for names in NOT_PLANNED.values() for name in names}
     missing = {name for name in dir(np) if not name.startswith("_") and not hasattr(PyGPU, name)}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome
 
 MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap"]
@@ -40,6 +41,8 @@ def compare(host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
 def test_every_pad_mode_matches_numpy(mode: str, dtype: str) -> None:
     host = (np.arange(12) ** 2 % 17).astype(dtype).reshape(3, 4)
     for width in of_few(WIDTHS, [((7, 9), (8, 11))]):
+        if isinstance(width, dict) and not is_numpy("2.4"):
+            continue
         compare(host, width, mode)
     for keywords in KEYWORDS.get(mode, []):
         compare(host, ((2, 1), (5, 9)), mode, **keywords)

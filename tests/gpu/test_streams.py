@@ -14,6 +14,7 @@ import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, Interface, Producer, no_wait
+from installed.numpy_version import since_numpy
 
 support.require_gpu()
 
@@ -202,6 +203,7 @@ def test_dlpack_copy_follows_order_of_consumer_stream(
     assert has_values(copied, 6)
 
 
+@since_numpy("2.1", "device= of from_dlpack")
 def test_dlpack_export_to_host_has_values_of_unfinished_write(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:

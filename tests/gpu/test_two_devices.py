@@ -12,6 +12,7 @@ import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, Interface, no_wait, same, values
+from installed.numpy_version import since_numpy
 
 support.require_gpu()
 if PyGPU.device_count() < 2:
@@ -196,6 +197,7 @@ def test_pygpu_stream_of_torch_stream_handle_has_same_device() -> None:
         PyGPU.zeros(3).record_stream(theirs.cuda_stream)
 
 
+@since_numpy("2.1", "device= of from_dlpack")
 def test_numpy_from_dlpack_copies_array_of_either_device_to_host() -> None:
     for device in (0, 1):
         array = PyGPU.to_gpu(values(), device=device)

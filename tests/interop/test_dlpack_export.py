@@ -14,6 +14,7 @@ import pytest
 
 import dlpack_forge
 import PyGPU
+from installed.numpy_version import since_numpy
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
@@ -184,7 +185,7 @@ class TestReadOnly:
             a[0] = 1
         assert a[1:].__array_interface__["data"][1] is True
 
-    @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="NumPy 1 asks for no version")
+    @since_numpy("2.1", "versions of DLPack")
     def test_numpy_import_of_readonly_array_is_readonly(self) -> None:
         assert not np.from_dlpack(self.readonly()).flags.writeable
 
@@ -243,7 +244,7 @@ class TestCopyAndDevice:
         assert dlpack_forge.managed_of(capsule).flags == dlpack_forge.IS_COPIED
 
     @gpu_only
-    @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="device= is new in NumPy 2.1")
+    @since_numpy("2.1", "device= of from_dlpack")
     def test_numpy_from_dlpack_with_device_cpu_downloads_device_array(self) -> None:
         a = PyGPU.arange(12).reshape(3, 4)[::-1, ::2]
         assert np.from_dlpack(a, device="cpu").tolist() == a.tolist()

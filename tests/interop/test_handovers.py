@@ -12,6 +12,7 @@ import pytest
 import handovers
 import hostile_peer
 from handover_support.rules import CONSUMER, NOBODY, OWNER, PRODUCER, PROGRAM, RULES, rule_of
+from installed.numpy_version import is_numpy
 
 OPERATIONS = 1200
 pytestmark = [
@@ -20,6 +21,8 @@ pytestmark = [
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
+    # The other libraries use names that NumPy and they themselves deprecate: JAX's import uses one of NumPy 2.5.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 
@@ -40,7 +43,8 @@ def test_random_handovers_use_every_route_between_pygpu_and_numpy() -> None:
     wanted = {
         f"PyGPU -> PyGPU by {way}" for way in ("from_dlpack", "asarray", "interface", "hostile", "table", "address")
     }
-    assert wanted | {"PyGPU -> NumPy by hostile", "NumPy -> PyGPU by interface"} <= ways
+    to_numpy = "PyGPU -> NumPy by hostile" if is_numpy("2.2") else "PyGPU -> NumPy by asarray"
+    assert wanted | {to_numpy, "NumPy -> PyGPU by interface"} <= ways
 
 
 def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from linear_algebra import adjoint, close, given, hermitian
 from PyGPU import linalg
 from support import of_few, on_cpu, outcome
@@ -181,7 +182,7 @@ def test_eig_with_hipsolver_raises_not_supported_error() -> None:
 def test_empty_matrices_match_numpy(shape: tuple[int, ...]) -> None:
     a = np.ones(shape, "float32")
     array = PyGPU.to_gpu(a)
-    names = ["svd", "qr", "svdvals", "pinv", "matrix_rank"]
+    names = ["svd", "qr", "svdvals", "pinv", *(["matrix_rank"] if is_numpy("2.4") else [])]
     names += ["det", "slogdet", "inv", "cholesky", "eigh", "eigvalsh"] if shape[-1] == shape[-2] else []
     for name in names:
         ours, numpys = getattr(linalg, name)(array), getattr(np.linalg, name)(a)

@@ -11,6 +11,7 @@ import pytest
 
 import PyGPU
 import PyGPU.driver as drv
+from installed.numpy_version import since_numpy
 from PyGPU.tools import DeviceMemoryPool
 
 VALUES = np.arange(8, dtype=np.float32)
@@ -136,6 +137,7 @@ def test_gpudata_free_frees_memory_passed_to_constructor():
         int(memory)
 
 
+@since_numpy("2.1", "exports of read-only arrays")
 def test_gpudata_of_readonly_array_rejects_writes(twice):
     x = PyGPU.from_dlpack(_read_only())
     out = PyGPU.zeros(8, np.float32)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from PyGPU import _core, driver, tools
 from support import on_cpu
 
@@ -68,7 +69,7 @@ NO_ADDRESSES = {
     "a float": 4096.0,
     "a float of NumPy": np.float64(4096),
     "a bool": True,
-    "a bool of NumPy": np.True_,
+    **({"a bool of NumPy": np.True_} if is_numpy("2.3") else {}),  # Earlier, it was an integer.
     "a text": "4096",
     "a complex": 4096j,
     "nothing": None,

@@ -453,8 +453,9 @@ def bindings() -> tuple[ModuleType, ModuleType]:
 
 
 @pytest.mark.skipif(
-    PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs NVIDIA's driver"
+    PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs its own driver"
 )
+@pytest.mark.filterwarnings("ignore:The chararray class is deprecated")
 def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
     driver, nvrtc = bindings()
 
@@ -477,8 +478,7 @@ def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
 
     a = numpy.array([2.0], dtype=numpy.float32)
     n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # The parameter is a size_t; uint32 is too short.
-    size = int(n)
-    hX, hY = numpy.random.rand(size).astype(numpy.float32), numpy.random.rand(size).astype(numpy.float32)
+    hX, hY = numpy.random.rand(size := int(n)).astype("float32"), numpy.random.rand(size).astype("float32")
     # PyGPU creates the arrays, where the published program calls cuMemAlloc. NVIDIA's package creates the stream.
     stream = checked(driver.cuStreamCreate(0))
     given = PyGPU.Stream.from_handle(int(stream))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from PyGPU._random.stream_position import StreamPosition
 
 PyGPU.device_count()
@@ -39,7 +40,8 @@ def number_of_parameters(name: str) -> int:
 
 
 @pytest.mark.enough_on("cpu")
-@pytest.mark.parametrize("name", OF_PARAMETERS)
+# NumPy 2.0's zipf(1e300) does not end.
+@pytest.mark.parametrize("name", [name for name in OF_PARAMETERS if name != "zipf" or is_numpy("2.1")])
 def test_distribution_parameters_are_accepted_or_rejected_like_numpy(name: str) -> None:
     numpys, rng = np.random.default_rng(1), PyGPU.random.default_rng(1)
     count = number_of_parameters(name)

@@ -13,6 +13,7 @@ import pytest
 
 import PyGPU
 import simulated
+from installed.numpy_version import since_numpy
 from support import assert_same, assert_same_refusal, of_few, outcome, told
 
 PyGPU.device_count()
@@ -226,6 +227,7 @@ def test_nonzero_argwhere_and_flatnonzero_match_numpy(shape: tuple[int, ...]) ->
         assert_same(np.flatnonzero(array), np.flatnonzero(twin))
 
 
+@since_numpy("2.1", "an error for 0-d arrays")
 def test_nonzero_rejects_and_argwhere_accepts_0d_array() -> None:
     for value in (0, 3):
         array = PyGPU.to_gpu(np.array(value))

@@ -19,6 +19,8 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 def signature_of(function: _Function) -> inspect.Signature | None:
     """Return the signature of a function; None if it is unknown or has parameters such as ``*args``."""
+    if isinstance(function, ArgumentAdapter):
+        function = function.function
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -34,10 +36,10 @@ class ArgumentAdapter:
     The signatures of both functions are compared once, at the creation.
     """
 
-    __slots__ = ("_aligned_count", "_first_name", "_function", "_keyword_names", "_numpy_signature", "_path")
+    __slots__ = ("_aligned_count", "_first_name", "_keyword_names", "_numpy_signature", "_path", "function")
 
     def __init__(self, path: str, func: _Function, function: _Function) -> None:
-        self._path, self._function, self._numpy_signature = path, function, signature_of(func)
+        self._path, self.function, self._numpy_signature = path, function, signature_of(func)
         self._first_name = next(iter(self._numpy_signature.parameters), "") if self._numpy_signature else ""
         positional_only, keyword_only = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
         try:
@@ -72,7 +74,7 @@ class ArgumentAdapter:
         if numpy_signature is None or (len(args) <= self._aligned_count and self._keyword_names.issuperset(kwargs)):
             if numpy_signature is None and not args and self._first_name in kwargs:  # np.sum(a=x)
                 args, kwargs = (kwargs[self._first_name],), _without(kwargs, self._first_name)
-            return self._function(*args, **kwargs)
+            return self.function(*args, **kwargs)
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
         order = {name: position for position, name in enumerate(numpy_signature.parameters)}
@@ -89,7 +91,7 @@ class ArgumentAdapter:
                     f"numpy.{self._path}: PyGPU's function has no parameter {name}, given {value!r}; leave it out, or "
                     "take the values to the host by .get()"
                 )
-        return self._function(*positional, **keywords)
+        return self.function(*positional, **keywords)
 
 
 class ClipAdapter(ArgumentAdapter):

@@ -41,7 +41,7 @@ def call(
     if foreign_types:
         if path in table.WITH_HOST_ARRAYS:
             return func(*_on_host(args), **_on_host(dict(kwargs)))
-        _check_host_arrays(path, func, args, kwargs)
+        _check_host_arrays(path, (func, function), args, kwargs)
     if isinstance(function, ArgumentAdapter):
         return function(args, kwargs)
     return function(array, *args, **kwargs)
@@ -50,7 +50,7 @@ def call(
 @functools.cache
 def _find_function(func: _Function) -> tuple[str, ArgumentAdapter | _Function | None]:
     """Return a NumPy function's name, such as ``linalg.norm``, and PyGPU's function for it."""
-    source = getattr(func, "__module__", None) or ""
+    source = table.OTHER_MODULES.get(func.__module__, func.__module__) or ""
     name: str = func.__name__
     path = name if source == _NUMPY else f"{source.removeprefix(_NUMPY + '.')}.{name}"
     module = path.rpartition(".")[0]
@@ -75,10 +75,16 @@ def _on_host(argument: Any) -> Any:
     return argument
 
 
-def _check_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise an error if an argument is a host array with axes, as operators do."""
+def _check_host_arrays(
+    path: str, functions: tuple[_Function, _Function], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Raise an error if an argument is a host array with axes, as operators do.
+
+    Of the two functions, NumPy's and PyGPU's, the first with a signature names the parameters: functions in C have no
+    signature before NumPy 2.4.
+    """
     allowed = index.HOST.get(path, ())
-    signature = signature_of(func)
+    signature = next(filter(None, map(signature_of, functions)), None)
     bound = dict(signature.bind(*args, **kwargs).arguments) if signature else dict(enumerate(args)) | dict(kwargs)
     for name, value in bound.items():
         for element in value if isinstance(value, (list, tuple)) else (value,):

@@ -23,8 +23,11 @@ WITH_HOST_ARRAYS = frozenset({"array_equal"})
 SUBMODULES = frozenset({"fft", "lib.scimath", "lib.stride_tricks", "linalg"})
 """NumPy's modules whose functions are looked up in PyGPU's module of the same name."""
 
-OTHER_NAMES = {"a_max": "max", "a_min": "min"}
-"""NumPy's names of parameters, and PyGPU's names for them."""
+OTHER_MODULES = {"numpy.lib._scimath_impl": "numpy.lib.scimath"}
+"""Modules of NumPy's functions before NumPy 2.2, and their public names."""
+
+OTHER_NAMES = {"a_max": "max", "a_min": "min", "newshape": "shape"}
+"""NumPy's names of parameters, in any version, and PyGPU's names for them."""
 
 WITHOUT_EFFECT = frozenset({"subok"})
 """Parameters that are ignored: a result always has the class of the array."""

@@ -16,6 +16,7 @@ import numpy as np
 import hostile_peer
 import PyGPU
 from handover_support.libraries import Baton, CoreView, CudaCore, CuPy, Host, Jax, Library, Numba, Own, Torch
+from installed.numpy_version import is_numpy
 
 
 class Tensor:
@@ -168,9 +169,10 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
             ways.pop("table", None)
         return ways
     if isinstance(target, Host):
-        ways = {"from_dlpack": lambda holder, baton, choices: np.from_dlpack(holder)}
-        ways["asarray"] = lambda holder, baton, choices: np.asarray(holder)
-        ways["hostile"] = lambda holder, baton, choices: np.from_dlpack(hostile(holder, baton, choices))
+        ways = {"asarray": lambda holder, baton, choices: np.asarray(holder)}
+        if is_numpy("2.2"):  # Earlier, the arrays of `from_dlpack` are read-only.
+            ways["from_dlpack"] = lambda holder, baton, choices: np.from_dlpack(holder)
+            ways["hostile"] = lambda holder, baton, choices: np.from_dlpack(hostile(holder, baton, choices))
         return ways
     if source is target:
         return {}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import PyGPU
+from installed.numpy_version import is_numpy
 from soak_operations.table import device_of, in_numbers, of_moderate_size, operation, writeable
 
 if TYPE_CHECKING:
@@ -63,12 +64,15 @@ def numpy_dlpack(soak: Soak) -> Held | None:
     if (held := soak.pick(in_numbers)) is None:
         return None
     if held.array.device.kind != "cpu":
-        soak.same("__dlpack__ to the host", np.from_dlpack(held.array, device="cpu"), held.twin)
+        host = np.from_dlpack(held.array, device="cpu") if is_numpy("2.1") else held.array.get()
+        soak.same("__dlpack__ to the host", host, held.twin)
         return held
     # DLPack counts strides in elements. The strides of a field in a structured array
     # may not be multiples of the element size, so DLPack cannot describe them.
     in_elements = all(stride % held.array.dtype.itemsize == 0 for stride in held.array.strides)
     by_interface = soak.choices.chance(2)
+    # DLPack without a version cannot describe read-only arrays.
+    by_interface |= not held.array.flags.writeable and not is_numpy("2.1")
     shown = np.asarray(held.array) if by_interface or not in_elements else np.from_dlpack(held.array)
     soak.same("NumPy", shown, held.twin)
     if held.writeable and shown.flags.writeable:
@@ -76,6 +80,7 @@ def numpy_dlpack(soak: Soak) -> Held | None:
         held.twin[...] = shown
     # PyGPU rejects a tensor whose elements are unaligned.
     can_come_back = in_elements and shown.flags.aligned and held.writeable == shown.flags.writeable
+    can_come_back &= shown.flags.writeable or is_numpy("2.1")
     if soak.choices.chance(2) and can_come_back:
         return alias(soak, held, PyGPU.from_dlpack(shown))
     return held

@@ -1,0 +1,1 @@
+"""Provide what depends on the installed packages: the version of NumPy, and packages that tests hide."""

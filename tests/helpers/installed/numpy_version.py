@@ -1,0 +1,38 @@
+"""Conditions on the version of NumPy, by which the tests check the values and errors of PyGPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def is_numpy(version: str) -> bool:
+    """Return whether NumPy has this version, such as "2.2", or a later one."""
+    return np.lib.NumpyVersion(np.__version__) >= f"{version}.0"
+
+
+def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
+    """Return a marker that skips a test with earlier versions of NumPy, and names the new behaviour."""
+    import pytest  # The soak programs use this module without pytest.
+
+    return pytest.mark.skipif(not is_numpy(version), reason=f"new in NumPy {version}: {what}")
+
+
+def numpy_function(name: str) -> Any:
+    """Return a ufunc of NumPy; before NumPy 2.1, `floor`, `ceil` and `trunc` made floats of integers."""
+    function = getattr(np, name)
+    if name not in ("floor", "ceil", "trunc") or is_numpy("2.1"):
+        return function
+    return lambda array: array.copy() if array.dtype.kind in "biu" else function(array)
+
+
+def expect_failure_of_rounding(name: str) -> None:
+    """Expect the failure of a function on the CPU backend, whose results NumPy computes: before NumPy 2.1, floats."""
+    if name in ("floor", "ceil", "trunc") and not is_numpy("2.1"):
+        import pytest
+
+        pytest.xfail("NumPy's floats do not fit PyGPU's result of integers")
