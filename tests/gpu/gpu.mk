@@ -20,8 +20,12 @@ gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RE
 gpu-test-hip: .gpu-package ## The same on the HIP backend, whose calls a test library hands on to CUDA
 	$(call gpu_tests,$(ON_HIP),gpu-tests-hip)
 
-gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
-	$(ON_CUDA) PYTHON=$(PYTHON) RESULTS=$(RESULTS) bash tests/gpu/run_sanitizer.sh
+SANITIZER_TOOLS ?= memcheck racecheck initcheck synccheck
+# SANITIZE_ARGS are files, folders and options of tests/gpu/sanitize.py.
+gpu-sanitize: .gpu-package ## Run tests under each of compute-sanitizer's SANITIZER_TOOLS, ten minutes each, reports in RESULTS
+	@failed=; for tool in $(SANITIZER_TOOLS); do $(ON_CUDA) $(PYTHON) tests/gpu/sanitize.py --tool $$tool \
+	    --json $(RESULTS)/sanitizer-$$tool.json $(SANITIZE_ARGS) || failed="$$failed $$tool"; done; \
+	[ -z "$$failed" ] || { echo "findings, or files that were not finished:$$failed"; exit 1; }
 
 gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON has, into RESULTS (BENCH_ARGS=--quick)
 	$(call benches,$(ON_CUDA) $(PYTHON),import_time)
