@@ -122,6 +122,11 @@ class Part(jobs.Job):
         return result
 
 
+def is_strict(files: Sequence[str]) -> bool:
+    """Return whether memcheck reports each failed call of the driver in files."""
+    return set(files) <= set(tool_lists.NO_FAILED_CALL)
+
+
 class Run(run_tests.Run):
     """One run of a tool."""
 
@@ -129,6 +134,7 @@ class Run(run_tests.Run):
         super().__init__(options)
         self.sanitizer = sanitizer
         self.tool = tool_lists.TOOLS[options.tool]
+        self.is_memcheck = options.tool == "memcheck"
         self.found: list[findings.Finding] = []
         # Errors that the tool counted but did not print, because of its limit.
         self.unprinted = 0
@@ -136,7 +142,7 @@ class Run(run_tests.Run):
         self.unfinished: list[dict[str, Any]] = []
         self.without_call: list[str] = []
         self.messages: Counter[str] = Counter()
-        self.parts = 0
+        self.files: set[str] = set()
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the tests: deferred arithmetic on, and what the tool needs."""
@@ -154,36 +160,37 @@ class Run(run_tests.Run):
         self.number += 1
         stem = self.folder / f"{self.number:03}-{Path(files[0]).stem}"
         part = Part(files, [], stem.with_suffix(".log"), stem.with_suffix(".xml"), share=share)
-        is_memcheck = self.options.tool == "memcheck"
-        has_no_failed_call = is_memcheck and set(files) <= set(tool_lists.NO_FAILED_CALL)
-        options = {
-            **OPTIONS,
-            "--port": str(FIRST_PORT + PORTS * (self.number % RANGES)),
-            "--max-connections": str(PORTS),
-        }
-        if is_memcheck:
-            options["--report-api-errors"] = "explicit" if has_no_failed_call else "no"
-            options["--leak-check"] = "no" if self.options.no_leaks else "full"
-        part.command = [self.sanitizer, "--tool", self.options.tool]
-        part.command += [word for pair in options.items() for word in pair]
-        part.command += [*self.tool.options, *self.options.option, "--log-file", str(part.tool_log), sys.executable]
-        part.command += ["-m", "pytest", *files, "-q", "-p", "no:cacheprovider", "-p", "gpu.under_sanitizer"]
-        if is_memcheck and not self.options.no_leaks:
-            part.command += ["-p", "gpu.leave_nothing"]
-        part.command += ["--share", share, "--record", str(part.record), "--tool-log", str(part.tool_log)]
-        never = tool_lists.NEVER + (" or provokes_errors" if has_no_failed_call else "")
-        part.command += ["-W", "default", "-o", f"timeout={self.options.limit:.0f}", f"--junitxml={part.report}"]
-        part.command += [*self.options.pytests, "-m", self.marks(f"not ({never})")]
+        part.command = [self.sanitizer, *self.tool_words(part), sys.executable, *self.pytest_words(part)]
         return part
+
+    def tool_words(self, part: Part) -> list[str]:
+        """Return the options of the tool."""
+        port = FIRST_PORT + PORTS * (self.number % RANGES)
+        options = {**OPTIONS, "--port": str(port), "--max-connections": str(PORTS), "--log-file": str(part.tool_log)}
+        if self.is_memcheck:
+            options["--report-api-errors"] = "explicit" if is_strict(part.files) else "no"
+            options["--leak-check"] = "no" if self.options.no_leaks else "full"
+        given = [*self.tool.options, *self.options.option]
+        return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *given]
+
+    def pytest_words(self, part: Part) -> list[str]:
+        """Return the arguments of Python, which runs pytest."""
+        never = [tool_lists.NEVER]
+        never += ["provokes_errors"] if self.is_memcheck and is_strict(part.files) else []
+        never += [] if tool_lists.WHOLE_DEVICE in part.files else [run_tests.MARK]
+        words = ["-m", "pytest", *part.files, "-q", "-p", "no:cacheprovider", "-p", "gpu.under_sanitizer"]
+        words += ["-p", "gpu.leave_nothing"] if self.is_memcheck and not self.options.no_leaks else []
+        words += ["--share", part.share, "--record", str(part.record), "--tool-log", str(part.tool_log)]
+        words += ["-W", "default", "-o", f"timeout={self.options.limit:.0f}", f"--junitxml={part.report}"]
+        return [*words, *self.options.pytests, "-m", self.marks(f"not ({' or '.join(never)})")]
 
     def groups(self, files: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
         """Return the files of each process and the number of shares, the longest first."""
         weight = run_tests.weights(files, self.options.seconds_of)
         weight.update({file: (True, tool_lists.SECONDS[file]) for file in files if file in tool_lists.SECONDS})
-        is_strict = [file in tool_lists.NO_FAILED_CALL for file in files]
         result: list[tuple[tuple[str, ...], int]] = []
         for strict in (True, False):
-            kept = [file for file, is_one in zip(files, is_strict, strict=True) if is_one == strict]
+            kept = [file for file in files if is_strict([file]) == strict]
             for group in run_tests.batches(kept, weight, self.options.batch):
                 shares = -(-weight[group[0]][1] // self.options.share) if len(group) == 1 else 1
                 result.append((group, max(1, int(shares))))
@@ -192,15 +199,16 @@ class Run(run_tests.Run):
 
     def all(self, files: Sequence[str]) -> None:
         """Run all files."""
+        alone = [self.part((file,), "1/1") for file in files if file == tool_lists.WHOLE_DEVICE]
         parts = [
             self.part(group, f"{number}/{shares}")
-            for group, shares in self.groups(files)
+            for group, shares in self.groups([file for file in files if file != tool_lists.WHOLE_DEVICE])
             for number in range(1, shares + 1)
         ]
-        self.parts = len(parts)
-        left = jobs.run(parts, self.options.processes, self.limits(), self.environment(), self.ended)
-        for part in left:
-            self.unfinished += [{"file": file, "share": part.share, "why": "no time was left"} for file in part.files]
+        self.files = {file for part in alone + parts for file in part.files}
+        for together, processes in ((alone, 1), (parts, self.options.processes)):
+            left = jobs.run(together, processes, self.limits(), self.environment(), self.ended)
+            self.unfinished += [{"file": file, "why": "no time was left"} for part in left for file in part.files]
 
     def ended(self, part: jobs.Job) -> None:
         """Record the end of a part: its findings, its tests, and why it is not finished."""
@@ -223,7 +231,7 @@ class Run(run_tests.Run):
         printed = [one for one in report.findings if one.files]
         self.unprinted += max(0, (report.total or 0) - len(printed))
         if report.has_no_call:
-            self.without_call += [f"{file} {part.share}" if part.share != "1/1" else file for file in part.files]
+            self.without_call += part.files
         self.messages.update([*report.not_checked, *report.warnings])
         if why:
             done = Counter(case.file for case, _ in ended)
@@ -257,7 +265,7 @@ class Run(run_tests.Run):
         summary = reports.summarise(self.tests)
         merged = findings.merge(self.found)
         unfinished = {entry["file"] for entry in self.unfinished}
-        if self.parts and len(self.without_call) == len({case.file for case in self.tests}) and not unfinished:
+        if self.files and set(self.without_call) == self.files:
             self.unfinished.append({"file": "all", "why": "the tool saw no call of CUDA: it checked nothing"})
         return {
             "tool": self.options.tool,
@@ -268,9 +276,9 @@ class Run(run_tests.Run):
             "errors": sum(one.count for one in merged) + self.unprinted,
             "findings": [one.result() for one in merged],
             "unprinted": self.unprinted,
-            "files_finished": len({case.file for case in self.tests} - unfinished),
+            "files_finished": len(self.files - unfinished),
             "unfinished": self.unfinished,
-            "without_call_of_cuda": self.without_call,
+            "without_call_of_cuda": sorted(set(self.without_call)),
             "messages": dict(self.messages.most_common()),
             **{key: summary[key] for key in ("total", "failures", "columns", "files", "slowest")},
         }

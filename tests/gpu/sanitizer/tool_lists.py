@@ -112,9 +112,11 @@ SECONDS = {
     "tests/numpy_comparison/test_numpy_comparison.py": 250.0,
 }
 
-# Tests that no tool runs: those of other processes, of the whole device, with deliberate misuse, and the cases outside
-# the samples.
-NEVER = "starts_processes or whole_device or provokes_findings or matrix"
+# Tests that no tool runs: those of other processes, with deliberate misuse, and the cases outside the samples.
+NEVER = "starts_processes or provokes_findings or matrix"
+# A file whose tests fill the device or measure its free memory. They run before all others, which wait for them. The
+# other files' tests of this kind are not run: they take too long under a tool.
+WHOLE_DEVICE = "tests/gpu/test_memory.py"
 
 # Without the cache of freed blocks each array is a block of the driver with exactly the array's size. The cache rounds
 # sizes up, which hides accesses behind the end, and reuses blocks, which then seem alive and initialized.
