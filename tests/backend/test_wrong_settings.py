@@ -189,11 +189,11 @@ def test_absent_nvrtc_file_in_variable_raises_without_search() -> None:
 @pytest.mark.enough_on("cpu")
 def test_wrong_compiler_and_options_are_named_in_error() -> None:
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void never_compiled_2(int *x) { *x = 7; }', 'never_compiled_2')"
-    (refusal,) = refusals([kernel], PYGPU_CXX=NONE)
+    (refusal,) = refusals([kernel], PYGPU_BACKEND="cpu", PYGPU_CXX=NONE)
     assert NONE in refusal
-    (refusal,) = refusals([kernel], PYGPU_CPU_OPTIONS="-fno-such-option-exists")
+    (refusal,) = refusals([kernel], PYGPU_BACKEND="cpu", PYGPU_CPU_OPTIONS="-fno-such-option-exists")
     assert "-fno-such-option-exists" in refusal
-    assert refusals([kernel], CXX=NONE) == [""]
+    assert refusals([kernel], PYGPU_BACKEND="cpu", CXX=NONE) == [""]
 
 
 def test_python_functions_raise_for_wrong_values() -> None:
@@ -225,5 +225,6 @@ def test_unusable_cache_folder_keeps_kernels_in_memory(tmp_path: Path) -> None:
 @pytest.mark.enough_on("cpu")
 def test_absent_temporary_folder_is_named_in_error(tmp_path: Path) -> None:
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void never_compiled_3(int *x) { *x = 7; }', 'never_compiled_3')"
-    (refusal,) = refusals([kernel], TMPDIR=NONE, PYGPU_CACHE_DIR=str(tmp_path))
+    # Only the CPU backend's compiler writes temporary files.
+    (refusal,) = refusals([kernel], PYGPU_BACKEND="cpu", TMPDIR=NONE, PYGPU_CACHE_DIR=str(tmp_path))
     assert NONE in refusal, refusal

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from hidden_packages import hide
+
 pytestmark = pytest.mark.enough_on("cpu")
 
 PROGRAM = """
@@ -32,38 +34,46 @@ if __name__ == "__main__":
 """
 
 
-def run(code: str, *arguments: str, folder: Path | None = None, path: Path | None = None) -> str:
-    """Run Python in a new process, and return its output."""
+@pytest.fixture
+def no_cupy(tmp_path: Path) -> Path:
+    """Return a folder for the Python path of a process, in which an installed CuPy is then not found."""
+    return hide(tmp_path / "hiding", "cupy", "cupyx")
+
+
+def environment(path: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(path), os.environ.get("PYTHONPATH")]))}
+
+
+def run(code: str, *arguments: str, path: Path, folder: Path | None = None) -> str:
+    """Run Python in a new process with an additional folder in its Python path, and return its output."""
     command = [sys.executable, *(["-c", code] if code else []), *arguments]
-    environment = {**os.environ}
-    if path is not None:
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), str(path)]))
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment(path))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def refused(*arguments: str, folder: Path | None = None) -> str:
+def refused(*arguments: str, path: Path, folder: Path) -> str:
     """Run a command that fails, and return its error output."""
     command = [sys.executable, "-m", "PyGPU", "run", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment(path))
     assert done.returncode == 2
     return done.stderr
 
 
-def test_run_command_with_aliases_runs_program_of_cupy_and_pycuda(tmp_path: Path) -> None:
+def test_run_command_with_aliases_runs_program_of_cupy_and_pycuda(tmp_path: Path, no_cupy: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "other.py").write_text("import pycuda.gpuarray, sys\nprint(pycuda.gpuarray.__name__, sys.argv)\n")
     wanted = "['--one', '2'] [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]] 0.5 __main__\n"
+    given = {"path": no_cupy, "folder": tmp_path}
     command = ("-m", "PyGPU", "run", "--as-cupy")
-    assert run("", *command, "program.py", "--one", "2", folder=tmp_path) == wanted
-    assert run("", *command, "-m", "program", "--one", "2", folder=tmp_path) == wanted
-    assert run("", "-m", "PyGPU", "run", "--as-pycuda", "other.py", folder=tmp_path) == "PyGPU.gpuarray ['other.py']\n"
-    assert "give --as-cupy or --as-pycuda" in refused("program.py", folder=tmp_path)
-    assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", folder=tmp_path)
+    assert run("", *command, "program.py", "--one", "2", **given) == wanted
+    assert run("", *command, "-m", "program", "--one", "2", **given) == wanted
+    assert run("", "-m", "PyGPU", "run", "--as-pycuda", "other.py", **given) == "PyGPU.gpuarray ['other.py']\n"
+    assert "give --as-cupy or --as-pycuda" in refused("program.py", **given)
+    assert "nothing.py does not exist" in refused("--as-cupy", "nothing.py", **given)
 
 
-def test_cupy_alias_has_same_module_objects_as_pygpu_cupy_until_undone() -> None:
+def test_cupy_alias_has_same_module_objects_as_pygpu_cupy_until_undone(no_cupy: Path) -> None:
     code = """
 import sys, PyGPU
 cupy = PyGPU.as_cupy()
@@ -81,12 +91,12 @@ PyGPU.as_cupy()
 import cupy.random
 print(cupy.random.rand(2).shape)
 """
-    assert run(code).splitlines() == [
+    assert run(code, path=no_cupy).splitlines() == [
         "True True PyGPU.cupy.linalg", "PyGPU.cupy.linalg 2", "[]", "ModuleNotFoundError", "(2,)",
     ]  # fmt: skip
 
 
-def test_import_of_missing_cupy_module_raises_and_names_replacement() -> None:
+def test_import_of_missing_cupy_module_raises_and_names_replacement(no_cupy: Path) -> None:
     code = """
 import PyGPU
 PyGPU.as_cupy()
@@ -97,7 +107,7 @@ for name in ("cupyx.scipy.sparse.linalg", "cupyx.scipy.ndimage", "cupyx.jit", "c
     except ImportError as error:
         print(error)
 """
-    lines = run(code).splitlines()
+    lines = run(code, path=no_cupy).splitlines()
     assert lines[0].startswith(
         "cupyx.scipy.sparse is not there: sparse matrices are not PyGPU's: share the arrays with"
     )
@@ -134,7 +144,7 @@ except RuntimeError as error:
     assert lines[3].startswith("as_cupy: cupy was imported before, and is not PyGPU")
 
 
-def test_libraries_that_detect_cupy_accept_device_arrays() -> None:
+def test_libraries_that_detect_cupy_accept_device_arrays(no_cupy: Path) -> None:
     code = """
 import PyGPU
 PyGPU.as_cupy()
@@ -175,7 +185,7 @@ from scipy import cluster, special
 assert type(special.expit(a)) is cupy.ndarray
 print("scipy")
 """
-    lines = run(code).splitlines()
+    lines = run(code, path=no_cupy).splitlines()
     assert lines[0] == "array_api_compat True"
     assert [line for line in lines if line.startswith(("xarray", "dask"))] == [
         line for name, line in (("xarray", "xarray ndarray"), ("dask", "dask GPUArray")) if find_spec(name)

@@ -1,6 +1,7 @@
 # Targets for a machine with a GPU, without a Rust compiler: they use the wheel in dist/, and the pytest and the peer libraries
 # of PYTHON. GPU_TEST_ARGS are files, folders and options of tests/gpu/runner/run_tests.py; by default all tests run on the
-# device. GPU_TEST_ARGS=tests/gpu selects the tests that need a device.
+# device. GPU_TEST_ARGS=tests/gpu selects the tests that need a device. With TEST_ALL=1 in the environment, two files that
+# compile thousands of kernels test every combination; GPU_TEST_ARGS="--total 1200" gives them the time.
 
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 ON_CUDA = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda

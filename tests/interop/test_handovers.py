@@ -20,6 +20,8 @@ pytestmark = [
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
+    # The other libraries use names that NumPy and they themselves deprecate: JAX's import uses one of NumPy 2.5.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 

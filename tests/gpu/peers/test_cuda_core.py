@@ -155,7 +155,10 @@ def test_cuda_core_kernel_runs_on_pygpu_memory_and_stream(device: Any, slow: PyG
         kernel = core.Program(SOURCE, "c++", options=options).compile("cubin").get_kernel("add")
     except RuntimeError as error:
         pytest.skip(f"NVRTC cannot be used here: {error}")
+    stream = device.create_stream(slow)  # cuda.core 1.2 deprecates streams of other libraries in `launch`.
     with slow:
         array = PyGPU.zeros(32, "float32")
-        core.launch(slow, core.LaunchConfig(grid=1, block=32), kernel, array.ptr, numpy.float32(2.5), numpy.uint32(32))
+        core.launch(
+            stream, core.LaunchConfig(grid=1, block=32), kernel, array.ptr, numpy.float32(2.5), numpy.uint32(32)
+        )
         same(array.get(), numpy.full(32, 2.5, numpy.float32))

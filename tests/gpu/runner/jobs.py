@@ -9,7 +9,10 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
+
+from pieces import Piece
 
 # Seconds between two looks at the running commands, and between two measurements of memory.
 POLL = 0.02
@@ -19,18 +22,26 @@ GRACE = 3.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
+class Limit(Enum):
+    """The limit at which a command was stopped."""
+
+    TIME = "time"
+    HOST_MEMORY = "host memory"
+    TOTAL_TIME = "total time"
+
+
 @dataclass
 class Job:
     """One command, and how it ended."""
 
-    files: tuple[str, ...]
+    pieces: tuple[Piece, ...]
     command: list[str]
     log: Path
     report: Path
     seconds: float = 0.0
     status: int | None = None
-    # Why the command was stopped: "time", "host memory", "total time", or "" if it ended by itself.
-    stopped: str = ""
+    # None if the command ended by itself.
+    stopped: Limit | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     began: float = 0.0
     aborted: float = 0.0
@@ -54,7 +65,7 @@ class Job:
         self.kill()
         return True
 
-    def stop(self, why: str) -> None:
+    def stop(self, why: Limit) -> None:
         """Abort the command, which then writes its stacks; kill it if it still runs after `GRACE`."""
         assert self.process is not None
         now = time.monotonic()
@@ -93,7 +104,7 @@ def run(
         now = time.monotonic()
         if now > limits.deadline:
             for job in running:
-                job.stop("total time")
+                job.stop(Limit.TOTAL_TIME)
         elif len(running) < processes and waiting and (not running or device.has_free(limits.device_bytes)):
             running.append(waiting.pop(0))
             running[-1].start(environment)
@@ -106,9 +117,9 @@ def run(
                 running.remove(job)
                 ended(job)
             elif now - job.began > limits.seconds:
-                job.stop("time")
+                job.stop(Limit.TIME)
             elif used.get(job.process.pid if job.process else 0, 0) > limits.host_bytes:
-                job.stop("host memory")
+                job.stop(Limit.HOST_MEMORY)
         if not running and now > limits.deadline:
             return waiting
         time.sleep(POLL)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,13 +20,22 @@ NO_MEMORY = re.compile(
 )
 
 
+class Outcome(Enum):
+    """The outcome of a test."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    XFAILED = "xfailed"
+
+
 @dataclass(frozen=True)
 class Case:
     """One test of a report."""
 
     file: str
     name: str
-    outcome: str
+    outcome: Outcome
     why: str
     text: str
     seconds: float
@@ -58,8 +68,8 @@ def _case(element: ElementTree.Element, modules: Sequence[tuple[str, str]]) -> C
     return Case(file, f"{owner}::{name}" if owner else name, outcome, why, text, float(element.get("time", 0)))
 
 
-def _outcome(element: ElementTree.Element) -> tuple[str, str, str]:
-    """Return the outcome of a test ("passed", "failed", "skipped", "xfailed"), its first line and its whole text."""
+def _outcome(element: ElementTree.Element) -> tuple[Outcome, str, str]:
+    """Return the outcome of a test, the first line of the reason and its whole text."""
     for kind in ("failure", "error", "skipped"):
         found = element.find(kind)
         if found is not None:
@@ -68,14 +78,20 @@ def _outcome(element: ElementTree.Element) -> tuple[str, str, str]:
             if first == "collection skipped":  # of a module, whose reason is the end of a printed tuple
                 first = re.sub(r"^.*['\"]Skipped: (.*)['\"]\)$", r"\1", (found.text or "").strip(), flags=re.DOTALL)
             if kind == "skipped":
-                return ("xfailed" if found.get("type") == "pytest.xfail" else "skipped"), first, message
-            return "failed", first, f"{message}\n{found.text or ''}"
-    return "passed", "", ""
+                is_expected = found.get("type") == "pytest.xfail"
+                return (Outcome.XFAILED if is_expected else Outcome.SKIPPED), first, message
+            return Outcome.FAILED, first, f"{message}\n{found.text or ''}"
+    return Outcome.PASSED, "", ""
+
+
+def failures(cases: Iterable[Case]) -> list[Case]:
+    """Return the failed tests."""
+    return [case for case in cases if case.outcome is Outcome.FAILED]
 
 
 def lacks_memory(cases: Iterable[Case]) -> bool:
     """Return whether a test failed because the device had no free memory."""
-    return any(case.outcome == "failed" and NO_MEMORY.search(case.text) for case in cases)
+    return any(NO_MEMORY.search(case.text) for case in failures(cases))
 
 
 def summarise(cases: Sequence[Case]) -> dict[str, Any]:
@@ -84,13 +100,14 @@ def summarise(cases: Sequence[Case]) -> dict[str, Any]:
     for case in sorted(cases, key=lambda case: case.file):
         folder, _, name = case.file.rpartition("/")
         counts = folders.setdefault(folder, {}).setdefault(name, [0, 0, 0, 0.0])
-        counts[COLUMNS.index({"xfailed": "skipped"}.get(case.outcome, case.outcome))] += 1
+        counted = Outcome.SKIPPED if case.outcome is Outcome.XFAILED else case.outcome
+        counts[COLUMNS.index(counted.value)] += 1
         counts[-1] = round(counts[-1] + case.seconds, 2)
-    reasons = Counter(case.why for case in cases if case.outcome in ("skipped", "xfailed"))
+    reasons = Counter(case.why for case in cases if case.outcome in (Outcome.SKIPPED, Outcome.XFAILED))
     slowest = sorted(cases, key=lambda case: (-case.seconds, case.name))[:15]
     return {
-        "total": dict(Counter(case.outcome for case in cases)),
-        "failures": [{"test": case.name, "why": case.why[:500]} for case in cases if case.outcome == "failed"],
+        "total": dict(Counter(case.outcome.value for case in cases)),
+        "failures": [{"test": case.name, "why": case.why[:500]} for case in failures(cases)],
         "columns": COLUMNS,
         "files": folders,
         "skips": dict(reasons.most_common()),
@@ -100,8 +117,8 @@ def summarise(cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def seconds_of_files(summary: dict[str, Any]) -> dict[str, float]:
-    """Return the seconds of each test file of an earlier result."""
-    if summary.get("columns") != COLUMNS:
+    """Return the seconds of each test file of an earlier result, or nothing if the result has another format."""
+    if summary.get("columns", [])[-1:] != COLUMNS[-1:]:
         return {}
     return {
         f"{folder}/{name}": counts[-1] for folder, files in summary["files"].items() for name, counts in files.items()

@@ -3,11 +3,12 @@
     PYGPU_BACKEND=cuda PYTHONPATH=build/gpu-package python tests/gpu/runner/run_tests.py [PATH ...] [-- OF PYTEST ...]
 
 The script needs Python, pytest and an installed PyGPU; `make gpu-test` calls it. Several processes share the device.
-Each runs one test file, or several that an earlier result lists as short. The longest files come first.
+Each runs one test file, a part of a file that an earlier result lists as long, or several files that it lists as
+short. The longest come first.
 
 - Tests with the marker `whole_device` fill the device's memory. They run after all others, one file at a time.
-- A file is run again, alone, if its process crashed, reached a limit, or had a failing test. The result lists these
-  files with both outcomes. After a crash, a stop, or a failure for lack of device memory, the second outcome counts,
+- A file or part is run again, alone, if its process crashed, reached a limit, or had a failing test. The result lists
+  these with both outcomes. After a crash, a stop, or a failure for lack of device memory, the second outcome counts,
   because other processes may be the cause. Any other failure stays a failure, even if the test passes alone.
 - A command that reaches `--limit` writes the stacks of its threads into its log. It is then killed with its children.
 """
@@ -30,15 +31,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benches" / "python
 import jobs
 import machine
 import reports
+from pieces import Piece, batches, estimates, pieces
+from reasons import Cause, Reason, reason_of
 
 ROOT = Path(__file__).resolve().parents[3]
 MARK = "whole_device"
 GIB = 1 << 30
-# pytest's exit statuses of a run to the end: all passed, some failed, all deselected.
-COMPLETE = (0, 1, 5)
-NO_MEMORY = "no device memory"
-# Seconds per byte of a file that no earlier result lists; only the order of the files depends on the number.
-SECONDS_PER_BYTE = 1e-3
+PROCESS = Path(__file__).with_name("one_process.py")
+# The later result has priority.
+EARLIER = [Path(__file__).with_name("seconds.json"), ROOT / "docs/results/gpu-tests.json"]
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
@@ -54,8 +55,9 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--total", type=float, default=360, help="seconds of the whole run")
     parser.add_argument("--host-gib", type=float, help="host memory of one process (default: a share of the machine's)")
     parser.add_argument("--device-gib", type=float, default=4, help="free device memory before a process starts")
-    parser.add_argument("--batch", type=float, default=6, help="seconds of the files that one process runs")
-    parser.add_argument("--seconds-of", type=Path, default=ROOT / "docs/results/gpu-tests.json", help="earlier result")
+    parser.add_argument("--batch", type=float, default=6, help="seconds of the short files that one process runs")
+    parser.add_argument("--part", type=float, default=30, help="seconds of a part of a long file")
+    parser.add_argument("--seconds-of", type=Path, nargs="*", default=EARLIER, help="earlier results")
     parser.add_argument("--list", action="store_true", help="print the files of each process in their order, and stop")
     made = parser.parse_args(given[:end])
     made.pytests = given[end + 1 :]
@@ -73,29 +75,19 @@ def test_files(paths: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def weights(files: Sequence[str], earlier: Path) -> dict[str, tuple[bool, float]]:
-    """Return for each file whether an earlier result lists it, and its seconds there, or an estimate by its size."""
-    known: dict[str, float] = {}
-    if earlier.exists():
-        known = reports.seconds_of_files(json.loads(earlier.read_text()))
-    return {file: (file in known, known.get(file, Path(file).stat().st_size * SECONDS_PER_BYTE)) for file in files}
+def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Piece, ...]]:
+    """Divide files among processes."""
+    seconds = estimates(files, options.seconds_of)
+    return batches(pieces(files, seconds, options.part), seconds, options.batch)
 
 
-def batches(files: Sequence[str], weight: Mapping[str, tuple[bool, float]], most: float) -> list[tuple[str, ...]]:
-    """Return the files of each process, the longest first; files that are known as short share a process."""
-    ordered = sorted(files, key=lambda file: (-weight[file][1], file))
-    result = [(file,) for file in ordered if not weight[file][0] or weight[file][1] >= most]
-    batch: list[str] = []
-    total = 0.0
-    for file in ordered:
-        if (file,) in result:
-            continue
-        if batch and total + weight[file][1] > most:
-            result.append(tuple(batch))
-            batch, total = [], 0.0
-        batch.append(file)
-        total += weight[file][1]
-    return [*result, tuple(batch)] if batch else result
+def read(job: jobs.Job) -> dict[Piece, list[reports.Case]]:
+    """Return the tests of a job's report by pieces."""
+    found: dict[str, Piece] = {piece.file: piece for piece in job.pieces}
+    cases: dict[Piece, list[reports.Case]] = {piece: [] for piece in job.pieces}
+    for case in reports.read(job.report, list(found)):
+        cases[found.get(case.file, job.pieces[0])].append(case)
+    return cases
 
 
 class Run:
@@ -106,27 +98,29 @@ class Run:
         self.began = time.monotonic()
         self.folder = options.json.parent / (options.json.stem + "-logs")
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.cases: dict[tuple[str, ...], list[reports.Case]] = {}
-        self.again: dict[str, str] = {}
+        self.cases: dict[tuple[str, Piece], list[reports.Case]] = {}
+        self.again: dict[Piece, Reason] = {}
         self.repeated: list[dict[str, Any]] = []
         self.incomplete: list[dict[str, str]] = []
-        self.not_run: list[str] = []
+        self.not_run: list[Piece] = []
         self.number = 0
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the tests, in which other libraries take memory and threads sparingly."""
         threads = str(max(1, len(os.sched_getaffinity(0)) // self.options.processes))
         bounds = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
-        return {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **bounds, **os.environ}
+        peers = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0"}
+        return {**peers, **bounds, **os.environ}
 
-    def job(self, files: tuple[str, ...], selection: str) -> jobs.Job:
-        """Return the job that runs test files."""
+    def job(self, batch: tuple[Piece, ...], selection: str) -> jobs.Job:
+        """Return the job that runs a batch."""
         self.number += 1
-        stem = self.folder / f"{self.number:03}-{Path(files[0]).stem}"
-        command = [sys.executable, "-m", "pytest", *files, "-q", "-p", "no:cacheprovider", f"--junitxml={stem}.xml"]
+        stem = self.folder / f"{self.number:03}-{Path(batch[0].file).stem}"
+        command = [sys.executable, str(PROCESS), str(batch[0].part), str(batch[0].parts)]
+        command += [*(piece.file for piece in batch), "-q", "-p", "no:cacheprovider", f"--junitxml={stem}.xml"]
         # The option `timeout` is unknown without pytest-timeout.
         command += ["-W", "default::pytest.PytestConfigWarning", *self.options.pytests, "-m", self.marks(selection)]
-        return jobs.Job(files, command, stem.with_suffix(".log"), stem.with_suffix(".xml"))
+        return jobs.Job(batch, command, stem.with_suffix(".log"), stem.with_suffix(".xml"))
 
     def marks(self, selection: str) -> str:
         """Return the expression of marks: the selection, and what the caller gave pytest with `-m`."""
@@ -143,74 +137,68 @@ class Run:
         end = self.began + options.total
         return jobs.Limits(options.limit, int(options.host_gib * GIB), int(options.device_gib * GIB), end)
 
-    def run(self, groups: Sequence[tuple[str, ...]], selection: str, processes: int, is_second: bool = False) -> None:
-        """Run groups of files."""
-        made = [self.job(files, selection) for files in groups]
+    def run(self, chosen: Sequence[tuple[Piece, ...]], selection: str, processes: int, is_second: bool = False) -> None:
+        """Run batches."""
+        made = [self.job(batch, selection) for batch in chosen]
         end = self.second if is_second else self.first
         left = jobs.run(made, processes, self.limits(), self.environment(), lambda job: end(job, selection))
-        self.not_run += [file for job in left for file in job.files]
+        self.not_run += [
+            piece for job in left for piece in job.pieces if not is_second or self.again[piece].may_be_of_others
+        ]
 
     def first(self, job: jobs.Job, selection: str) -> None:
-        """Record the end of a job, and the files to run again."""
-        cases = reports.read(job.report, job.files)
-        why = self.reason(job, cases)
-        failed = {case.file for case in cases if case.outcome == "failed"}
-        self.cases[(selection, *job.files)] = cases
-        if why and why != NO_MEMORY:
-            self.again.update(dict.fromkeys(job.files, why))
-        elif selection != MARK:
-            self.again.update({file: why or "a test failed" for file in job.files if file in failed})
-        self.show(job, cases, why)
+        """Record the end of a job, and the pieces to run again."""
+        cases = read(job)
+        why = reason_of(job, [case for found in cases.values() for case in found])
+        for piece, found in cases.items():
+            self.cases[(selection, piece)] = found
+            if why is not None and why.has_lost_tests:
+                self.again[piece] = why
+            elif selection != MARK and reports.failures(found):
+                self.again[piece] = Reason(Cause.NO_MEMORY if reports.lacks_memory(found) else Cause.FAILURE)
+        self.show(job, why)
 
     def second(self, job: jobs.Job, selection: str) -> None:
-        """Record the end of a file's second run, which replaces the first one unless a test had simply failed."""
-        cases = reports.read(job.report, job.files)
-        [file] = job.files
-        why, before = self.reason(job, cases), self.again[file]
-        failed = [case.name for case in cases if case.outcome == "failed"]
-        outcome = why if why and why != NO_MEMORY else f"{len(failed)} failed" if failed else "passed"
-        self.repeated.append({"file": file, "why": before, "alone": outcome})
-        if before != "a test failed":
-            for key in [key for key in self.cases if key[0] == selection and file in key]:
-                self.cases[key] = [case for case in self.cases[key] if case.file != file]
-            self.cases[(selection, file)] = cases
-            if why and why != NO_MEMORY:
-                self.incomplete.append({"file": file, "why": why, "log": str(job.log)})
-        self.show(job, cases, why)
+        """Record the end of a piece's second run, which replaces the first one unless a test had simply failed."""
+        [(piece, cases)] = read(job).items()
+        why, before = reason_of(job, cases), self.again[piece]
+        failed = reports.failures(cases)
+        is_incomplete = why is not None and why.has_lost_tests
+        outcome = str(why) if is_incomplete else f"{len(failed)} failed" if failed else "passed"
+        self.repeated.append({"file": str(piece), "why": str(before), "alone": outcome})
+        if before.may_be_of_others:
+            self.cases[(selection, piece)] = cases
+            if is_incomplete:
+                self.incomplete.append({"file": str(piece), "why": str(why), "log": str(job.log)})
+        self.show(job, why)
 
-    @staticmethod
-    def reason(job: jobs.Job, cases: Sequence[reports.Case]) -> str:
-        """Return why the job's files must run again alone, whatever their tests' outcomes; or an empty text."""
-        if job.stopped:
-            return f"stopped: {job.stopped}"
-        if job.status not in COMPLETE and not any(case.outcome == "failed" for case in cases):
-            return f"crashed: signal {-(job.status or 0)}" if (job.status or 0) < 0 else f"exit status {job.status}"
-        return NO_MEMORY if reports.lacks_memory(cases) else ""
-
-    def show(self, job: jobs.Job, cases: Sequence[reports.Case], why: str) -> None:
+    def show(self, job: jobs.Job, why: Reason | None) -> None:
         """Print one line for a job that has ended."""
-        failed = sum(case.outcome == "failed" for case in cases)
-        state = why or (f"{failed} FAILED" if failed else "ok")
-        names = job.files[0] + (f" and {len(job.files) - 1} more" if len(job.files) > 1 else "")
+        cases = [case for found in read(job).values() for case in found]
+        is_failure = why is not None and why.cause is Cause.FAILURE
+        state = f"{len(reports.failures(cases))} FAILED" if is_failure else str(why or "ok")
+        names = f"{job.pieces[0]}" + (f" and {len(job.pieces) - 1} more" if len(job.pieces) > 1 else "")
         print(
             f"{time.monotonic() - self.began:6.1f} s  {job.seconds:6.1f} s  {len(cases):5}  {state:<16} {names}",
             flush=True,
         )
 
     def all(self, files: Sequence[str]) -> None:
-        """Run all files: first in parallel, then those that fill the device, then those to run again."""
+        """Run all files: first in parallel, then those that fill the device, then the pieces to run again."""
         options = self.options
-        self.run(batches(files, weights(files, options.seconds_of), options.batch), f"not {MARK}", options.processes)
-        alone = [(file,) for file in files if MARK in Path(file).read_text(encoding="utf-8")]
-        repeats = [(file,) for file in sorted(self.again)]
+        self.run(divided(files, options), f"not {MARK}", options.processes)
+        alone = [(Piece(file),) for file in files if MARK in Path(file).read_text(encoding="utf-8")]
+        # The second run of a simple failure changes no outcome, so these come last.
+        repeats = sorted(self.again, key=lambda piece: (not self.again[piece].may_be_of_others, piece))
         self.run(alone, MARK, 1)
-        self.run(repeats, f"not {MARK}", 1, is_second=True)
+        self.run([(piece,) for piece in repeats], f"not {MARK}", 1, is_second=True)
 
     def result(self) -> dict[str, Any]:
         """Return the result of the run."""
-        # A file that crashed or was stopped, and was not run again, has no complete outcome.
+        # A piece that crashed or was stopped, and was not run again, has no complete outcome.
         repeated = {entry["file"] for entry in self.repeated}
-        lost = {file: why for file, why in self.again.items() if file not in repeated and why != "a test failed"}
+        lost = {str(piece): str(why) for piece, why in sorted(self.again.items()) if why.may_be_of_others}
+        lost = {name: why for name, why in lost.items() if name not in repeated}
         summary = reports.summarise([case for cases in self.cases.values() for case in cases])
         return {
             "seconds": round(time.monotonic() - self.began, 1),
@@ -218,8 +206,8 @@ class Run:
             "pytest": self.options.pytests,
             **{key: summary.pop(key) for key in ("total", "failures")},
             "run_again_alone": self.repeated,
-            "incomplete": self.incomplete + [{"file": file, "why": why} for file, why in sorted(lost.items())],
-            "not_run": sorted(set(self.not_run)),
+            "incomplete": self.incomplete + [{"file": name, "why": why} for name, why in lost.items()],
+            "not_run": [str(piece) for piece in sorted(set(self.not_run))],
             **summary,
         }
 
@@ -241,8 +229,8 @@ def main() -> None:
     options = arguments()
     files = test_files(options.paths)
     if options.list:
-        for batch in batches(files, weights(files, options.seconds_of), options.batch):
-            print(*batch)
+        for batch in divided(files, options):
+            print(*batch, sep=", ")
         return
     run = Run(options)
     described = device_of_tests(run.environment())

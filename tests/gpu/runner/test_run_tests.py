@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,18 @@ import pytest
 # The script starts a process of pytest for each file, on any backend.
 pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.starts_processes]
 SCRIPT = Path(__file__).with_name("run_tests.py")
+
+
+def load(name: str) -> ModuleType:
+    """Import a module of this folder, which only the scripts have in their path."""
+    sys.path.insert(0, str(SCRIPT.parent))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
+one_process = load("one_process")
 
 PASSES = """
 import pytest
@@ -36,6 +50,7 @@ LACKS = (
 )
 CRASHES = FIRST + "def test_crashes():\n    if first: os.abort()"
 HANGS = FIRST + "def test_hangs():\n    if first: time.sleep(1000)"
+MANY = "import pytest\n@pytest.mark.parametrize('number', range(50))\ndef test_many(number): assert number != 20"
 BREAKS = FIRST + "def test_breaks(): assert not first"
 DIES = "import os\ndef test_dies(): os._exit(7)"
 LARGE = FIRST + "def test_large():\n    if first: held = bytearray(b'x') * (400 << 20); time.sleep(20)"
@@ -70,7 +85,7 @@ def result(folder: Path) -> dict[str, Any]:
 def test_run_repeats_files_alone_and_reports_both_outcomes(tmp_path: Path) -> None:
     texts = {"lacks": LACKS, "crashes": CRASHES, "hangs": HANGS, "breaks": BREAKS, "dies": DIES, "fails": FAILS}
     make(tmp_path, passes=PASSES, large=LARGE, **texts)
-    done = run(tmp_path, "--limit", "4", "--host-gib", "0.3")
+    done = run(tmp_path, "--limit", "6", "--host-gib", "0.3")
     assert done.returncode == 1, done.stdout + done.stderr
     found = result(tmp_path)
     assert found["total"] == {"passed": 6, "skipped": 1, "failed": 2}
@@ -117,7 +132,46 @@ def test_files_are_spread_by_earlier_seconds_whatever_the_hash_seed(tmp_path: Pa
     earlier = {"columns": ["passed", "failed", "skipped", "seconds"], "files": {"tests": seconds}}
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
     orders = {run(tmp_path, "--list", "--seconds-of", "earlier.json", seed=seed).stdout for seed in (1, 2)}
-    assert orders == {"tests/test_b.py\ntests/test_e.py\ntests/test_c.py tests/test_a.py\ntests/test_d.py\n"}
+    assert orders == {"tests/test_b.py\ntests/test_e.py\ntests/test_c.py, tests/test_a.py\ntests/test_d.py\n"}
+
+
+def test_parts_of_long_file_run_each_test_once_and_repeat_alone(tmp_path: Path) -> None:
+    make(tmp_path, many=MANY)
+    earlier = {"columns": ["seconds"], "files": {"tests": {"test_many.py": [100.0]}}}
+    (tmp_path / "earlier.json").write_text(json.dumps(earlier))
+    done = run(tmp_path, "--seconds-of", "earlier.json", "--", "--deselect", "tests/test_many.py::test_many[7]")
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = result(tmp_path)
+    assert found["total"] == {"passed": 48, "failed": 1}
+    assert [one["test"] for one in found["failures"]] == ["tests.test_many::test_many[20]"]
+    [repeated] = found["run_again_alone"]
+    assert repeated == {"file": "tests/test_many.py (2 of 3)", "why": "a test failed", "alone": "1 failed"}
+    listed = run(tmp_path, "--list", "--seconds-of", "earlier.json").stdout.splitlines()
+    assert listed == [f"tests/test_many.py ({part} of 3)" for part in (1, 2, 3)]
+
+
+def test_parts_have_equal_sizes_and_keep_neighbours_together() -> None:
+    for count, parts in ((0, 2), (3, 5), (50, 3), (1274, 11)):
+        chosen = [one_process.in_part(count, part, parts) for part in range(parts)]
+        assert sorted(position for part in chosen for position in part) == list(range(count))
+        assert max(map(len, chosen)) - min(map(len, chosen)) <= one_process.NEIGHBOURS
+    assert one_process.in_part(1274, 1, 11)[:9] == [*range(8, 16), 96]
+
+
+def test_process_waits_until_device_has_memory_for_context() -> None:
+    def device(errors: list[str]) -> SimpleNamespace:
+        def zeros(count: int) -> None:
+            if errors:
+                raise RuntimeError(errors.pop(0))
+
+        return SimpleNamespace(zeros=zeros)
+
+    full = "cuDevicePrimaryCtxRetain failed on cuda:0: CUDA_ERROR_OUT_OF_MEMORY (2)"
+    errors = [full, full]
+    assert one_process.wait_for_memory(device(errors), pause=0)
+    assert errors == []
+    assert not one_process.wait_for_memory(device(["CUDA_ERROR_INVALID_DEVICE", full]), pause=0)
+    assert not one_process.wait_for_memory(device([full] * 3), wait=0, pause=0.01)
 
 
 def test_arguments_after_two_dashes_go_to_pytest_and_marks_are_joined(tmp_path: Path) -> None:

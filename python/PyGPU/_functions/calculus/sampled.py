@@ -261,6 +261,9 @@ def interp(
 def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: Any, right: Any) -> _core.GPUArray:
     """Interpolate between neighbouring samples; at the coordinate of a sample, return the sample itself."""
     last = xp.size - 1
+    if last == 0:
+        # As in NumPy, the only sample is also the value at NaN.
+        return _core.where(x < xp[0], left, _core.where(x > xp[0], right, fp[0]))
     left_index = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
     right_index = _core.minimum(left_index + 1, last)
     start, value = xp[left_index], fp[left_index]

@@ -1,0 +1,87 @@
+"""Run pytest in one of several processes that share a device: `one_process.py PART PARTS [ARGUMENT OF PYTEST ...]`.
+
+The process runs a part of the selected tests. Before it collects them, it waits until the device has memory for a
+context.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reports
+
+# Tests in a row that stay in one part, because neighbours often use the same kernels.
+NEIGHBOURS = 8
+# Seconds to wait for memory of the device, and between two attempts.
+WAIT = 30.0
+PAUSE = 0.5
+
+
+def in_part(count: int, part: int, parts: int) -> list[int]:
+    """Return the positions of the tests of a part: every `parts`-th group of neighbours."""
+    group = max(1, min(NEIGHBOURS, count // (4 * parts)))
+    return [position for position in range(count) if position // group % parts == part]
+
+
+class PartOfTests:
+    """A plugin that deselects the tests of all other parts."""
+
+    def __init__(self, part: int, parts: int) -> None:
+        self.part, self.parts = part, parts
+
+    # After the selection by markers and names, so that the parts have equal sizes.
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        chosen = set(in_part(len(items), self.part, self.parts))
+        config.hook.pytest_deselected(items=[item for at, item in enumerate(items) if at not in chosen])
+        items[:] = [item for at, item in enumerate(items) if at in chosen]
+
+
+class ContextFirst:
+    """A plugin that creates the context of the device before the tests.
+
+    A process can find the memory of the device taken for a moment, while other processes start or end. Without a wait,
+    the first test would fail.
+    """
+
+    def pytest_sessionstart(self) -> None:
+        if os.environ.get("PYGPU_BACKEND") == "cpu":
+            return
+        import PyGPU
+
+        if PyGPU.backend_name() != "cpu":
+            wait_for_memory(PyGPU)
+
+
+def wait_for_memory(package: Any, wait: float = WAIT, pause: float = PAUSE) -> bool:
+    """Allocate an array until it fits, and return whether it did; leave other errors to the tests."""
+    end = time.monotonic() + wait
+    while True:
+        try:
+            package.zeros(1)
+            return True
+        except Exception as error:
+            if not reports.NO_MEMORY.search(str(error)) or time.monotonic() > end:
+                return False
+        time.sleep(pause)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run pytest and return its exit status."""
+    part, parts, *rest = arguments
+    plugins: list[Any] = [ContextFirst()]
+    if int(parts) > 1:
+        plugins.append(PartOfTests(int(part), int(parts)))
+    # The tests import from the same folders as with `python -m pytest`.
+    sys.path[:] = [os.getcwd(), *(path for path in sys.path if path != str(Path(__file__).parent))]
+    return int(pytest.main(rest, plugins))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
