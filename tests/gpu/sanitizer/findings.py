@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 PREFIX = "========="
@@ -16,16 +17,31 @@ PREFIX = "========="
 LINES = 20
 NAMES = 5
 
-# Kinds of findings, each with a pattern of the first line.
-KINDS = {
-    "access": re.compile(r"(Potential )?[Ii]nvalid __\w+__ |Malloc/Free error|Out-of-range|Hardware|Tensor Memory"),
-    "api error": re.compile(r"Program hit "),
-    "leak": re.compile(r"Leaked "),
-    "uninitialized": re.compile(r"Uninitialized __\w+__ |Host API uninitialized memory access"),
-    "host access": re.compile(r"Host API memory access error"),
-    "unused memory": re.compile(r"Unused "),
-    "race": re.compile(r"(?i:error|warning|info): (Race reported|Potential \w+ hazard)"),
-    "barrier": re.compile(r"Barrier error|Warpgroup MMA|Deadlock detected"),
+
+class Kind(Enum):
+    """Kinds of findings."""
+
+    ACCESS = "access"
+    API_ERROR = "api error"
+    LEAK = "leak"
+    UNINITIALIZED = "uninitialized"
+    HOST_ACCESS = "host access"
+    UNUSED = "unused memory"
+    RACE = "race"
+    BARRIER = "barrier"
+    OTHER = "other"
+
+
+# The pattern of the first line of each kind.
+FORMS = {
+    Kind.ACCESS: re.compile(r"(Potential )?[Ii]nvalid __\w+__ |Malloc/Free error|Out-of-range|Hardware|Tensor Memory"),
+    Kind.API_ERROR: re.compile(r"Program hit "),
+    Kind.LEAK: re.compile(r"Leaked "),
+    Kind.UNINITIALIZED: re.compile(r"Uninitialized __\w+__ |Host API uninitialized memory access"),
+    Kind.HOST_ACCESS: re.compile(r"Host API memory access error"),
+    Kind.UNUSED: re.compile(r"Unused "),
+    Kind.RACE: re.compile(r"(?i:error|warning|info): (Race reported|Potential \w+ hazard)"),
+    Kind.BARRIER: re.compile(r"Barrier error|Warpgroup MMA|Deadlock detected"),
 }
 # Lines about the program's end, which are no findings: the tests report their own failures.
 NEUTRAL = re.compile(
@@ -54,7 +70,7 @@ NUMBER = re.compile(r"0x[0-9a-fA-F]+|\(\d+,\s*\d+,\s*\d+\)|\b\d[\d,]*\b")
 class Finding:
     """One error, or several with the same first line and kernel."""
 
-    kind: str
+    kind: Kind
     headline: str
     # The kernel, or the driver call that failed; an empty text if the tool names none.
     kernel: str
@@ -66,12 +82,12 @@ class Finding:
     @property
     def key(self) -> tuple[str, str, str]:
         """The fields by which findings are the same: kind, first line without its numbers, kernel."""
-        return self.kind, NUMBER.sub("#", self.headline), self.kernel
+        return self.kind.value, NUMBER.sub("#", self.headline), self.kernel
 
     def result(self) -> dict[str, Any]:
         """Return the finding as an entry of the result."""
         return {
-            "kind": self.kind,
+            "kind": self.kind.value,
             "text": self.headline,
             "kernel": self.kernel,
             "count": self.count,
@@ -146,14 +162,14 @@ class Block:
         elif kind_of(first) is None and WARNING.match(first):
             report.warnings.append(first)
         else:
-            kind = kind_of(first) or "other"
+            kind = kind_of(first) or Kind.OTHER
             report.findings.append(Finding(kind, first, kernel_of(self.lines), self.lines[:LINES]))
             report.positions.append(self.position)
 
 
-def kind_of(headline: str) -> str | None:
+def kind_of(headline: str) -> Kind | None:
     """Return the kind of the finding with a first line, or None if it has none of the known forms."""
-    return next((kind for kind, pattern in KINDS.items() if pattern.match(headline)), None)
+    return next((kind for kind, pattern in FORMS.items() if pattern.match(headline)), None)
 
 
 def kernel_of(lines: Sequence[str]) -> str:

@@ -101,7 +101,7 @@ BARRIER = """\
 
 def found(text: str) -> list[tuple[str, str, int]]:
     report = findings.parse(text.encode())
-    return [(one.kind, one.kernel, one.count) for one in findings.merge(report.findings)]
+    return [(one.kind.value, one.kernel, one.count) for one in findings.merge(report.findings)]
 
 
 def test_report_of_memcheck_is_parsed_into_distinct_findings() -> None:
@@ -154,7 +154,7 @@ def test_unknown_error_of_a_kernel_is_a_finding_and_trouble_of_the_tool_is_not()
         b"========= Error: No attachable process found. compute-sanitizer timed-out.\n"
         b"========= Target application returned an error\n"
     )
-    assert [(one.kind, one.kernel) for one in report.findings] == [("other", "kernel()")]
+    assert [(one.kind.value, one.kernel) for one in report.findings] == [("other", "kernel()")]
     assert report.total is None
     assert report.not_checked == [
         "Internal Sanitizer Error: no memory",

@@ -128,21 +128,21 @@ def test_findings_failures_and_unfinished_files_are_listed_and_files_are_run_aga
     assert result["total"] == {"passed": 5, "failed": 1, "skipped": 1}
     assert [failure["test"] for failure in result["failures"]] == ["tests.test_fails::test_fails"]
     assert result["files_finished"] == 3
-    dies = {"file": "tests/test_dies.py", "share": "1/1", "why": "exit status 7", "tests": 1}
+    dies = {"file": "tests/test_dies.py", "piece": "tests/test_dies.py", "why": "exit status 7", "tests": 1}
     assert result["unfinished"] == [dies]
     options = next((tmp_path / "result-logs").glob("*test_settings.log")).read_text()
     for pair in ("('--leak-check', 'full')", "('--report-api-errors', 'no')", "('--padding', '64')"):
         assert pair in options
 
-    # The second run shares the file, which an earlier result lists as long.
+    # The second run divides the file, which an earlier result lists as long.
     (tmp_path / "tests/test_dies.py").write_text(LONG)
     columns = ["passed", "failed", "skipped", "seconds"]
     earlier = {"columns": columns, "files": {"tests": {"test_dies.py": [7, 0, 0, 45]}}}
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
-    again = ("--unfinished-of", "result.json", "--seconds-of", "earlier.json", "--share", "15", "--tool", "racecheck")
+    again = ("--unfinished-of", "result.json", "--seconds-of", "earlier.json", "--part", "15", "--tool", "racecheck")
     status, result, output = run(tmp_path, *again)
     assert (status, result["files_finished"], result["total"]) == (0, 1, {"passed": 7}), output
-    assert all(f"tests/test_dies.py {number}/3" in output for number in (1, 2, 3))
+    assert all(f"tests/test_dies.py ({number} of 3)" in output for number in (1, 2, 3))
 
 
 def test_run_in_which_the_tool_saw_no_call_is_not_finished(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_missing_tool_is_named_with_the_way_to_name_another(tmp_path: Path) -> N
 def test_each_list_names_existing_files() -> None:
     lists = runpy.run_path(str(SCRIPT.parent / "sanitizer/tool_lists.py"))
     named = [path for tool in lists["TOOLS"].values() for path in tool.paths]
-    named += [*lists["LEFT_OUT"], *lists["TAKEN_ANYWAY"], *lists["NO_FAILED_CALL"], *lists["SECONDS"]]
+    named += [*lists["LEFT_OUT"], *lists["TAKEN_ANYWAY"], *lists["NO_FAILED_CALL"]]
     assert [path for path in named if not (ROOT / path).exists()] == []
     files = ["tests/gpu/peers/test_torch.py", "tests/gpu/peers/test_ctypes_nvcc.py", "tests/gpu/test_memory.py"]
     assert lists["of_suite"](files) == files[1:]

@@ -106,12 +106,6 @@ OTHER_KERNELS = (
     "tests/views/test_complex_parts.py",
 )
 
-# Seconds of files for which an earlier result has none, because they took longer than its limit.
-SECONDS = {
-    "tests/gpu/test_arithmetic.py": 400.0,
-    "tests/numpy_comparison/test_numpy_comparison.py": 250.0,
-}
-
 # Tests that no tool runs: those of other processes, with deliberate misuse, and the cases outside the samples.
 NEVER = "starts_processes or provokes_findings or matrix"
 # A file whose tests fill the device or measure its free memory. They run before all others, which wait for them. The
@@ -145,6 +139,11 @@ TOOLS = {
     "initcheck": Tool(SHARED + OTHER_KERNELS, (), EXACT_BLOCKS | OWN_KERNELS),
     "synccheck": Tool(SHARED, (), OWN_KERNELS),
 }
+
+
+def is_strict(files: Sequence[str]) -> bool:
+    """Return whether memcheck reports each failed call of the driver in files."""
+    return set(files) <= set(NO_FAILED_CALL)
 
 
 def is_below(file: str, path: str) -> bool:

@@ -1,8 +1,7 @@
-"""Plugin of pytest for tests that run under compute-sanitizer: a share of the tests, no other libraries, a record.
+"""Plugin of pytest for tests that run under compute-sanitizer: no other GPU libraries, and a record of the tests.
 
-    pytest -p gpu.under_sanitizer --share 2/5 --record FILE --tool-log FILE ...
+    pytest -p gpu.under_sanitizer --record FILE --tool-log FILE ...
 
-- `--share 2/5` runs the tests 2, 7, 12 and so on of the selected ones, so that several processes share a long file.
 - Other GPU libraries are hidden, and tests that need them are skipped. Memory that they release only at the end of the
   process would be reported as leaked, and their kernels are not PyGPU's.
 - `--record` writes a line after each test: its outcome, the size of the tool's log, its name. The record remains if the
@@ -16,7 +15,6 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -68,7 +66,6 @@ def pytest_load_initial_conftests() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--share", default="1/1", help="K/N: run each N-th test, beginning with test K")
     parser.addoption("--record", type=Path, help="file for a line after each test")
     parser.addoption("--tool-log", type=Path, help="log of the tool, whose size the record contains")
 
@@ -76,13 +73,3 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.record is not None:
         config.pluginmanager.register(Record(config.option.record, config.option.tool_log))
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    number, shares = map(int, config.option.share.split("/"))
-    kept = items[number - 1 :: shares]
-    if shares > 1:
-        chosen = set(map(id, kept))
-        config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
-    items[:] = kept
