@@ -19,6 +19,7 @@ LEFT_OUT = {
     "tests/gpu/test_fork.py": "forks, and the tool follows one process",
     "tests/gpu/test_ipc.py": "runs programs in their own processes",
     "tests/gpu/test_two_devices.py": "needs two devices",
+    "tests/hazard_model": "uses no device",
     "tests/interop_regressions/test_process.py": "runs programs in their own processes",
     "tests/interop_regressions/test_teardown.py": "runs programs in their own processes",
     "tests/packaging": "uses no device",
