@@ -112,7 +112,10 @@ class CheckedRun(run_tests.Run):
         port = FIRST_PORT + PORTS * (self.number % RANGES)
         options = {**OPTIONS, "--port": str(port), "--max-connections": str(PORTS), "--log-file": str(job.tool_log)}
         if self.is_memcheck:
-            options["--report-api-errors"] = "explicit" if tool_lists.is_strict(job.files) else "no"
+            is_strict = tool_lists.is_strict(job.files)
+            options["--report-api-errors"] = "explicit" if is_strict else "no"
+            # The expected calls must not use up the limit.
+            options["--print-limit"] = "0" if is_strict else options["--print-limit"]
             options["--leak-check"] = "no" if self.options.no_leaks else "full"
         given = [*self.tool.options, *self.options.option]
         return ["--tool", self.options.tool, *(word for pair in options.items() for word in pair), *given]

@@ -27,7 +27,7 @@ if words == ["--version"]:
 options = {{}}
 while words[0].startswith("--"):
     name, _, value = words.pop(0).partition("=")
-    options[name] = value or words.pop(0)
+    options[name] = value or ("" if "ignore" in name else words.pop(0))
 assert words[0] == sys.executable, words
 log = open(options["--log-file"], "a")
 print("========= COMPUTE-SANITIZER", file=log, flush=True)
