@@ -76,6 +76,12 @@ def test_imports_numba():
     with pytest.raises(ModuleNotFoundError):
         import numba
 """
+# Its path is one of those in which failed calls are findings, except the call that PyGPU expects to fail.
+STRICT = """
+def test_calls(say):
+    for name in ("cuFuncGetParamInfo", "cuMemFree_v2"):
+        say(f"Program hit CUDA_ERROR_INVALID_VALUE (error 1) on CUDA API call to {name}.", "")
+"""
 LONG = "import pytest\n@pytest.mark.parametrize('n', range(7))\ndef test_one(n): pass"
 NO_CALL = """
 def test_uses_no_device(request):
@@ -116,23 +122,27 @@ def run(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
 
 def test_findings_failures_and_unfinished_files_are_listed_and_files_are_run_again(tmp_path: Path) -> None:
     make(tmp_path, finds=FINDS, fails=FAILS, settings=SETTINGS, dies=DIES)
+    (tmp_path / "tests/gpu").mkdir()
+    (tmp_path / "tests/gpu/test_streams.py").write_text(STRICT)
     status, result, output = run(tmp_path, "tests", "--option=--padding=64", "--", "-k", "not after")
     assert status == 1, output
-    [finding] = result["findings"]
+    finding, call = result["findings"]
+    assert (call["kind"], call["kernel"], call["count"]) == ("api error", "cuMemFree_v2", 1)
     assert (finding["kind"], finding["kernel"], finding["count"]) == ("access", "pygpu_add", 3)
     assert finding["files"] == ["tests/test_finds.py"]
     assert finding["tests"] == ["tests.test_finds::test_finds"]
     assert finding["lines"] == ["Invalid __global__ read of size 4 bytes", "at pygpu_add+0x50", "by thread (0,0,0)"]
     assert "FOUND 3 times: Invalid __global__ read" in output
-    assert (result["errors"], result["unprinted"]) == (3, 0)
-    assert result["total"] == {"passed": 5, "failed": 1, "skipped": 1}
+    assert (result["errors"], result["unprinted"]) == (4, 0)
+    assert result["total"] == {"passed": 6, "failed": 1, "skipped": 1}
     assert [failure["test"] for failure in result["failures"]] == ["tests.test_fails::test_fails"]
-    assert result["files_finished"] == 3
+    assert result["files_finished"] == 4
     dies = {"file": "tests/test_dies.py", "piece": "tests/test_dies.py", "why": "exit status 7", "tests": 1}
     assert result["unfinished"] == [dies]
     options = next((tmp_path / "result-logs").glob("*test_settings.log")).read_text()
     for pair in ("('--leak-check', 'full')", "('--report-api-errors', 'no')", "('--padding', '64')"):
         assert pair in options
+    assert "'explicit'" in next((tmp_path / "result-logs").glob("*test_streams.log")).read_text()
 
     # The second run divides the file, which an earlier result lists as long.
     (tmp_path / "tests/test_dies.py").write_text(LONG)
