@@ -46,7 +46,7 @@ TESTS := .on-cuda .on-cpu .on-hip .fusion-on-cuda .instructions-counted .from-th
     .streams-on-cuda .streams-on-hip .eager-on-cuda .on-cpu-with-torch
 CHECKS := .lint-rust .lint-others .lint-python .docs-read
 
-.PHONY: help demo names test test-all check ci docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
+.PHONY: help demo names try test test-all check ci docs links wheel bench plots array-api instructions wheel-check sdist bill release-check fuzz soak fusion-soak \
     fusion-mutations hazard-mutations clean distclean $(TESTS) $(CHECKS)
 .DELETE_ON_ERROR:
 
@@ -59,6 +59,12 @@ demo: .venv/.extension-quick ## Install into .venv and run the main job on a rea
 names: .venv/.created ## Write the index and the stubs of public names from their declarations, and random kernels
 	$(BIN)/python tools/names.py
 	$(BIN)/python tools/random_kernels.py
+
+try: .venv/.extension-dev .venv/.group-test build/simulated/.ready ## Run the tests of FOLDERS on the CPU and both simulated GPUs: make try FOLDERS=tests/views
+	@$(if $(FOLDERS),,echo "name the folders: make try FOLDERS=tests/views"; exit 1)
+	PYGPU_BACKEND=cpu PYGPU_STRICT=1 $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS)
+	@for backend in cuda hip; do echo "on simulated $$backend"; $(SIMULATED_GPU) PYGPU_BACKEND=$$backend \
+	    $(PYTEST) $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) || exit 1; done
 
 # The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
 test: .venv/.extension-dev .venv/.group-test build/amd/.ready build/simulated/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
@@ -124,12 +130,14 @@ PYTEST := $(BIN)/python -m pytest
 .instructions-counted:
 	@$(MAKE) --no-print-directory instructions $(part)
 
-# What an index asks of a wheel, and the self-test of the installed wheel. After the part above, which builds the same one.
-.wheel-held: .instructions-counted .venv/.group-check .venv/.group-release
+# Checks of a package index, the self-test of the installed wheel, and a test whose defects only optimized code shows. After the
+# part above, which builds the same wheel.
+.wheel-held: .instructions-counted .venv/.group-check .venv/.group-release .venv/.group-test
 	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
-	PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu $(BIN)/python -m PyGPU test ) $(part)
+	export PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu && $(BIN)/python -m PyGPU test && \
+	$(PYTEST) tests/memory/test_collector.py $(PYTEST_ARGS) ) $(part)
 
-held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel show $(1) && $(BIN)/abi3audit --strict $(1)
+held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 
 # Cargo lets one command at a time use a folder of objects. A part that shares one comes after the build that uses it, instead
 # of waiting for the lock in the place of another part.
@@ -145,7 +153,7 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
 .lint-python: .venv/.extension-dev .venv/.group-check
-	@bash tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
+	@bash tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" "bash tools/release/lint_workflows.sh $(BIN)" \
 	    "$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so" \
 	    "$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core" $(part)
 
@@ -193,9 +201,24 @@ hazard-mutations: .venv/.created ## Remove each wait and each record of the haza
 wheel: .venv/.group-build .venv/.group-check .venv/.group-release ## Build the release wheel into dist/ and hold its size against the limit
 	rm -rf dist
 	$(MATURIN) build --release --locked --compression-level 9 --out dist -- $(SMALL)
-	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
-	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 	$(call held,dist/*.whl)
+
+# The parts of .github/workflows/release.yml that need no hosted runner. docs/release.md lists the others.
+wheel-check: .venv/.group-check .venv/.group-release ## Check the wheels in dist/: description, platform, limited API, size
+	$(call held,dist/*.whl)
+
+sdist: .venv/.group-build .venv/.group-release ## Build the source distribution into dist/
+	rm -rf dist
+	$(MATURIN) sdist --out dist
+	$(BIN)/python -m twine check --strict dist/*.tar.gz
+
+bill: .venv/.group-release ## Write build/PyGPU.cdx.json, the list of crates and headers in the wheel (CycloneDX)
+	mkdir -p build
+	$(BIN)/python tools/release/sbom.py build/PyGPU.cdx.json
+	$(BIN)/python tools/release/valid_bill.py build/PyGPU.cdx.json
+
+release-check: ## Run all parts of a release that need no hosted runner, in a new clone of the last commit
+	bash tools/release/release_check.sh
 
 # Runs benches: the command of Python, their names, options.
 benches = mkdir -p $(RESULTS); for bench in $(2); do $(1) benches/python/$$bench.py --json $(RESULTS)/$$bench.json $(3) || exit 1; done

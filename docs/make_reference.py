@@ -18,15 +18,20 @@ import numpy as np
 import PyGPU
 import PyGPU.lib.stride_tricks
 from PyGPU._names import index
+from PyGPU._protocols.tiers import tier_of
 
 PAGE = Path(__file__).parent / "reference.md"
 
 HEAD = """\
 # Reference
 
+*For users who look up a name.*
+
 This page describes every public name of the module `PyGPU` in one line, taken from its docstring by
 `python docs/make_reference.py`. `help(PyGPU.empty)` shows the complete docstring with parameters, errors and examples.
 The site that `make docs` builds also describes the other modules, such as `driver`, `compiler`, `tools` and `cumath`.
+
+A name without a remark is stable. The remarks *compatibility* and *experimental* name [the other tiers](policies.md).
 """
 
 # Public names without a declaration by `public`: modules, and the names of `PyGPU.backend`.
@@ -150,6 +155,19 @@ def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
             yield f"  - `.{shown}`: {summary(documented)}"
 
 
+def with_tier(line: str, tier: str) -> str:
+    """Insert the tier of a name after the name in the first line of its entry."""
+    head, mark, rest = line.partition("`: ")
+    return f"{head}` (*{tier}*): {rest}" if mark else f"{line} (*{tier}*)"
+
+
+def entry_with_tier(name: str, tier_of_group: str) -> Iterator[str]:
+    """Return the lines of the page for one public name, with its tier if it differs from the tier of the group."""
+    first, *others = entry(name)
+    yield first if tier_of(name) == tier_of_group else with_tier(first, tier_of(name))
+    yield from others
+
+
 def family_entry(name: str) -> str:
     """Return the line for a family of classes, which is derived from the line of the class for float32."""
     value = getattr(PyGPU, f"{name}_float32")
@@ -164,6 +182,10 @@ def reference() -> str:
     parts = [HEAD]
     for title, names in by_group.items():
         parts.append(f"\n## {title}\n\n")
+        tiers = {tier_of(name) for name in names}
+        (tier,) = tiers if len(tiers) == 1 else ("stable",)
+        if tier != "stable":
+            parts.append(f"*{tier.capitalize()}*\n\n")
         if title == FAMILY_GROUP:
             labels = ", ".join(PyGPU.SUPPORTED_DTYPES)
             parts.append(f"`<dtype>` is one of {labels}.\n\n")
@@ -171,7 +193,7 @@ def reference() -> str:
             continue
         order = GROUPS.get(title, names)
         for name in sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name)):
-            parts += [f"{line}\n" for line in entry(name)]
+            parts += [f"{line}\n" for line in entry_with_tier(name, tier)]
     for module in MODULES:
         parts.append(f"\n## `{module.__name__}`\n\n")
         parts += [f"{line}\n" for name in module.__all__ for line in entry(name, module)]

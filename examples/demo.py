@@ -1,96 +1,105 @@
 """The main job on a real file
 ===========================
 
-Upload, slice on the device, share, pass a pointer to C, download.
-
-Runs on any device; without a GPU on the CPU backend, on which a device pointer is a host address.
+Upload, slice, compute in one kernel, reduce, run a kernel from text, and hand the memory to NumPy and torch: each step
+with its time. Runs on any device, and without a GPU on the CPU backend.
 """
 
-import ctypes
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-import PyGPU as gpuarray
+import PyGPU
 
 DATA = Path(__file__).parent / "data" / "timezones.csv"
-DLPACK_CPU, DLPACK_CUDA = 1, 2
+SOURCE = """
+__global__ void distances(const double *places, double latitude, double longitude, double *km, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    double a = sin((places[2 * i] - latitude) / 2), b = sin((places[2 * i + 1] - longitude) / 2);
+    km[i] = 2 * 6371 * asin(sqrt(a * a + cos(latitude) * cos(places[2 * i]) * b * b));
+}
+"""
 
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Print the step and its duration."""
+    """Print the step and its duration, with the wait for the device."""
     start = time.perf_counter()
     yield
-    print(f"{what:<72} {(time.perf_counter() - start) * 1e6:10.1f} us")
+    PyGPU.synchronize()
+    print(f"{what:<82} {(time.perf_counter() - start) * 1e3:9.3f} ms")
 
 
-def sort_in_c(array: gpuarray.GPUArray) -> None:
-    """Sort a contiguous float64 array in place with libc's qsort, which is independent of Python."""
-    compare_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double))
-    compare = compare_type(lambda a, b: (a[0] > b[0]) - (a[0] < b[0]))
-    qsort = ctypes.CDLL(None).qsort
-    qsort.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, compare_type]
-    qsort.restype = None
-    qsort(array.ptr, array.size, array.itemsize, compare)
+def km_in_numpy(places: np.ndarray, latitude: float, longitude: float) -> np.ndarray:
+    """Return the distances from a place to all places, which are in radians."""
+    a, b = np.sin((places[:, 0] - latitude) / 2), np.sin((places[:, 1] - longitude) / 2)
+    return 2 * 6371 * np.arcsin(np.sqrt(a * a + np.cos(latitude) * np.cos(places[:, 0]) * b * b))
 
 
-def read_with_driver(array: gpuarray.GPUArray) -> np.ndarray:
-    """Read a contiguous array through NVIDIA's driver, which receives only the pointer."""
-    copy = ctypes.CDLL("libcuda.so.1").cuMemcpyDtoH_v2
-    copy.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t]
-    host = np.empty(array.shape, array.dtype)
-    status = copy(host.ctypes.data, array.ptr, array.nbytes)
-    if status != 0:
-        raise RuntimeError(f"cuMemcpyDtoH returned {status}")
-    return host
+def compute(table: np.ndarray) -> PyGPU.GPUArray:
+    """Upload a table of degrees, slice it, compute and reduce, and return the places in radians."""
+    with step("to_gpu(table): upload"):
+        a = PyGPU.to_gpu(table)
+    with step("a[:, 0], a[:, 1]: views, nothing is copied"):
+        latitude, longitude = a[:, 0], a[:, 1]
+    degree = np.pi / 180
+    for turn in ("first use", "second use", "third use, one kernel on a GPU"):
+        with step(f"cos(degree * latitude) * cos(degree * longitude): {turn}"):
+            x = PyGPU.cos(degree * latitude) * PyGPU.cos(degree * longitude)
+    np.testing.assert_allclose(x.get(), np.cos(degree * table).prod(axis=1), rtol=1e-12, atol=1e-12)
+    with step("a.max(axis=0), a.mean(axis=0): reductions"):
+        highest, middle = a.max(axis=0), a.mean(axis=0)
+    np.testing.assert_array_equal(highest.get(), table.max(axis=0))
+    np.testing.assert_allclose(middle.get(), table.mean(axis=0))
+    return degree * a
+
+
+def measure_distances(places: PyGPU.GPUArray) -> PyGPU.GPUArray:
+    """Return the distance of each place from the first one, by a kernel from text."""
+    latitude, longitude = places[0].tolist()
+    km = PyGPU.empty(len(places))
+    with step("Kernel(SOURCE): compile, or read from the cache"):
+        kernel = PyGPU.Kernel(SOURCE)
+    with step("kernel[grid, block](...): launch"):
+        kernel[-(-len(places) // 128), 128](places, latitude, longitude, km, len(places))
+    np.testing.assert_allclose(km.get(), km_in_numpy(places.get(), latitude, longitude), rtol=1e-9, atol=1e-9)
+    return km
+
+
+def hand_over(km: PyGPU.GPUArray) -> None:
+    """Pass an array to NumPy, and its memory to torch if torch is there."""
+    with step("km.get(): a NumPy array"):
+        values = km.get()
+    if find_spec("torch") is None:
+        print("torch is not installed: the step torch.from_dlpack(km) is left out")
+        return
+    import torch
+
+    with step("torch.from_dlpack(km): a tensor over the same memory"):
+        tensor = torch.from_dlpack(km)
+    assert tensor.data_ptr() == km.ptr
+    np.testing.assert_allclose(float(tensor.max()), values.max())
 
 
 def main() -> None:
     """Run each step, and compare each result with NumPy's."""
-    gpuarray.show_config()
-    print()
-
+    PyGPU.show_config()
     table = np.loadtxt(DATA, delimiter=",", skiprows=4, usecols=(0, 1))
-    print(f"{DATA.name}: latitude and longitude of {len(table)} places, {table.nbytes} bytes of {table.dtype}\n")
-
-    with step("the first array: the backend is opened here"):
-        gpuarray.to_gpu(table[:1])
-    with step("to_gpu(table): upload"):
-        a = gpuarray.to_gpu(table)
-    with step("a[:, 1], a[::2], a[::-1]: views on the device, nothing is copied"):
-        longitude, every_second, reversed_rows = a[:, 1], a[::2], a[::-1]
-    print(f"    device {a.device}, pointer {a.ptr:#x}; a[:, 1] starts {longitude.ptr - a.ptr} bytes behind it\n")
-
-    with step("get(): download of the three views"):
-        downloads = longitude.get(), every_second.get(), reversed_rows.get()
-    for ours, numpys in zip(downloads, (table[:, 1], table[::2], table[::-1]), strict=True):
-        np.testing.assert_array_equal(ours, numpys)
-
-    kind = a.__dlpack_device__()[0]
-    if kind == DLPACK_CPU:
-        with step("numpy.from_dlpack(a[:, 1]): NumPy sees the same memory"):
-            shared = np.from_dlpack(longitude)
-        assert shared.ctypes.data == longitude.ptr
-    else:
-        with step("numpy.from_dlpack(a[:, 1], device='cpu'): a copy that was asked for"):
-            shared = np.from_dlpack(longitude, device="cpu")
-    np.testing.assert_array_equal(shared, table[:, 1])
-
-    latitude = gpuarray.to_gpu(np.ascontiguousarray(table[:, 0]))
-    if kind == DLPACK_CPU:
-        with step("qsort(latitude.ptr, ...): a C function sorts the array in place"):
-            sort_in_c(latitude)
-        np.testing.assert_array_equal(latitude.get(), np.sort(table[:, 0]))
-    elif kind == DLPACK_CUDA:
-        with step("cuMemcpyDtoH(host, latitude.ptr, ...): a C library reads the array"):
-            read = read_with_driver(latitude)
-        np.testing.assert_array_equal(read, table[:, 0])
-
-    print("\nevery result is equal to NumPy's")
+    print(f"\n{DATA.name}: latitude and longitude of {len(table)} places, {table.nbytes} bytes of {table.dtype}\n")
+    with step("PyGPU.Device(): the backend is opened"):
+        device = PyGPU.Device()
+    places = compute(table)
+    try:
+        hand_over(measure_distances(places))
+    except PyGPU.BackendUnavailableError as error:
+        print(f"kernels are left out: {error}")
+        hand_over(places)
+    print(f"\nevery result is equal to NumPy's, on {device.name}")
 
 
 if __name__ == "__main__":

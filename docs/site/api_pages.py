@@ -178,7 +178,10 @@ def describable(value: Any) -> bool:
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of each API page."""
-    index = heading("Interface") + "Every public name, from its docstring. `PyGPU` has NumPy's structure.\n\n"
+    index = (
+        heading("Interface")
+        + "*For users who look up a call.*\n\nEvery public name, from its docstring. `PyGPU` has NumPy's structure.\n\n"
+    )
     subjects = {slug(title): (title, names) for title, names in by_subject().items() if names}
     yield from ((page, subject_page(title, names)) for page, (title, names) in subjects.items())
     placed = {"PyGPU": list(subjects)}

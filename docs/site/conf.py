@@ -12,7 +12,9 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import api_pages  # noqa: E402
+import contents  # noqa: E402
 import gallery  # noqa: E402
+import search_words  # noqa: E402
 
 project = "PyGPU"
 author = "The PyGPU developers"
@@ -73,13 +75,14 @@ html_theme_options = {
 }
 
 
-# For each folder of pages: its first page, and the pattern of its other pages.
-CHAPTERS = {"bindings/index": "*", "design/index": "*", "results/README": "**"}
 LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)")
 
 
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adapt a Markdown page to the site: link to the gallery instead of examples, and remove links to folders."""
+    """Adapt a Markdown page to the site.
+
+    Link to the gallery instead of examples, remove links to folders, and add search words and the pages below.
+    """
     folder = (Path(app.srcdir) / page).parent
 
     def there(link: re.Match[str]) -> str:
@@ -87,26 +90,14 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
         return f"[{link[1]}](/gallery/index)" if target == gallery.EXAMPLES else link[1] if target.is_dir() else link[0]
 
     source[0] = LINK.sub(there, source[0])
-    if page == "index":
-        source[0] += contents(Path(app.srcdir))
-    if page in CHAPTERS:
-        source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{CHAPTERS[page]}\n```\n"
-
-
-def contents(docs: Path) -> str:
-    """Return the table of contents of the site: the file contents.txt, and the guides that it does not list."""
-    text = (HERE / "contents.txt").read_text(encoding="utf-8")
-    for mark, folder in (("OTHER PAGES", ""), ("OTHER GUIDES", "howto/")):
-        pages = sorted(folder + path.stem for path in (docs / folder).glob("*.md"))
-        text = text.replace(
-            mark, "\n".join(page for page in pages if page not in ("index", *re.split(r"[\s<>]+", text)))
-        )
-    return text
+    source[0] = (
+        search_words.front_matter(page) + source[0] + contents.toctrees(contents.read(Path(app.srcdir))).get(page, "")
+    )
 
 
 def setup(app: Sphinx) -> None:
     """Register the handlers of events with Sphinx, which calls this function."""
     app.connect("builder-inited", api_pages.write)
     app.connect("source-read", complete)
-    # The table of contents on the index page may change without a change of the file.
-    app.connect("env-get-outdated", lambda *_: ["index"])
+    # The table of contents and the words of a page may change without a change of its file.
+    app.connect("env-get-outdated", lambda *_: ["index", *contents.toctrees(contents.read(Path(app.srcdir)))])

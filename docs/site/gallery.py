@@ -9,7 +9,10 @@ from sphinx_gallery.scrapers import figure_rst
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Examples that run during the build. Examples that print times are excluded, because the times are meaningless there.
-RUN = ("mandelbrot", "waves", "walks", "zones", "matmul", "reduction")
+RUN = (
+    "kmeans", "heat", "blur", "black_scholes", "low_pass", "nbody", "mandelbrot", "waves", "walks", "zones", "matmul",
+    "reduction",
+)  # fmt: skip
 THUMBNAIL = EXAMPLES.parent / "build" / "program.png"
 
 settings = {
@@ -19,7 +22,7 @@ settings = {
     "ignore_pattern": r"/bindings/|/notebooks/",
     "image_scrapers": ("gallery.pictures",),
     "reset_modules": (),
-    "within_subsection_order": "gallery.drawing_first",
+    "within_subsection_order": "gallery.run_first",
     "default_thumb_file": str(THUMBNAIL),
     "thumbnail_size": (400, 280),
     "download_all_examples": False,
@@ -42,9 +45,10 @@ def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) ->
     return figure_rst(taken, settings["src_dir"])
 
 
-def drawing_first(name: str) -> tuple[bool, str]:
-    """Return the key by which examples are sorted: those with a picture come first."""
-    return "Image" not in (EXAMPLES / name).read_text(encoding="utf-8"), name
+def run_first(name: str) -> tuple[int, str]:
+    """Return the key by which examples are sorted: those with a picture come first, in the order of `RUN`."""
+    stem = Path(name).stem
+    return RUN.index(stem) if stem in RUN else len(RUN), name
 
 
 def thumbnail() -> None:

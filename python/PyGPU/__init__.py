@@ -61,10 +61,28 @@ else:
     _sys.meta_path.insert(0, _EinopsFinder)
 
 
+class _MovedModulesFinder:
+    # Pickles of version 0.1.0 name private modules that have moved. Python calls the last finder only for modules that
+    # no other finder has found, so other imports do not become slower.
+    @staticmethod
+    def find_spec(fullname: str, path=None, target=None):
+        if not fullname.startswith("PyGPU._") or fullname.count(".") != 1:
+            return None
+        from PyGPU._names.moved_modules import spec_of
+
+        return spec_of(fullname)
+
+
+_sys.meta_path.append(_MovedModulesFinder)
+
+
+_LAZY_SPECIAL_NAMES = ("__all__", "__array_api_version__", "__array_namespace_info__", "__deprecated__")
+
+
 def __getattr__(name: str):
     # `lazy_names.find` imports a submodule, an object in the generated index, or an object of PybindGPU's interface.
     # The object is stored in the package, so that each name is searched only once.
-    if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
+    if name.startswith("_") and name not in _LAZY_SPECIAL_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names
 
@@ -72,6 +90,10 @@ def __getattr__(name: str):
         # With an empty `__all__`, `help(PyGPU)` prints only the introduction above, instead of 30,000 lines.
         is_help = lazy_names.is_asked_by("pydoc")
         return [] if is_help else lazy_names.everything()
+    if name == "__deprecated__":
+        return lazy_names.DEPRECATED
+    if name in lazy_names.DEPRECATED:
+        return lazy_names.find_deprecated(name)  # not stored, because each access warns
     value = globals()[name] = lazy_names.find(name)
     return value
 

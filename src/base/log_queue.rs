@@ -39,6 +39,14 @@ pub fn set_wakeup(bell: fn()) {
     BELL.set(bell);
 }
 
+/// Calls the wake-up function, for other queues that are delivered together with the records.
+#[cold]
+pub fn wake() {
+    if let Some(ring) = BELL.get() {
+        ring();
+    }
+}
+
 /// Queues a record.
 #[cold]
 pub fn log(level: LogLevel, text: impl FnOnce() -> String) {

@@ -29,6 +29,7 @@ impl Variable {
     pub const CACHE: Self = Self("PYGPU_CACHE");
     pub const CACHE_DIR: Self = Self("PYGPU_CACHE_DIR");
     pub const CACHE_SIZE: Self = Self("PYGPU_CACHE_SIZE");
+    pub const CHECK_STREAMS: Self = Self("PYGPU_CHECK_STREAMS");
     pub const CPU_BREAK: Self = Self("PYGPU_CPU_BREAK");
     pub const CPU_DEVICES: Self = Self("PYGPU_CPU_DEVICES");
     pub const CPU_OPTIONS: Self = Self("PYGPU_CPU_OPTIONS");

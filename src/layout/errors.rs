@@ -103,7 +103,8 @@ pub(super) fn out_of_bounds(index: i64, axis: usize, len: i64) -> Error {
 
 #[cold]
 pub(super) fn too_many_indices(ndim: usize, indexed: usize) -> Error {
-    Error::index(format!("too many indices for array: array is {ndim}-dimensional, but {indexed} were indexed"))
+    let remedy = if ndim == 0 { "; write x.item() or x[()] for its value" } else { "" };
+    Error::index(format!("too many indices for array: array is {ndim}-dimensional, but {indexed} were indexed{remedy}"))
 }
 
 #[cold]

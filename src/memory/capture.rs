@@ -84,8 +84,10 @@ pub struct GraphContents {
     part: Option<SharedResource>,
 }
 
-/// Number of active PyGPU captures.
+/// Twice the number of active PyGPU captures, plus [`OBSERVED`].
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+/// Bit of [`ACTIVE`] that makes [`observes_work`] true without captures. Only the check of streams sets it.
+const OBSERVED: usize = 1;
 
 #[derive(Default)]
 struct ActiveCaptures {
@@ -111,7 +113,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Returns whether a PyGPU capture is active.
 #[inline]
 pub fn is_any() -> bool {
+    ACTIVE.load(Ordering::Acquire) > OBSERVED
+}
+
+/// Returns whether a PyGPU capture is active or all work is observed: whether work takes the slower path. Tests both
+/// conditions by one load.
+#[inline]
+pub(crate) fn observes_work() -> bool {
     ACTIVE.load(Ordering::Acquire) > 0
+}
+
+/// Makes all later work take the slower path.
+pub(crate) fn observe_all_work() {
+    let table = TABLE.lock();
+    ACTIVE.fetch_or(OBSERVED, Ordering::AcqRel);
+    drop(table);
+}
+
+/// Stores the number of active captures. The caller holds the lock of the captures.
+fn set_active(captures: usize) {
+    let observed = ACTIVE.load(Ordering::Acquire) & OBSERVED;
+    ACTIVE.store(2 * captures + observed, Ordering::Release);
 }
 
 /// Returns the driver's id of the capture in which a stream takes part, including captures by other libraries.
@@ -273,7 +295,7 @@ impl Capture {
         });
         let mut table = TABLE.lock();
         table.captures.push(Arc::clone(&capture));
-        ACTIVE.store(table.captures.len(), Ordering::Release);
+        set_active(table.captures.len());
         Ok(capture)
     }
 
@@ -326,7 +348,7 @@ impl Capture {
     pub fn close(&self) -> GraphContents {
         let mut table = TABLE.lock();
         table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
-        ACTIVE.store(table.captures.len(), Ordering::Release);
+        set_active(table.captures.len());
         let dropped = if table.captures.is_empty() { std::mem::take(&mut table.afterwards) } else { Vec::new() };
         drop(table);
         drop(dropped);

@@ -399,6 +399,17 @@ impl<Q: Queue> HazardTracker<Q> {
         writes.max_by_key(|one| one.number).filter(|one| one.point.is_late()).map(|one| one.point.queue.clone())
     }
 
+    /// Returns the persistent queues for whose recorded uses an operation with this access on `queue` would wait.
+    pub fn queues_before(&self, access: Access, queue: &Q) -> Vec<Q> {
+        let identity = queue.identity();
+        let Some(uses) = self.uses.get() else {
+            let is_other = self.alloc_stream.identity() != identity;
+            return is_other.then(|| self.alloc_stream.clone()).into_iter().collect();
+        };
+        let points = lock(uses).before(access, identity);
+        points.into_iter().filter(SyncPoint::is_late).map(|point| point.queue).collect()
+    }
+
     /// Blocks the host until every use is complete.
     ///
     /// # Errors

@@ -9,6 +9,7 @@
 //! - [`host_block_cache`] caches host memory of results.
 //! - [`capture`] tracks active captures.
 //! - [`retired`] keeps objects alive until a stream has completed the work that uses them.
+//! - [`stream_check`] finds work that nothing orders, if the user requests this check.
 //! - [`texture`] contains driver arrays, textures and surfaces, whose uses are tracked like those of blocks.
 //! - [`readback`] contains 64-bit values that kernels write and the host reads.
 
@@ -23,6 +24,7 @@ pub mod pinned_cache;
 pub mod pool;
 pub mod readback;
 pub mod retired;
+pub mod stream_check;
 mod stream_hazards;
 mod submission;
 pub mod texture;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::hazards::UseToken;
-use crate::{Access, Allocation, capture};
+use crate::{Access, Allocation, capture, stream_check};
 use pygpu_base::error::Result;
 use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::shutdown;
@@ -46,7 +46,7 @@ impl<'a> Submission<'a> {
     #[inline]
     fn begin(&mut self) -> Result<()> {
         let identity = self.stream.identity();
-        if capture::is_any() || !self.uses.iter().all(|(block, _)| block.is_only_used_on(identity)) {
+        if capture::observes_work() || !self.uses.iter().all(|(block, _)| block.is_only_used_on(identity)) {
             return self.begin_each();
         }
         self.begun = BegunUses::SingleStream;
@@ -63,6 +63,9 @@ impl<'a> Submission<'a> {
             let ticket = block.begin(*access, self.stream)?;
             if let BegunUses::Each(tickets) = &mut self.begun {
                 tickets.push(ticket);
+            }
+            if capture::observes_work() {
+                stream_check::check_use(block, *access, self.stream);
             }
         }
         Ok(())
@@ -100,6 +103,10 @@ impl<'a> Submission<'a> {
             } else {
                 block.cancel(ticket);
             }
+        }
+        if capture::observes_work() {
+            stream_check::note_own_work(self.stream);
+            stream_check::end_launch(self.stream);
         }
         result
     }

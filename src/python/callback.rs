@@ -21,6 +21,7 @@ use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;
 use pygpu_device::shutdown;
+use pygpu_memory::stream_check::{self, Finding, FindingKind};
 
 /// Owns a Python object, such as the producer of imported memory, for Rust code that does not use Python's API. The
 /// value may be dropped on any thread, with or without the GIL.
@@ -111,7 +112,7 @@ extern "C" fn deliver_from_pending_call(_: *mut c_void) -> c_int {
     })
 }
 
-/// Drops the queued objects and delivers the log queue. Threads that hold the GIL call this function.
+/// Drops the queued objects, and delivers the log queue and the findings of the check of streams. Threads that hold the GIL call this function.
 #[inline]
 pub(crate) fn deliver_queued(py: Python<'_>) {
     if HAS_QUEUED.load(Ordering::Relaxed) {
@@ -130,7 +131,38 @@ fn deliver_all(py: Python<'_>) {
     finalization::run_python(py, || {
         queued.into_iter().for_each(|object| object.release(&py));
         deliver_log(py);
+        deliver_findings(py);
     });
+}
+
+/// Reports the findings of the check of streams.
+fn deliver_findings(py: Python<'_>) {
+    let findings = stream_check::take();
+    if findings.is_empty() {
+        return;
+    }
+    let pending_error = PyErr::take(py);
+    for finding in findings {
+        if let Err(error) = report_finding(py, &finding) {
+            error.write_unraisable(py, None);
+        }
+    }
+    if let Some(pending_error) = pending_error {
+        pending_error.restore(py);
+    }
+}
+
+fn report_finding(py: Python<'_>, finding: &Finding) -> PyResult<()> {
+    let kind = match finding.kind {
+        FindingKind::Use => "use",
+        FindingKind::Release => "release",
+        FindingKind::Address => "address",
+    };
+    let origin = finding.origin.as_ref().and_then(|origin| origin.downcast_ref::<SendPyObject>());
+    let origin = origin.map(|origin| origin.object().clone_ref(py));
+    let (waiter, worker) = (finding.waiter.handle().0, finding.worker.handle().0);
+    let module = py.import(intern!(py, "PyGPU._native.observability.stream_check"))?;
+    module.call_method1(intern!(py, "report"), (kind, waiter, worker, origin, finding.thread)).map(drop)
 }
 
 /// Registers the wake-up function of the log queue.

@@ -66,7 +66,7 @@ def test_operator_rejects_list_of_rows_with_different_lengths():
 
 def test_list_of_device_arrays_is_rejected_as_operand():
     array = PyGPU.arange(3)
-    with pytest.raises(TypeError, match="the list holds arrays"):
+    with pytest.raises(TypeError, match="not a list of arrays"):
         PyGPU.add(array, [array, array])
 
 

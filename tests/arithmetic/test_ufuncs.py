@@ -439,7 +439,7 @@ BAD = {
     "a mask of numbers": (lambda a: PyGPU.add(a, 1, where=a), TypeError, "bool"),
     "an unknown keyword": (lambda a: PyGPU.add(a, 1, bogus=1), TypeError, "bogus"),
     "too few operands": (lambda a: PyGPU.add(a), TypeError, "2 operands"),
-    "no array": (lambda a: PyGPU.add(a, object()), TypeError, "no number"),
+    "no array": (lambda a: PyGPU.add(a, object()), TypeError, "operand 2 is an object"),
     "a function that is not computed": (lambda a: np.isnat(a), TypeError, "isnat"),
     "a reduction": (lambda a: np.subtract.reduce(a), TypeError, "subtract.reduce"),
 }

@@ -255,5 +255,5 @@ def test_error_for_list_of_unsupported_values_contains_dtype() -> None:
         PyGPU.array(["a"])
     with pytest.raises(TypeError, match=r"the tuple's elements: dtype\('O'\) has no place in device memory"):
         PyGPU.asarray((object(),))
-    with pytest.raises(TypeError, match="dict is no array, nor a sequence of numbers"):
+    with pytest.raises(TypeError, match="a dict of length 0; expected an array, a number, or a list of numbers"):
         PyGPU.array({})

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.starts_processes
 WARNED = {
     "PYGPU_CACHE": ("maybe", "'1' (the default) or '0'"),
     "PYGPU_CACHE_SIZE": ("lots", "no size such as 256M"),
+    "PYGPU_CHECK_STREAMS": ("maybe", "'0' (the default) or '1'"),
     "PYGPU_CPU_BREAK": ("maybe", "'0' (the default) or '1'"),
     "PYGPU_CUDA_ARRAY_INTERFACE_SYNC": ("maybe", "'1' (the default) or '0'"),
     "PYGPU_PROFILE": ("all", "no kind of ranges"),
@@ -110,7 +111,9 @@ def test_every_documented_variable_has_wrong_value_in_test() -> None:
 
 def test_ignored_values_are_named_in_warnings() -> None:
     is_cpu = PyGPU.backend_name() == "cpu"
-    unread = {"PYGPU_CUDA_ARRAY_INTERFACE_SYNC", "PYGPU_RECYCLE"} if is_cpu else {"PYGPU_CPU_BREAK"}
+    unread = (
+        {"PYGPU_CHECK_STREAMS", "PYGPU_CUDA_ARRAY_INTERFACE_SYNC", "PYGPU_RECYCLE"} if is_cpu else {"PYGPU_CPU_BREAK"}
+    )
     warned = WARNED if is_cpu else WARNED | WARNED_ON_GPUS
     warned = {name: case for name, case in warned.items() if name not in unread}
     script = """if True:

@@ -111,6 +111,19 @@ def test_raw_arrays_are_indexed_in_c_order_for_any_strides() -> None:
             out.fill(0)
 
 
+def test_raw_array_of_more_than_2_to_the_31_elements_is_indexed_in_64_bits() -> None:
+    # A broadcast array of this size occupies little memory.
+    length = 70_000
+    rows = PyGPU.broadcast_to(PyGPU.arange(length, dtype=np.int32)[:, None], (length, length))
+    columns = PyGPU.broadcast_to(PyGPU.arange(length, dtype=np.int32), (length, length))
+    kernel = ElementwiseKernel("raw T x, int64 step", "T z", "z = x[i * step]", "far")
+    places = np.arange(5) * (length * length // 5 + 7)
+    for array, expected in ((rows, places // length), (columns, places % length)):
+        found = PyGPU.empty(5, np.int32)
+        kernel(array, int(places[1]), found)
+        np.testing.assert_array_equal(found.get(), expected)
+
+
 def test_raw_arrays_have_shapes_and_accept_index_lists() -> None:
     kernel = ElementwiseKernel(
         "raw T x, int32 n, int32 tid",

@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 import PyGPU.profile
-from PyGPU import cupy, cupyx
+from PyGPU import _core, cupy, cupyx
 from PyGPU.cupy import testing
 
 dtypes = pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.complex64])
@@ -104,10 +104,19 @@ def test_benchmark_reports_host_and_device_times() -> None:
     assert re.fullmatch(rf"f {{19}}:    CPU: {part}", times.to_str())
     assert PyGPU.profile.benchmark is cupyx.profiler.benchmark
     assert PyGPU.profile.benchmark(cupy.sum, (a,), n_repeat=10**9, max_duration=0.01).cpu_times.size < 10**7
-    with pytest.raises(ValueError, match=r"benchmark: args=3 is not a tuple"):
+    with pytest.raises(ValueError, match=r"args= is 3 \(int\); expected a tuple"):
         cupyx.profiler.benchmark(cupy.sum, 3)
     with pytest.warns(DeprecationWarning, match=r"cupyx.profiler.benchmark"):
         cupyx.time.repeat(cupy.sum, (a,), n_repeat=1)
+
+
+def test_benchmark_computes_results_that_nobody_uses() -> None:
+    a = PyGPU.ones(1000, np.float32)
+    with PyGPU.fusion_report() as report:
+        PyGPU.profile.benchmark(lambda: 2 * a + 1, n_repeat=3, n_warmup=2)
+    assert report.dropped == 0
+    assert report.computed == report.operations
+    assert report.operations == (0 if PyGPU.backend_name() == "cpu" or _core._get_fusion() == "off" else 10)
 
 
 def test_time_range_and_profile_execute_their_with_block() -> None:

@@ -75,6 +75,8 @@ fn is_left_out() -> bool {
 
 PROSE = """# Flushes of deferred operations, and the tests that detect a missing flush
 
+*For developers of PyGPU.*
+
 On a simulated GPU, each call that launches pending operations, or queries whether there are any, was removed in turn.
 The tests of [deferred arithmetic](../design/fusion.md) were then run without this call, by
 

@@ -7,7 +7,7 @@ GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONP
 ON_CUDA = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
 ON_HIP = $(GPU_PYTHONPATH) PYTHON="$(PYTHON)" bash tests/gpu/hip_on_cuda/environment.sh
 
-.PHONY: gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package
+.PHONY: gpu-test gpu-test-cuda gpu-test-hip gpu-large gpu-sanitize gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package
 
 # Runs all tests on a backend, in parallel by files. Arguments: environment of the tests, name of the report.
 gpu_tests = $(1) $(PYTHON) tests/gpu/runner/run_tests.py --json $(RESULTS)/$(2).json $(GPU_TEST_ARGS) -- $(PYTEST_ARGS)
@@ -20,6 +20,11 @@ gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RE
 
 gpu-test-hip: .gpu-package ## The same on the HIP backend, whose calls a test library hands on to CUDA
 	$(call gpu_tests,$(ON_HIP),gpu-tests-hip)
+
+gpu-large: .gpu-package ## Check each kind of operation on arrays of more than 2^31 elements, report in RESULTS (LARGE_ARGS)
+	mkdir -p $(RESULTS)
+	export PYTHONPATH=tests/helpers$${PYTHONPATH:+:$$PYTHONPATH}; \
+	$(ON_CUDA) $(PYTHON) tests/gpu/large/run_large.py --json $(RESULTS)/large.json $(LARGE_ARGS)
 
 SANITIZER_TOOLS ?= memcheck racecheck initcheck synccheck
 # SANITIZE_ARGS are files, folders and options of tests/gpu/sanitize.py.

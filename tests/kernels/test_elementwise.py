@@ -207,9 +207,14 @@ def test_scalars_are_converted_to_declared_type() -> None:
         np.testing.assert_array_equal(z.get(), np.full(3, sum(complex(value) for value in call)))
     with pytest.raises(ValueError, match=r"argument 1 \(signed char a\): 300 is outside of int8"):
         kernel(300, 0, 0, z)
-    with pytest.raises(TypeError, match=r"argument 1 \(signed char a\): 1\.5 is no int8"):
+    with pytest.raises(
+        TypeError,
+        match=r"argument 1 \(signed char a\): the argument is 1\.5 \(float\); expected .* int8; write int",
+    ):
         kernel(1.5, 0, 0, z)
-    with pytest.raises(TypeError, match=r"argument 2 \(float b\): 1j is no float32"):
+    with pytest.raises(
+        TypeError, match=r"argument 2 \(float b\): the argument is 1j \(complex\); expected a number of type float32"
+    ):
         kernel(1, 1j, 0, z)
 
 
@@ -223,13 +228,17 @@ def test_kernel_rejects_shapes_that_do_not_broadcast() -> None:
 
 def test_kernel_call_error_contains_name_of_mismatched_argument() -> None:
     x = PyGPU.zeros(4, np.float32)
-    with pytest.raises(TypeError, match=r"axpy\(\): argument 2 \(float \*x\): the array is float64, and float32"):
+    with pytest.raises(
+        TypeError, match=r"axpy\(\): argument 2 \(float \*x\): the array is float64; expected float32; write x\.astype"
+    ):
         AXPY(1, PyGPU.zeros(4), x, x)
     with pytest.raises(TypeError, match="takes 4 arguments, and 3 were given"):
         AXPY(1, x, x)
     with pytest.raises(TypeError, match="takes 4 arguments, and 1 was given"):
         AXPY(1)
-    with pytest.raises(TypeError, match=r"argument 3 \(float \*y\): an array on the device is wanted, not list"):
+    with pytest.raises(
+        TypeError, match=r"argument 3 \(float \*y\): the argument is a list of length 2; expected a GPUArray"
+    ):
         AXPY(1, x, [1, 2], x)
     if not on_cpu():
         with pytest.raises(TypeError, match=r"to_gpu"):

@@ -136,5 +136,5 @@ def test_scan_rejects_wrong_shape_overlap_and_host_array() -> None:
         UP_TO(x[:9], x[1:])
     with pytest.raises(ValueError, match="read-only"):
         UP_TO(x, PyGPU.broadcast_to(x[0], 10))
-    with pytest.raises(TypeError, match="a GPUArray is wanted"):
+    with pytest.raises(TypeError, match="expected a GPUArray"):
         UP_TO(np.zeros(3, np.int32))

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._sharing.handle import checked_bytes
 
 CPU = PyGPU.backend_name() == "cpu"
 
@@ -73,7 +74,7 @@ def test_open_shared_error_names_missing_memory_machine_device_or_backend() -> N
         (replace(elsewhere, machine="another"), ValueError, "another machine"),
         (replace(elsewhere, device="metal"), ValueError, "metal"),
         (
-            replace(elsewhere, memory=b"\0" * 64 if isinstance(block.memory, bytes) else 10_000),
+            replace(elsewhere, memory=checked_bytes(bytes(64)) if isinstance(block.memory, bytes) else 10_000),
             RuntimeError,
             "has ended",
         ),
@@ -220,7 +221,7 @@ def test_open_shared_rejects_elements_outside_of_block() -> None:
         ({"offset": -4}, "offset is -4"),
         ({"block": None}, "names no memory block"),
         ({"strides": (4,)}, "2 lengths in shape and 1 strides"),
-        ({"event": b"123"}, "event is a driver's handle of 64 bytes"),
+        ({"event": b"123"}, "changed: event: a driver's handle of 64 bytes"),
     ):
         with pytest.raises(ValueError, match=said):
             PyGPU.open_shared(replace(handle, **changed))

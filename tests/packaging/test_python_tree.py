@@ -37,6 +37,8 @@ LOOKUPS = {
     "PyGPU._protocols.namespace": "returns the package, which is the namespace of the array API",
     "PyGPU._protocols.lazy_names": "finds names of the package that are loaded when they are first used",
     "PyGPU._protocols.package_alias": "finds the module that `pycuda.x` or `cupy.x` stands for",
+    "PyGPU._names.deprecated": "finds the object of a deprecated name",
+    "PyGPU._names.moved_modules": "finds the names of a private module of 0.1.0 that has moved",
     "PyGPU._cupy.names": "finds names of `cupy` and `cupyx` that are loaded when they are first used",
     "PyGPU._cupy.package": "finds functions of the package, and modules that a function of CuPy returns",
     "PyGPU._cupy.testing.comparisons": "finds the modules with which a test is run",

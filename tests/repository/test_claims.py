@@ -3,6 +3,7 @@
 import functools
 import importlib.util
 import re
+import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -58,13 +59,22 @@ def names(path: Path) -> set[str]:
 
 
 @functools.cache
-def make_performance() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_performance", ROOT / "docs" / "make_performance.py")
+def script(name: str) -> ModuleType:
+    """Load a script of docs. Python puts a script's folder on the import path, for modules of the folder."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
     return module
+
+
+def make_performance() -> ModuleType:
+    return script("make_performance")
 
 
 def test_evidence_of_claims_exists() -> None:
@@ -102,6 +112,35 @@ def test_readme_figures_match_newest_results() -> None:
 def test_performance_page_matches_script_output() -> None:
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
     assert page == make_performance().page(), "run: python docs/make_performance.py"
+
+
+def test_readme_speeds_match_newest_results() -> None:
+    rows = make_performance().read("fusion")["rows"]
+    expression = rows["0.9*x + y - 2*x*y (GB/s)"]
+    assert f"{expression['PyGPU']:.0f} GB/s on an H200, where torch reaches {expression['torch']:.0f}." in README
+    titles = [title for title, _, _ in script("make_figures").BARS]
+    assert titles[1:3] == ["0.9*x + y - 2*x*y", "((x - m)**2).sum()"]
+    for title in titles[1:3]:
+        row = rows[f"{title} (GB/s)"]
+        assert row["torch.compile"] > 0.99 * row["PyGPU"]
+
+
+def test_readme_test_count_matches_newest_report() -> None:
+    total = make_performance().read("gpu-tests")["total"]
+    assert f"{total['passed']} of {total['passed'] + total['failed']} tests passed" in README
+
+
+def test_guide_gallery_and_picture_match_newest_results() -> None:
+    made = script("make_figures")
+    for path, expected in ((made.GUIDE, made.guide), (made.GALLERY, made.gallery)):
+        text = path.read_text(encoding="utf-8")
+        assert expected(text) == text, "run: python docs/make_figures.py"
+    assert made.PICTURE.read_text(encoding="utf-8") == made.picture(), "run: python docs/make_figures.py"
+
+
+def test_figures_script_rejects_text_without_marks() -> None:
+    with pytest.raises(LookupError, match="has no lines"):
+        script("make_figures").between("text\n<!-- begin -->\n", "new\n", "<!-- begin -->\n", "<!-- end -->\n")
 
 
 def test_readme_lists_requirements_of_package() -> None:

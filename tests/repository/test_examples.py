@@ -2,10 +2,12 @@
 
 import importlib.util
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,9 @@ import pytest
 import PyGPU
 
 FOLDER = Path(__file__).parents[2] / "examples"
+SHORT_PROGRAMS = ["kmeans", "heat", "blur", "black_scholes", "low_pass", "nbody"]
+MOST_LINES = 40
+RANDOM = np.random.default_rng(11)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -136,3 +141,88 @@ def test_example_writes_picture(name: str, sizes: tuple[int, ...], tmp_path: Pat
 def test_demo_example_matches_numpy_on_any_device(capsys: pytest.CaptureFixture[str]) -> None:
     load("demo").main()
     assert "every result is equal to NumPy's" in capsys.readouterr().out
+
+
+def points() -> np.ndarray:
+    """Return points around three centres that are far from each other."""
+    return np.array([(-9, 0), (0, 9), (9, 0)])[np.arange(300) % 3] + RANDOM.standard_normal((300, 2))
+
+
+def move(x: np.ndarray, v: np.ndarray, steps: int, dt: float) -> np.ndarray:
+    """Return the positions of bodies after a number of steps, as nbody.py computes them."""
+    for _ in range(steps):
+        to = x - x[:, None]
+        v = v + dt * (to / ((to**2).sum(axis=2, keepdims=True) + 0.01) ** 1.5).mean(axis=1)
+        x = x + dt * v
+    return x
+
+
+@pytest.fixture(scope="module")
+def programs() -> dict[str, ModuleType]:
+    """Return the programs as modules."""
+    return {name: load(name) for name in SHORT_PROGRAMS}
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "arguments", "tolerance"),
+    [
+        ("heat", "heat", (RANDOM.random((30, 40)).astype(np.float32), 25), 1e-6),
+        ("blur", "blur", (RANDOM.random((12, 15, 3)).astype(np.float32), 3), 1e-6),
+        ("low_pass", "low_pass", (RANDOM.random(1000), 40, 1), 1e-12),
+    ],
+)
+def test_program_gives_same_values_as_with_numpy(
+    name: str, function: str, arguments: tuple[Any, ...], tolerance: float, programs: dict[str, ModuleType]
+) -> None:
+    compute = getattr(programs[name], function)
+    expected = compute(np, *arguments)
+    assert np.ptp(expected) > 0.05
+    np.testing.assert_allclose(compute(PyGPU, *arguments).get(), expected, rtol=tolerance, atol=tolerance)
+
+
+def test_option_prices_match_numpy_and_closed_form(programs: dict[str, ModuleType]) -> None:
+    spot, years = np.linspace(60, 140, 9)[:, None], np.array([0.1, 1.0])
+    call_price = programs["black_scholes"].call_price
+    prices = call_price(PyGPU, PyGPU.to_gpu(spot), 100, PyGPU.to_gpu(years)).get()
+    np.testing.assert_allclose(prices, call_price(np, spot, 100, years), rtol=1e-10, atol=1e-10)
+    d = (np.log(spot / 100) + 0.065 * years) / (0.3 * np.sqrt(years))
+    exact = spot * PyGPU.special.ndtr(PyGPU.to_gpu(d)).get()
+    exact -= 100 * np.exp(-0.02 * years) * PyGPU.special.ndtr(PyGPU.to_gpu(d - 0.3 * np.sqrt(years))).get()
+    np.testing.assert_allclose(prices, exact, atol=3e-5)
+
+
+def test_kmeans_finds_groups_and_matches_numpy(programs: dict[str, ModuleType]) -> None:
+    given = points()
+    group, centres = (array.get() for array in programs["kmeans"].kmeans(PyGPU, given, 3, 8))
+    expected = programs["kmeans"].kmeans(np, given, 3, 8)
+    np.testing.assert_array_equal(group, expected[0])
+    np.testing.assert_allclose(centres, expected[1], rtol=1e-12)
+    assert all(len(set(group[first::3])) == 1 for first in range(3))
+
+
+def test_bodies_move_as_computed_by_numpy(programs: dict[str, ModuleType]) -> None:
+    x, v = RANDOM.standard_normal((2, 100, 3))
+    arrays = [PyGPU.to_gpu(each.astype(np.float32)) for each in (x, v)]
+    moved = programs["nbody"].bodies(*arrays, 5, 0.05).get()
+    expected = move(x, v, 5, 0.05)
+    assert np.abs(expected - x).max() > 0.1
+    np.testing.assert_allclose(moved, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("name", SHORT_PROGRAMS)
+def test_program_draws_picture_of_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    pillow = pytest.importorskip("PIL.Image")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [name])
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    assert [path.name for path in tmp_path.iterdir()] == [f"{name}.png"]
+    with pillow.open(tmp_path / f"{name}.png") as image:
+        assert len(image.getcolors(1 << 20)) > 5
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("name", SHORT_PROGRAMS)
+def test_program_has_at_most_40_lines(name: str) -> None:
+    assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= MOST_LINES

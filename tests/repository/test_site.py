@@ -1,7 +1,8 @@
-"""Test that no public name is missing on the generated API pages of `make docs`."""
+"""Test the site of `make docs`: the generated API pages, the table of contents, the words of the search."""
 
 import importlib.util
 import pkgutil
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +17,11 @@ pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.fixture(scope="module")
-def api_pages() -> ModuleType:
-    """Load docs/site/api_pages.py as a module."""
+def of_site(name: str) -> ModuleType:
+    """Load a module of docs/site, which may import modules of docs."""
     sys.path.insert(0, str(DOCS))
     try:
-        spec = importlib.util.spec_from_file_location("api_pages", DOCS / "site" / "api_pages.py")
+        spec = importlib.util.spec_from_file_location(name, DOCS / "site" / f"{name}.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -29,6 +29,12 @@ def api_pages() -> ModuleType:
     finally:
         sys.path.remove(str(DOCS))
     return module
+
+
+@pytest.fixture(scope="module")
+def api_pages() -> ModuleType:
+    """Load docs/site/api_pages.py as a module."""
+    return of_site("api_pages")
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +64,57 @@ def test_class_on_api_page_lists_members_of_undocumented_base(pages: dict[str, s
 def test_constant_on_api_page_has_name_and_module(pages: dict[str, str]) -> None:
     page = pages["pygpu-cuda-streams-and-events"]
     assert ".. py:data:: cudaStreamDefault\n   :module: PyGPU\n" in page
+
+
+def test_contents_have_two_tiers_with_at_most_12_entries() -> None:
+    found = of_site("contents").read(DOCS)
+    assert [entry.page for entry in found if entry.level == 0] == ["Use it", "How it works"]
+    assert 8 < len([entry for entry in found if entry.level == 1]) <= 12
+
+
+def test_contents_list_every_page_once() -> None:
+    contents = of_site("contents")
+    listed = [entry.page for entry in contents.read(DOCS) if entry.level > 0]
+    assert sorted(listed) == sorted({*contents.pages_of(DOCS), "api/index", "gallery/index"} - {"index"})
+
+
+def test_contents_place_unlisted_page_at_pattern_of_its_folder() -> None:
+    contents = of_site("contents")
+    found = contents.entries("Tier\n  Title <a/first>\n    a/*\n    *\n", ["a/first", "a/second", "third", "index"])
+    trees = contents.toctrees(found)
+    assert trees["index"] == "\n```{toctree}\n:hidden:\n:caption: Tier\n\nTitle </a/first>\n```\n"
+    assert trees["a/first"] == "\n```{toctree}\n:hidden:\n\n/a/second\n/third\n```\n"
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
+def test_first_line_of_page_names_its_readers(page: Path) -> None:
+    if page.relative_to(DOCS).parts[0] in ("api", "gallery"):
+        pytest.skip("written by another program")
+    title, readers = [line for line in page.read_text(encoding="utf-8").splitlines() if line][:2]
+    assert title.startswith("# ")
+    assert re.fullmatch(r"\*For .+[.]\*", readers), "the line below the title names the readers: *For ... .*"
+
+
+def test_search_words_belong_to_existing_pages() -> None:
+    words = of_site("search_words").words()
+    assert [page for page in words if not (DOCS / f"{page}.md").exists()] == []
+    assert [found for found in words.values() if not re.fullmatch(r"[a-z0-9_]+(, [a-z0-9_]+)*", found)] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("ndarray", "tutorial"),
+        ("asnumpy", "tutorial"),
+        ("rawkernel", "howto/kernels"),
+        ("mempool", "howto/memory"),
+        ("cudamalloc", "howto/memory"),
+        ("cudastreamsynchronize", "streams_and_lifetime"),
+        ("nsight", "howto/fast"),
+        ("ufunc", "arithmetic"),
+    ],
+)
+def test_search_finds_page_by_word_of_another_library(word: str, page: str) -> None:
+    front = of_site("search_words").front_matter(page)
+    assert front.startswith("---\nmyst:\n  html_meta:\n    keywords: ")
+    assert word in front.partition('keywords: "')[2].partition('"')[0].split(", ")

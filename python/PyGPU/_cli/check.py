@@ -20,7 +20,7 @@ from os import environ
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PyGPU._cli import local_arrays, run_observed
+from PyGPU._cli import check_streams, local_arrays, run_observed
 from PyGPU._native.observability import progress as bars
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
@@ -239,8 +239,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Run a program on the CPU several times, with other orders of blocks and threads and with the sanitizer of "
         "addresses in its kernels, and print what is wrong with the lines of the kernels. The exit status is 1 if "
-        "anything is."
+        "anything is. With --streams, run the program once on the GPU instead, and print handovers of memory between "
+        "PyGPU and other libraries that no stream waits for (PYGPU_CHECK_STREAMS=1), with the lines of the program."
     )
+    parser.add_argument("--streams", action="store_true", help="check the order of streams instead of the kernels")
     parser.add_argument("--shuffles", type=int, default=2, metavar="N", help="how many shuffled orders (2)")
     parser.add_argument("--no-sanitizer", action="store_true", help="only the orders")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="of each run; none by default")
@@ -252,6 +254,9 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Run the command ``check``: check the program, print the defects, and return 1 if there are any."""
     if not Path(arguments.program).is_file():
         parser.error(f"there is no file {arguments.program!r}")
+    if arguments.streams:
+        check_streams.run(parser, arguments)
+        return
     library = None if arguments.no_sanitizer else sanitizer()
     if library is None and not arguments.no_sanitizer:
         print("without the sanitizer: no C++ compiler with its library (libasan) was found", file=sys.stderr)

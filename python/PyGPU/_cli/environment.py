@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 KNOWN = frozenset(
     f"PYGPU_{name}"
     for name in (
-        "BACKEND", "BLAS", "CACHE", "CACHE_DIR", "CACHE_SIZE", "CPU_BREAK", "CPU_DEVICES", "CPU_OPTIONS", "CPU_ORDER",
+        "BACKEND", "BLAS", "CACHE", "CACHE_DIR", "CACHE_SIZE", "CHECK_STREAMS", "CPU_BREAK", "CPU_DEVICES",
+        "CPU_OPTIONS", "CPU_ORDER",
         "CUBLAS", "CUDA_ARRAY_INTERFACE_SYNC", "CUFFT", "CURAND", "CUSOLVER", "CXX", "DEVICE", "FUSION",
         "FUSION_COMPILE", "NVRTC", "PINNED_LIMIT", "PROFILE", "RECYCLE", "STAGING_CHUNK", "STAGING_THREADS",
         "STAGING_THRESHOLD", "STRICT", "STRIDED_COPY", "TF32",

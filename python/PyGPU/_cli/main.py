@@ -69,7 +69,7 @@ def main() -> None:
     timing.add_options(bench)
     warm = commands.add_parser("warm", help="compile the kernels of arithmetic ahead, into the cache on disk")
     compiling.add_options(warm)
-    check = commands.add_parser("check", help="run a program on the CPU and look for mistakes in its kernels")
+    check = commands.add_parser("check", help="run a program and look for mistakes in its kernels, or in its streams")
     checking.add_options(check)
     run = commands.add_parser("run", help="run a program that imports CuPy or PyCUDA, with PyGPU in their place")
     running.add_options(run)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from PyGPU import _core
+from PyGPU._functions.argument_errors import output_error
 
 __all__: list[str] = []
 
@@ -19,7 +20,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     kind = type(invalid).__name__
     is_list = isinstance(invalid, (list, tuple))
     if is_list and any(isinstance(element, _core.GPUArray) for element in invalid):
-        text = f"the {kind} holds arrays, and is none; PyGPU.asarray(x) joins those of one shape"
+        text = f"expected a GPUArray, not a {kind} of arrays; PyGPU.asarray(x) joins arrays of one shape"
     elif is_list or isinstance(invalid, np.ndarray):
         try:
             kind = f"{kind} of shape {np.shape(invalid)}"
@@ -27,7 +28,8 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
             kind = f"{kind} of length {len(invalid)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:
-        text = f"expected a GPUArray, not {kind}; PyGPU.asarray(x) makes one of what holds numbers"
+        shown = "None" if invalid is None else kind
+        text = f"expected a GPUArray, not {shown}; PyGPU.asarray(x) makes one from numbers"
     return TypeError(f"{function}: {text}" if function else text)
 
 
@@ -55,6 +57,8 @@ def array(argument: Any, function: str) -> _core.GPUArray:
     if isinstance(argument, (list, tuple)):
         return sequence(argument, function)
     if isinstance(argument, np.ndarray) and argument.ndim:
+        raise invalid_array_error(argument, function)
+    if argument is None or isinstance(argument, (str, bytes, dict, set)):
         raise invalid_array_error(argument, function)
     return _core.asarray(argument)
 
@@ -103,7 +107,7 @@ def _on_device(host: Any, function: str, device: Any) -> _core.GPUArray:
 def check_out(out: Any, function: str) -> None:
     """Raise a TypeError for an output that is no GPUArray."""
     if not isinstance(out, _core.GPUArray):
-        raise TypeError(f"{function}: 'out' must be an array of PyGPU, not {type(out).__name__}")
+        raise output_error(out, function)
 
 
 def normalize_axis(axis: Any, ndim: int) -> int:

@@ -39,7 +39,12 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     >>> PyGPU.isclose(PyGPU.to_gpu([1.0, 2.0]), PyGPU.to_gpu([1.0 + 1e-9, 2.1])).tolist()
     [True, False]
     """
-    x, y = arrays((a, b), "isclose")
+    return _isclose(arrays((a, b), "isclose"), rtol, atol, equal_nan)
+
+
+def _isclose(operands: list[_core.GPUArray], rtol: Any, atol: Any, equal_nan: bool) -> _core.GPUArray:
+    """Compute `isclose` for two arrays of one device."""
+    x, y = operands
     if y.dtype.kind not in "fcV":
         y = y.astype(np.result_type(y.dtype, 1.0))
     with np.errstate(invalid="ignore"):
@@ -69,7 +74,16 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
     >>> PyGPU.allclose(PyGPU.to_gpu([1.0, 2.0]), PyGPU.to_gpu([1.0 + 1e-9, 2.0]))
     True
     """
-    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+    return bool(_isclose(arrays((a, b), "allclose"), rtol, atol, equal_nan).all())
+
+
+def _is_device_operand(operand: Any) -> bool:
+    """Test whether an operand is an array of a device, or a number or sequence that is copied there."""
+    return not (operand is None or isinstance(operand, (np.ndarray, str, bytes)))
+
+
+def _on_host(operand: Any) -> Any:
+    return operand.get() if isinstance(operand, _core.GPUArray) else operand
 
 
 @public("Comparing arrays")
@@ -78,8 +92,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
     Parameters
     ----------
-    a1, a2 : GPUArray
-        The arrays.
+    a1, a2 : array_like
+        The arrays. If one is an ndarray or no array at all, NumPy compares copies in host memory.
     equal_nan : bool, optional
         Whether two NaNs at the same index count as equal.
 
@@ -93,6 +107,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     >>> PyGPU.array_equal(PyGPU.arange(3), PyGPU.to_gpu([0, 1, 2]))
     True
     """
+    if not (_is_device_operand(a1) and _is_device_operand(a2)):
+        return bool(np.array_equal(_on_host(a1), _on_host(a2), equal_nan=equal_nan))
     first, second = arrays((a1, a2), "array_equal")
     if first.shape != second.shape:
         return False

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions import shapes
+from PyGPU._functions.argument_errors import describe, sequence_error
 from PyGPU._functions.array_arguments import along, array, arrays as _operands, check_out, normalize_axis
 from PyGPU._names.public import public, public_values
 
@@ -42,6 +43,21 @@ def _check_casting(casting: Any) -> None:
         raise TypeError(f"casting must be str, not {type(casting).__name__}")
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
         raise ValueError(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got {casting!r})")
+
+
+def _sequence(arrays: Any, function: str) -> Any:
+    """Return a sequence of the arrays that a function joins."""
+    try:
+        return arrays if isinstance(arrays, (list, tuple)) else list(arrays)
+    except TypeError as error:
+        text = f"{function}(): the argument is {describe(arrays)}; expected a tuple or list of arrays"
+        raise TypeError(f"{text}; write PyGPU.{function}((a, b))") from error
+
+
+def _check_axis(axis: Any, function: str) -> None:
+    """Raise an error for an array in place of the axis, i.e. for arrays that are not passed in a tuple."""
+    if isinstance(axis, (_core.GPUArray, np.ndarray)) and axis.ndim:
+        raise sequence_error(function, axis)
 
 
 def _is_c(part: _core.GPUArray) -> bool:
@@ -129,7 +145,9 @@ def concatenate(
     >>> PyGPU.concatenate([PyGPU.arange(3), PyGPU.ones(2)]).tolist()
     [0.0, 1.0, 2.0, 1.0, 1.0]
     """
-    arrays = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
+    if not isinstance(arrays, (list, tuple)):
+        arrays = _sequence(arrays, "concatenate")
+    _check_axis(axis, "concatenate")
     if casting != "same_kind":
         _check_casting(casting)
     if axis == 0 and out is None and dtype is None and (fast_result := _core._joined(arrays, 0)) is not None:
@@ -184,7 +202,8 @@ def stack(
     >>> PyGPU.stack([PyGPU.arange(2), PyGPU.ones(2, "int64")], axis=1).tolist()
     [[0, 1], [1, 1]]
     """
-    parts = _operands(arrays, "stack")
+    _check_axis(axis, "stack")
+    parts = _operands(_sequence(arrays, "stack"), "stack")
     if not parts:
         raise ValueError("need at least one array to stack")
     if len({part.shape for part in parts}) != 1:

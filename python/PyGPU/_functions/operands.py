@@ -44,7 +44,7 @@ def device_array_of(function: str, *operands: Any) -> _core.GPUArray:
     for operand in operands:
         if isinstance(operand, (list, tuple)):
             return sequence(operand, function)
-    raise TypeError(f"{function}(): no operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
+    raise TypeError(f"{function}(): no operand is on a device; expected a GPUArray; write PyGPU.to_gpu(x)")
 
 
 def on_device_of(a: _core.GPUArray, values: Any, dtype: Any = None) -> _core.GPUArray:

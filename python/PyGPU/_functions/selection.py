@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.array_arguments import array, normalize_axis, target
+from PyGPU._functions.array_arguments import array, check_out, normalize_axis, target
 from PyGPU._functions.operands import check_indices, common_shape_and_dtype, cycled, device_indices, flat, on_device_of
 from PyGPU._names.public import public
 
@@ -50,6 +50,8 @@ def take(
     [[3, 1], [6, 4]]
     """
     a = array(a, "take")
+    if out is not None:
+        check_out(out, "take")
     numpy_result: _core.GPUArray = _core._by_numpy("take", a, (a, indices, axis, out, mode))
     if numpy_result is not NotImplemented:
         return numpy_result

@@ -208,7 +208,7 @@ def average(
         count = a.size / mean.size if mean.size else math.nan
         return (mean, _core.full_like(mean, count)) if returned else mean
     if not isinstance(weights, _core.GPUArray):
-        raise TypeError("average(): weights= is an array of PyGPU; copy them to the device first, with PyGPU.to_gpu(x)")
+        raise TypeError("average(): weights= is an ndarray; expected a GPUArray; write weights=PyGPU.to_gpu(weights)")
     if axis is not None:
         _axes(axis, a.ndim)
     min_types = ["float64"] if a.dtype.kind in "biu" else []

@@ -10,6 +10,7 @@ HOME = {
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "ScalarType": "PyGPU._protocols.numpy_aliases",
     "SharedHandle": "PyGPU._sharing.handle",
+    "StreamOrderWarning": "PyGPU._native.observability.stream_check",
     "Struct": "PyGPU._native.struct_arguments",
     "True_": "PyGPU._protocols.numpy_aliases",
     "allclose": "PyGPU._functions.comparison",
@@ -428,7 +429,8 @@ GROUPS = {
         "backend_name", "config", "driver_version", "show_config",
     ),
     "Exceptions": (
-        "BackendUnavailableError", "CompileError", "CudaError", "ForkError", "NotSupportedError", "OutOfMemoryError",
+        "StreamOrderWarning", "BackendUnavailableError", "CompileError", "CudaError", "ForkError", "NotSupportedError",
+        "OutOfMemoryError",
     ),
     "Bindings": (
         "as_argtype", "get_include",
@@ -485,3 +487,15 @@ HOST = {
     "vsplit": ("indices_or_sections",),
 }
 """Parameters in which NumPy's function accepts an ndarray beside arrays of a device."""
+
+TIERS = {
+    "compatibility": (
+        "Allocator", "SUPPORTED_DTYPES", "allocators", "as_cupy", "as_pycuda", "autoinit", "autoprimaryctx", "backend",
+        "characterize", "compiler", "cumath", "cupy", "cupyx", "curandom", "device_array", "driver", "elementwise",
+        "get_array_module", "gpuarray", "nvml", "reduction", "runtime", "scan", "tools",
+    ),
+    "experimental": (
+        "GraphBody", "GraphCondition", "SharedHandle", "TensorMap", "dask", "fusion_report", "open_shared", "profile",
+    ),
+}
+"""The declared names and the modules that are not stable, by their tier."""

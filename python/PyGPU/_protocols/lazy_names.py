@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import Any
 
-from PyGPU._names import index
+from PyGPU._names import deprecated, index
 
 MODULES = (
     "allocators",
@@ -54,6 +54,8 @@ _ARRAY_API_NAMES = dict.fromkeys(("__array_api_version__", "__array_namespace_in
 _PYCUDA_NAMES = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._pycuda.version")
 """Constants with PyCUDA's version, for programs that check it; `dir` omits them, because PyGPU's version differs."""
 
+DEPRECATED = deprecated.TABLE
+"""Names that warn at each access; ``PyGPU.__deprecated__``."""
 
 _HINT_MODULES = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
 """Modules whose names users may search in the package itself, the most likely ones first."""
@@ -110,6 +112,11 @@ def find(name: str) -> Any:
             raise ImportError(message, name="PyGPU", path=package.__file__) from None
         message = f"module 'PyGPU' has no attribute {name!r}{hint}"
         raise AttributeError(message, name=name, obj=package) from None
+
+
+def find_deprecated(name: str) -> Any:
+    """Return the object of a deprecated name and warn; the caller is ``PyGPU.__getattr__``."""
+    return deprecated.find(name, stacklevel=3)
 
 
 def is_asked_by(module: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.argument_errors import output_error
 from PyGPU._random.continuous import Continuous
 from PyGPU._random.discrete import Discrete
 from PyGPU._random.multivariate import Multivariate
@@ -21,7 +22,7 @@ class Distributions(Continuous, Discrete, Multivariate):
     @staticmethod
     def _check_out(out: Any, size: Any, dtype: Any) -> _core.GPUArray:
         if not isinstance(out, _core.GPUArray):
-            raise TypeError(f"out is no GPUArray but a {type(out).__name__}")
+            raise output_error(out)
         if out.dtype != dtype:
             raise TypeError(f"Supplied output array has the wrong type. Expected {np.dtype(dtype)}, got {out.dtype}")
         if size is not None and out.shape != shape_of_size(size):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.argument_errors import target_error
 from PyGPU._functions.selection import take_along_axis
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def permutation(rng: Generator, x: Any, axis: int) -> _core.GPUArray:
 def shuffle(rng: Generator, x: _core.GPUArray, axis: int) -> None:
     """Shuffle the elements of an array in place."""
     if not isinstance(x, _core.GPUArray):
-        raise TypeError(f"shuffle() changes a GPUArray, and cannot change a {type(x).__name__}")
+        raise target_error("random.shuffle", x)
     if x.ndim == 0:
         raise TypeError("shuffle(): an array without axes has no order")
     x[...] = permutation(rng, x, axis)

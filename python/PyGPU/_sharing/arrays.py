@@ -10,7 +10,7 @@ import numpy
 
 from PyGPU import _core
 from PyGPU._names.public import public
-from PyGPU._sharing.handle import SharedHandle
+from PyGPU._sharing.handle import SharedHandle, checked_bytes, driver_bytes
 from PyGPU._sharing.memory import Memory, allocate, holding, opened
 from PyGPU._sharing.validation import check_handle
 
@@ -54,7 +54,7 @@ def share(array: _core.GPUArray) -> SharedHandle:
     if memory.is_own and memory.device.kind != "cpu":
         with memory.device:
             _core._order_by_event(array, memory.event(), True)
-            event = bytes(memory.event().ipc_handle())
+            event = checked_bytes(bytes(memory.event().ipc_handle()))
     else:
         # The handle contains no event for which other processes could wait, so the host waits for the array's uses.
         # On the CPU no event is needed, because each call returns after its work is complete.
@@ -91,7 +91,8 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
 
     Notes
     -----
-    A changed handle cannot make PyGPU access memory outside of the block. Unpickling is not safe, however: accept
+    A changed handle cannot make PyGPU access memory outside of the block. A checksum detects changes of the driver's
+    own bytes, which the driver does not check. Neither the checksum nor unpickling is safe against an attacker: accept
     pickles only from trusted processes.
 
     Work of this process on the array runs after the work that the sharing process enqueued before ``share``. Later
@@ -119,7 +120,7 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
 
 def _opened_event(handle: bytes) -> _core.Event:
     try:
-        return _core.Event.from_ipc_handle(handle)
+        return _core.Event.from_ipc_handle(driver_bytes(handle))
     except (_core.CudaError, _core.NotSupportedError) as error:
         raise RuntimeError(
             "open_shared: the event of the handle cannot be opened: the process that shared the array has ended, has "

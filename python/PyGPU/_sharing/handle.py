@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,31 @@ from PyGPU._names.public import public
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["BlockName", "SharedHandle"]
+__all__ = ["BlockName", "SharedHandle", "checked_bytes", "driver_bytes"]
+
+_DRIVER_BYTES = 64
+"""Size of a driver's handle of memory or of an event."""
+
+
+def checked_bytes(driver_handle: bytes) -> bytes:
+    """Return a driver's handle with a checksum behind it; NVIDIA's driver crashes on some changed handles."""
+    return driver_handle + zlib.crc32(driver_handle).to_bytes(4, "big")
+
+
+def driver_bytes(checked: bytes) -> bytes:
+    """Return the driver's handle in a result of `checked_bytes`.
+
+    Raises
+    ------
+    ValueError
+        If the size or the checksum is wrong.
+    """
+    handle = checked[:_DRIVER_BYTES]
+    if len(handle) != _DRIVER_BYTES or checked_bytes(handle) != checked:
+        raise ValueError(
+            f"a driver's handle of {_DRIVER_BYTES} bytes and its checksum of 4 bytes are expected, not {checked!r:.80}"
+        )
+    return handle
 
 
 @dataclass(frozen=True)
@@ -27,7 +52,7 @@ class BlockName:
     uuid: str
     nbytes: int
     memory: bytes | int
-    """The driver's handle of the memory, or on the CPU the file descriptor in the sharing process."""
+    """The driver's handle of the memory with a checksum, or on the CPU the file descriptor in the sharing process."""
 
 
 @public("Making arrays")
@@ -51,7 +76,8 @@ class SharedHandle:
     readonly : bool
         Whether the array is read-only.
     event : bytes or None
-        The driver's handle of an event that follows the recorded uses of the array; None if the uses are complete.
+        The driver's handle of an event that follows the recorded uses of the array, with a checksum; None if the uses
+        are complete.
 
     Examples
     --------

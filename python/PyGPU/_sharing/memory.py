@@ -10,7 +10,7 @@ from typing import Any
 
 from PyGPU import _core
 from PyGPU._native.fork.fork_lock import fork_safe_lock
-from PyGPU._sharing.handle import BlockName
+from PyGPU._sharing.handle import BlockName, checked_bytes, driver_bytes
 
 __all__ = ["Memory", "allocate", "holding", "opened"]
 
@@ -80,7 +80,7 @@ def allocate(nbytes: int, device: _core.Device) -> Memory:
 
         with device:
             keeper = mem_alloc(-(-nbytes // _PAGE_BYTES) * _PAGE_BYTES)
-            address, handle = keeper.ptr, bytes(_core.share_memory(keeper))
+            address, handle = keeper.ptr, checked_bytes(bytes(_core.share_memory(keeper)))
     name = BlockName(token, os.getpid(), machine(), _kind(device), device.uuid, nbytes, handle)
     return _entered(Memory(name, device, address, keeper, is_own=True))
 
@@ -153,7 +153,7 @@ def _opened_file(name: BlockName) -> tuple[int, Any]:
 def _opened_by_driver(name: BlockName) -> tuple[int, Any]:
     if not isinstance(name.memory, bytes):
         raise ValueError(f"open_shared: the handle of the block on {name.device} has no driver's handle")
-    keeper = _core.open_shared_memory(name.memory)
+    keeper = _core.open_shared_memory(driver_bytes(name.memory))
     if keeper.nbytes < name.nbytes:
         raise ValueError(
             f"open_shared: the handle states {name.nbytes} bytes of memory, and the block has {keeper.nbytes}"

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy
 
-from PyGPU._sharing.handle import BlockName, SharedHandle
+from PyGPU._sharing.handle import BlockName, SharedHandle, driver_bytes
 
 __all__ = ["check_handle"]
 
-_DRIVER_HANDLE_BYTES = 64
 _LARGEST = 2**63 - 1
 """Largest offset, length and stride in bytes."""
 
@@ -88,5 +87,7 @@ def _require_range(what: str, number: Any, least: int) -> None:
 
 
 def _require_driver_handle(name: str, value: bytes) -> None:
-    if len(value) != _DRIVER_HANDLE_BYTES:
-        raise ValueError(f"open_shared: {name} is a driver's handle of {_DRIVER_HANDLE_BYTES} bytes, not {value!r:.80}")
+    try:
+        driver_bytes(value)
+    except ValueError as error:
+        raise ValueError(f"open_shared: the handle was changed: {name}: {error}") from None

@@ -371,20 +371,18 @@ impl OffsetTable {
             }
         }
         let count = selection.count();
-        let (claim, settle) = (
-            places_variant(1, true, 8, (false, 0), CopyKernelId::Claim),
-            places_variant(1, true, 8, (false, 0), CopyKernelId::Settle),
-        );
-        let (Some(claim), Some(settle)) = (compile::function(device, claim), compile::function(device, settle)) else {
+        let owner = owner_dtype(count);
+        let is_wide = i64::from(owner.kind() == ScalarType::UInt64);
+        let function = |kernel: CopyKernelId| {
+            compile::function(device, places_variant(1, true, 8, (false, 0), kernel).with("WIDE", is_wide))
+        };
+        let (Some(claim), Some(settle)) = (function(CopyKernelId::Claim), function(CopyKernelId::Settle)) else {
             return Ok(false);
         };
-        if count > i64::from(i32::MAX) {
-            return Ok(false); // too many positions for 32-bit numbers
-        }
         let word = self.refused.as_ref().map(|(word, _)| word);
         let Some(numbers) = places(device, selection, strides.into_iter(), word, stream)? else { return Ok(false) };
-        let owners = Array::empty(&[targets], DType::new(ScalarType::Int32), MemoryOrder::C, stream.clone())?;
-        fill(&owners, &[0xff; 4], stream)?;
+        let owners = Array::empty(&[targets], owner, MemoryOrder::C, stream.clone())?;
+        fill(&owners, &[0; 8][..owner.itemsize()], stream)?;
         let blocks =
             CopyParameters { record: ParameterBlock::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }
                 .blocks();
@@ -410,6 +408,11 @@ impl OffsetTable {
         unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
         Ok(true)
     }
+}
+
+/// Returns the type of the numbers of assignments, which are counted from 1: 32 bits if they suffice for `count` numbers.
+fn owner_dtype(count: i64) -> DType {
+    DType::new(if u32::try_from(count).is_ok() { ScalarType::UInt32 } else { ScalarType::UInt64 })
 }
 
 fn places_variant(
@@ -476,4 +479,17 @@ fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);
     if (bits as usize).is_multiple_of(size) { Ok(index.clone()) } else { duplicate(index, MemoryOrder::C, stream) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(missing_docs)]
+    use super::*;
+
+    #[test]
+    fn numbers_of_assignments_have_64_bits_beyond_2_to_the_32() {
+        let kinds = [1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 40].map(|count| owner_dtype(count).kind());
+        assert_eq!(kinds[..3], [ScalarType::UInt32; 3]);
+        assert_eq!(kinds[3..], [ScalarType::UInt64; 2]);
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::Allocation;
 use crate::hazards::Access;
+use crate::{capture, stream_check};
 use pygpu_base::error::Result;
 use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::stream::Stream;
@@ -48,6 +49,11 @@ impl Allocation {
     #[inline]
     pub fn end_export(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
         self.exports.fetch_sub(1, Ordering::Relaxed);
+        if capture::observes_work()
+            && let Some(stream) = consumer
+        {
+            stream_check::end_hand_over(self, stream.handle());
+        }
         match consumer {
             _ if self.device().is_cpu() || !self.is_alive() => Ok(()),
             Some(stream) if !stream.is_foreign() => self.hazards.record(access, stream),
@@ -56,6 +62,16 @@ impl Allocation {
                 Ok(())
             }
         }
+    }
+
+    /// Returns the persistent streams for whose work on the block an access on `stream` would wait.
+    pub(crate) fn unordered_streams(&self, access: Access, stream: &Stream) -> Vec<Stream> {
+        self.hazards.queues_before(access, stream)
+    }
+
+    /// Returns the stream of the latest write, if the stream belongs to PyGPU and has pending work.
+    pub fn pending_writer(&self) -> Option<Stream> {
+        self.hazards.latest_writer().filter(|stream| matches!(stream.query(), Ok(false)))
     }
 
     /// Returns the number of exports that have not ended.

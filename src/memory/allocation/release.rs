@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 use super::{Allocation, BlockOrigin};
 use crate::capture;
 use crate::pool::BlockSource;
-use crate::{pinned_cache, pool};
+use crate::{pinned_cache, pool, stream_check};
 use pygpu_backend as backend;
 use pygpu_base::error::Result;
 use pygpu_base::flush;
@@ -17,7 +17,11 @@ impl Allocation {
     /// stream.
     fn wait_before_free(&mut self) -> Result<()> {
         self.hazards.wait_before_free()?;
-        self.wait_for_untracked()
+        self.wait_for_untracked()?;
+        if capture::observes_work() {
+            stream_check::check_release(self, self.hazards.alloc_stream());
+        }
+        Ok(())
     }
 
     /// Waits for the uses of imported memory on other streams than the one on which its owner provided the memory. The
@@ -144,6 +148,9 @@ impl Drop for Allocation {
         let dead = self.epoch != self.device().epoch();
         if (self.bytes == 0 || dead) && !self.has_owner() {
             return;
+        }
+        if capture::observes_work() && (backend::is_host_call() || capture::is_any() || self.is_imported()) {
+            stream_check::forget(self);
         }
         if backend::is_host_call() && !self.device().is_cpu() {
             shutdown::defer_drop(Box::new(self.take()));

@@ -10,6 +10,7 @@ pub(crate) mod cold_fields;
 pub(crate) mod deferred;
 pub(crate) mod host_mirror;
 pub(crate) mod memory_owner;
+pub(crate) mod output_argument;
 mod shape_setter;
 mod unallocated;
 

@@ -11,6 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
+use super::argument_errors;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, Origin, ScalarType, TABLE};
 use pygpu_base::fork_safe::ForkSafeMutex;
@@ -88,7 +89,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     if object.is_none() {
         return Err(PyTypeError::new_err("dtype None is ambiguous here; name one, for example numpy.float32"));
     }
-    let descr = numpy_dtype(py)?.call1((object,))?;
+    let descr = numpy_dtype(py)?.call1((object,)).map_err(|error| argument_errors::dtype(object, &error))?;
     let dtype = from_numpy(&descr)?;
     if object.is_instance_of::<PyType>() {
         remember(object, dtype); // other objects may change, and the cache must not keep them alive

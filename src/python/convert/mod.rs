@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+pub(crate) mod argument_errors;
 pub(crate) mod buffer;
 pub(crate) mod c_types;
 pub(crate) mod dtype;

@@ -2,9 +2,10 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
+use super::argument_errors;
 use crate::ffi::numbers::{self, TooLarge};
 use crate::ffi::objects;
 
@@ -55,9 +56,10 @@ fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     if numbers::is_index(object) {
         return Ok(SmallVec::from_slice(&[integer(object, "a shape")?]));
     }
+    let remedy = if object.is_instance_of::<PyFloat>() { "; write int(value)" } else { "" };
     Err(PyTypeError::new_err(format!(
-        "a shape is an integer or a sequence of integers, not {}",
-        object.get_type().qualname()?
+        "the shape is {}; expected an integer or a tuple of integers{remedy}",
+        argument_errors::describe(object)
     )))
 }
 
@@ -84,8 +86,8 @@ fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr 
     if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) {
         return PyValueError::new_err(format!("Maximum allowed dimension exceeded: {name} holds {object}"));
     }
-    let kind = object.get_type();
-    PyTypeError::new_err(format!("{name} holds integers, and {object:?} is a {kind}"))
+    let remedy = if object.is_instance_of::<PyFloat>() { "; write int(value)" } else { "" };
+    PyTypeError::new_err(format!("{name} holds {}; expected integers{remedy}", argument_errors::describe(object)))
 }
 
 /// One of the first four arguments of a method that takes integers, or one sequence of integers.
@@ -159,9 +161,9 @@ impl OrderArgument {
     /// # Errors
     /// `ValueError`, as in NumPy, for other letters; `TypeError` for an object that is not a string.
     pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let text = object
-            .cast::<PyString>()
-            .map_err(|_| PyTypeError::new_err(format!("order must be str, not {}", object.get_type())))?;
+        let text = object.cast::<PyString>().map_err(|_| {
+            PyTypeError::new_err(format!("order must be str, not {}", argument_errors::describe(object)))
+        })?;
         match text.to_str()? {
             "C" | "c" => Ok(Self::C),
             "F" | "f" => Ok(Self::F),

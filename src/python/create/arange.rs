@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple, PyType};
 use super::filled::target_device;
 use crate::array::attributes::is_scalar;
 use crate::array::class::{GpuArray, new_exact};
+use crate::convert::argument_errors;
 use crate::convert::{dtype, ndarray, number, strict};
 use crate::gil::WithoutGil;
 use crate::host::cast;
@@ -104,7 +105,8 @@ pub(crate) fn arange<'py>(
         return new_exact(py, GpuArray::from_array(array));
     }
     let numpy_arange = ndarray::numpy(py)?.getattr("arange")?;
-    let values = strict::without_host_arrays(|| numpy_arange.call(positional, Some(&keywords)))?;
+    let values = strict::without_host_arrays(|| numpy_arange.call(&positional, Some(&keywords)))
+        .map_err(|error| argument_errors::range("arange", &positional, &error))?;
     upload(values, &stream)
 }
 

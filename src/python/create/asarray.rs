@@ -8,6 +8,7 @@ use pyo3::types::{PyList, PyTuple};
 use super::filled;
 use crate::array::class::{GpuArray, new_exact};
 use crate::callback::SendPyObject;
+use crate::convert::argument_errors;
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
@@ -231,7 +232,7 @@ fn to_values<'py>(
 
 /// Returns the error for an object that NumPy converts only to an array of Python objects.
 #[cold]
-fn not_an_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
+pub(super) fn not_an_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let py = obj.py();
     if obj.cast::<PyUntypedArray>().is_ok() || !cause.is_instance_of::<PyTypeError>(py) {
         return cause;
@@ -240,7 +241,10 @@ fn not_an_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let error = PyTypeError::new_err(if obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>() {
         format!("asarray: the {name}'s elements: {}", cause.value(py))
     } else {
-        format!("asarray: {name} is no array, nor a sequence of numbers")
+        format!(
+            "asarray: the argument is {}; expected an array, a number, or a list of numbers",
+            argument_errors::describe(obj)
+        )
     });
     error.set_cause(py, Some(cause));
     error

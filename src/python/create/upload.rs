@@ -4,6 +4,7 @@ use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::asarray;
 use super::filled::target_device;
 use super::over_memory;
 use crate::array::class::{GpuArray, new_exact, new_like};
@@ -142,7 +143,7 @@ fn to_gpu_on<'py>(
         return new_like(source_array, GpuArray::from_array(copied));
     }
     let source = ndarray::as_ndarray(ary, None)?;
-    let dtype = dtype::from_numpy(source.dtype().as_any())?;
+    let dtype = dtype::from_numpy(source.dtype().as_any()).map_err(|error| asarray::not_an_array(ary, error))?;
     let Some(allocator) = allocator.filter(|allocator| !allocator.is_none()) else {
         return new_exact(py, GpuArray::from_array(upload_new_on(py, source, dtype, stream, wait)?));
     };

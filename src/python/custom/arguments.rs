@@ -3,10 +3,11 @@
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::array::array_argument;
+use crate::convert::argument_errors::describe;
 use crate::convert::dtype as dtypes;
 use crate::gil::WithoutGil;
 use crate::interop::import;
@@ -27,8 +28,8 @@ use pygpu_ops::{Argument, ArgumentRole};
 fn declared_attribute<'py>(entry: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
     entry.getattr_opt(name)?.ok_or_else(|| {
         PyTypeError::new_err(format!(
-            "arguments are declared by C declarations such as 'float *x', VectorArg and ScalarArg, not by {}",
-            entry.get_type()
+            "the declaration of an argument is {}; expected a C declaration such as 'float *x', a VectorArg or a ScalarArg",
+            describe(entry)
         ))
     })
 }
@@ -192,7 +193,12 @@ fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<
     if values::push_number(arguments, argument.dtype.kind(), &scalar)? {
         return Ok(());
     }
-    Err(PyTypeError::new_err(format!("{} is no {}", scalar.repr()?, argument.dtype.name())))
+    let (given, name) = (describe(&scalar), argument.dtype.name());
+    let remedy = match values::is_integer(argument.dtype.kind()) && scalar.is_instance_of::<PyFloat>() {
+        true => "; write int(value)",
+        false => "",
+    };
+    Err(PyTypeError::new_err(format!("the argument is {given}; expected a number of type {name}{remedy}")))
 }
 
 #[cold]
@@ -203,23 +209,19 @@ fn wrong_count(name: &str, declared: &[Argument], given: usize) -> PyErr {
 
 #[cold]
 fn not_an_array(value: &Bound<'_, PyAny>) -> PyErr {
-    let class = value.get_type().fully_qualified_name().map_or_else(|_| String::new(), |name| name.to_string());
-    let hint = if class == "numpy.ndarray" { ": copy it there with PyGPU.to_gpu(x)" } else { "" };
-    PyTypeError::new_err(format!("an array on the device is wanted, not {class}{hint}"))
+    let given = describe(value);
+    PyTypeError::new_err(format!("the argument is {given}; expected a GPUArray; write PyGPU.to_gpu(x)"))
 }
 
 #[cold]
 fn array_error(argument: &Argument, array: &Array) -> PyErr {
-    let dtype_name = array.dtype().name();
+    let (dtype_name, declared) = (array.dtype().name(), argument.dtype.name());
     if argument.takes(array.dtype()) {
         return PyValueError::new_err(
             "the array is read-only, and the kernel writes there or may; declare the argument const, or pass a copy()",
         );
     }
-    PyTypeError::new_err(format!(
-        "the array is {dtype_name}, and {} is declared; give one of that type, or a.view(dtype) to read the bytes as another",
-        argument.dtype.name()
-    ))
+    PyTypeError::new_err(format!("the array is {dtype_name}; expected {declared}; write x.astype('{declared}')"))
 }
 
 /// Adds the kernel's name, the argument's position and its declaration to an error.

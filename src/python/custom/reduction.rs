@@ -10,6 +10,7 @@ use super::pickle_state::{KernelOptions, KernelState};
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_exact};
 use crate::atexit::Detached;
+use crate::convert::argument_errors;
 use crate::convert::dtype as dtypes;
 use crate::create::over_memory;
 use crate::gil::WithoutGil;
@@ -301,9 +302,7 @@ impl<'py> ReductionKeywords<'py> {
                 "out" => {
                     keywords.out = value
                         .map(|value| {
-                            value.cast_into::<GpuArray>().map_err(|_| {
-                                PyTypeError::new_err(format!("{name}(): out is a GPUArray, into which the result goes"))
-                            })
+                            value.cast::<GpuArray>().cloned().map_err(|_| argument_errors::output(Some(name), &value))
                         })
                         .transpose()?;
                 }

@@ -9,6 +9,7 @@ use super::reduction::{c_type, expression, new_array};
 use crate::array::class::{GpuArray, new_exact};
 use crate::atexit::Detached;
 use crate::convert::OptionalArg;
+use crate::convert::argument_errors;
 use crate::convert::dtype as dtypes;
 use crate::gil::WithoutGil;
 use crate::init_cell::InitCell;
@@ -69,7 +70,10 @@ impl ScanDefinition {
         let scan = self.0.get(NOUN)?;
         let (name, dtype) = (&scan.scanning().name, scan.scanning().dtype);
         let Ok(input) = input.cast::<GpuArray>() else {
-            return Err(PyTypeError::new_err(format!("{name}(): a GPUArray is wanted, not {}", input.get_type())));
+            return Err(PyTypeError::new_err(format!(
+                "{name}(): the input is {}; expected a GPUArray; write PyGPU.to_gpu(x)",
+                argument_errors::describe(input)
+            )));
         };
         let from = input.get().array(input.py())?;
         let (device, allocator) = (from.device(), allocator.filter(|output_value| !output_value.is_none()));

@@ -22,7 +22,9 @@ use crate::names::names;
 struct HostRange {
     address: usize,
     nbytes: isize,
-    owner: Py<PyAny>,
+    // Always `Some` in a written object. The collector can visit an object whose bytes are still zero: they are this
+    // option's `None`, but not a valid `Py`.
+    owner: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -30,7 +32,7 @@ impl HostRange {
     #[new]
     #[pyo3(signature = (address: "int", nbytes: "int", owner: "object") -> "Self")]
     fn new(address: usize, nbytes: isize, owner: Py<PyAny>) -> Self {
-        Self { address, nbytes, owner }
+        Self { address, nbytes, owner: Some(owner) }
     }
 
     /// Fills a buffer view of the memory.

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::atexit::Detached;
+use crate::convert::argument_errors;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::pointer::CtypesPointerCache;
@@ -270,9 +271,9 @@ fn empty_like_pinned<'py>(
     let py = ary.py();
     let attribute = |name| {
         ary.getattr(name).map_err(|_| {
-            let argument_type = ary.get_type();
             PyTypeError::new_err(format!(
-                "empty_like_pinned takes an ndarray or a GPUArray, not {ary:?} of {argument_type}"
+                "empty_like_pinned(): the argument is {}; expected an ndarray or a GPUArray",
+                argument_errors::describe(ary)
             ))
         })
     };

@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::array::class::{GpuArray, new_like};
+use crate::convert::argument_errors;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
@@ -109,11 +110,18 @@ fn has_result_layout(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyRes
     Ok(same_dtype && same_shape && array.strides().iter().map(|&stride| stride as i64).eq(dense.strides()))
 }
 
+#[cold]
+fn invalid_get_target(source: &Array, ary: &Bound<'_, PyAny>) -> PyErr {
+    let (shape, name) = (tuple_text(source.layout().shape()), source.dtype().name());
+    PyTypeError::new_err(format!(
+        "get(): out= is {}; expected a numpy.ndarray of shape {shape} and dtype {name}; write out=numpy.empty({shape}, '{name}')",
+        argument_errors::describe(ary)
+    ))
+}
+
 /// Checks that the caller's ndarray can receive the values of the array.
 fn check_get_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let array = ary
-        .cast::<PyUntypedArray>()
-        .map_err(|_| PyTypeError::new_err(format!("get: `ary` is a numpy.ndarray to fill, not {}", ary.get_type())))?;
+    let array = ary.cast::<PyUntypedArray>().map_err(|_| invalid_get_target(source, ary))?;
     let array_dtype = dtype::from_numpy(array.dtype().as_any())?;
     if array_dtype != source.dtype() {
         return Err(PyTypeError::new_err(format!(

@@ -15,6 +15,7 @@ use crate::convert::strict;
 use crate::gil::WithoutGil;
 use crate::host::cpu_view;
 use crate::py_once::{PyOnce, intern};
+use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType, TABLE};
 use pygpu_base::error::Error;
@@ -124,6 +125,9 @@ impl GpuArray {
         }
         let entries = describe(py, slf.get(), Interface::Cuda)?;
         let stream = py.without_gil(|| cai::export(array))?;
+        if stream_check::is_on() {
+            stream_check::hand_over(py, array, None, "__cuda_array_interface__");
+        }
         entries.set_item(intern!(py, "stream"), stream)?;
         Ok(entries)
     }
@@ -336,5 +340,9 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let owner = Box::new(SendPyObject::new(object.clone().unbind()));
     // SAFETY: the object's description of its memory cannot be verified; `owner` keeps the object alive.
     let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, owner) });
-    Ok(Some(imported?))
+    let imported = imported?;
+    if stream.is_none() && stream_check::is_on() {
+        stream_check::check_import(py, Some(object), &imported)?;
+    }
+    Ok(Some(imported))
 }

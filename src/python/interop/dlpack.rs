@@ -12,6 +12,7 @@ use crate::convert::number;
 use crate::ffi::interpreter::{holds_gil, with_interpreter};
 use crate::gil::WithoutGil;
 use crate::host::copies;
+use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_copy as copy;
 use pygpu_device::Device;
@@ -90,10 +91,16 @@ impl GpuArray {
             let copied = copy_on_stream(py, array, consumer.as_ref())?;
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, consumer);
         }
-        if let Some(consumer) = &consumer
-            && !array.allocation().is_in_order_of(consumer)
-        {
-            py.without_gil(|| array.allocation().order_before(array.exported_access(), consumer))?;
+        if let Some(consumer) = &consumer {
+            if !array.allocation().is_in_order_of(consumer) {
+                py.without_gil(|| array.allocation().order_before(array.exported_access(), consumer))?;
+            }
+            if stream_check::is_on() {
+                stream_check::hand_over(py, array, Some(consumer), "__dlpack__");
+            }
+        } else if !array.device().is_cpu() && stream_check::is_on() {
+            stream_check::check_unordered_export(py, array)?;
+            stream_check::hand_over(py, array, None, "__dlpack__(stream=-1)");
         }
         capsule(py, array, versioned, DlpackFlags::empty(), consumer)
     }

@@ -20,6 +20,7 @@ use crate::ffi::objects::class_of;
 use crate::fusion;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
+use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, StreamHandle};
 use pygpu_base::flush::FlushReason;
@@ -70,12 +71,19 @@ impl Exchange for ArrayExchange {
         let array = expect_array(object)?;
         let array = array.get().array(py)?;
         order_current_stream(py, array)?;
-        Ok(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?)
+        let current = stream::current(array.device());
+        if !array.device().is_cpu() && stream_check::is_on() {
+            stream_check::hand_over(py, array, Some(&current), "the exchange table");
+        }
+        Ok(export::versioned(array, DlpackFlags::empty(), Some(current))?)
     }
 
     fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>> {
         let ready = stream::own_current(tensor.device()?);
         let array = tensor.into_array(ready)?;
+        if !array.device().is_cpu() && stream_check::is_on() {
+            stream_check::check_import(py, None, &array)?;
+        }
         Ok(new_exact(py, GpuArray::from_array(array))?.into_any())
     }
 

@@ -15,7 +15,7 @@ use crate::array::class::GpuArray;
 use crate::ffi::exchange_table::ForeignExchangeTable;
 use crate::gil::WithoutGil;
 use crate::py_once::intern;
-use crate::runtime::stream as stream_argument;
+use crate::runtime::{stream as stream_argument, stream_check};
 use pygpu_array::Array;
 use pygpu_base::error::Error;
 use pygpu_device::Device;
@@ -184,10 +184,15 @@ pub(crate) fn through_method(
         ))
         .into());
     }
-    if !answer.accepts_stream {
+    let accepts_stream = answer.accepts_stream;
+    if !accepts_stream {
         py.without_gil(|| ready.wait_for(&Stream::default_of(device)))?;
     }
-    finish(answer.tensor, ready)
+    let (array, copied) = finish(answer.tensor, ready)?;
+    if !accepts_stream && stream_check::is_on() {
+        stream_check::check_import(py, Some(value), &array)?;
+    }
+    Ok((array, copied))
 }
 
 /// Returns the stream on which the imported data must be usable: the requested stream, or the thread's current stream.

@@ -33,22 +33,28 @@ use pygpu_memory::{Access, Allocation};
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
-    owners: Vec<(Py<PyAny>, Access)>,
+    // `None` if there are no owners. The collector can visit an object whose bytes are still zero: they are this
+    // option's `None`, but not a valid `Vec`.
+    owners: Option<Box<[(Py<PyAny>, Access)]>>,
 }
 
 impl KernelArgument {
     /// Creates an argument whose bytes contain no addresses.
     pub(crate) fn plain(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), owners: Vec::new() }
+        Self { bytes: bytes.to_vec(), owners: None }
     }
 
     /// Creates an argument whose bytes contain the address of one array.
     pub(crate) fn over(bytes: &[u8], array: &Bound<'_, GpuArray>, access: Access) -> Self {
-        Self { bytes: bytes.to_vec(), owners: vec![(array.as_any().clone().unbind(), access)] }
+        Self { bytes: bytes.to_vec(), owners: Some(Box::new([(array.as_any().clone().unbind(), access)])) }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    fn owners(&self) -> &[(Py<PyAny>, Access)] {
+        self.owners.as_deref().unwrap_or_default()
     }
 }
 
@@ -66,7 +72,7 @@ impl KernelArgument {
             )));
         }
         let lenders = lenders.into_iter().map(|(owner, writes)| (owner.unbind(), access(writes))).collect();
-        Ok(Self { bytes: data, owners: lenders })
+        Ok(Self { bytes: data, owners: Some(lenders) })
     }
 
     /// Return the parameter's bytes, for a ``__constant__`` variable of the same type.
@@ -82,7 +88,7 @@ impl KernelArgument {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.owners.iter().try_for_each(|(owner, _)| visit.call(owner))
+        self.owners().iter().try_for_each(|(owner, _)| visit.call(owner))
     }
 }
 
@@ -102,7 +108,7 @@ where
 {
     let py = value.py();
     if let Ok(argument) = value.cast::<KernelArgument>() {
-        let owners = argument.get().owners.iter();
+        let owners = argument.get().owners().iter();
         return owners.map(|(owner, access)| (owner.bind(py), *access)).try_for_each(|(owner, access)| {
             if let Ok(array) = owner.cast::<GpuArray>() {
                 blocks.push((Arc::clone(array.get().array(py)?.allocation()), access));

@@ -157,7 +157,8 @@ impl PyKernel {
     #[pyo3(signature = (*_args: "Any", **_kwargs: "Any") -> "None")]
     fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         Err(PyTypeError::new_err(format!(
-            "say how many blocks and threads: kernel[grid, block](*arguments), for example {}[(n + 255) // 256, 256](...)",
+            "{0}(...) was called without a grid and a block; expected kernel[grid, block](*arguments); write for example \
+             {0}[(n + 255) // 256, 256](...)",
             self.function().name()
         )))
     }

@@ -75,7 +75,7 @@ impl<'py> UfuncKeywords<'py> {
                 }
                 other => {
                     return Err(PyTypeError::new_err(format!(
-                        "{}() got an unexpected keyword argument '{other}'; out, where, dtype, casting and order are understood",
+                        "{}() got an unexpected keyword argument '{other}'; it takes out, where, dtype, casting and order",
                         entry.name
                     )));
                 }

@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::array::attributes::is_scalar;
 use crate::array::class::{ArrayResult, GpuArray, new_exact};
+use crate::convert::argument_errors;
 use crate::create::filled::fill_zeros;
 use crate::host::device_arrays::new_array;
 use crate::py_once::intern;
@@ -52,7 +53,7 @@ pub(super) fn mask_argument<'py>(
         return if is_true { Ok(None) } else { none_selected(object.py(), array.device()).map(Some) };
     }
     let Ok(mask) = object.cast::<GpuArray>() else {
-        return Err(PyTypeError::new_err(format!("{}: where= is True or an array of PyGPU", entry.name)));
+        return Err(argument_errors::mask(entry.name, object));
     };
     let mask_array = mask.get();
     if mask_array.dtype().kind() != ScalarType::Bool || mask_array.device() != array.device() {

@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 use super::parametric_functions;
 use crate::array::allocator_inheritance;
 use crate::array::class::GpuArray;
+use crate::array::output_argument::OutputArg;
 use crate::py_once::intern;
 
 #[pymethods]
@@ -61,12 +62,8 @@ impl GpuArray {
     /// >>> PyGPU.to_gpu([0.5, 1.5, 2.25]).round(1).tolist()
     /// [0.5, 1.5, 2.2]
     #[pyo3(signature = (decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
-    fn round<'py>(
-        slf: &Bound<'py, Self>,
-        decimals: i32,
-        out: Option<&Bound<'py, Self>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        parametric_functions::round::round(slf.as_any(), decimals, out)
+    fn round<'py>(slf: &Bound<'py, Self>, decimals: i32, out: Option<OutputArg<'py>>) -> PyResult<Bound<'py, PyAny>> {
+        parametric_functions::round::rounded(slf.as_any(), decimals, out.as_deref())
     }
 
     /// Sum a diagonal.

@@ -99,7 +99,7 @@ pub(super) fn call<'py>(
     };
     let array = flat.as_ref().unwrap_or(operand_array);
     let axis = normalize_axis(args.axis.unwrap_or(0), array.layout().ndim())?;
-    let out_argument = reduce::output_argument(entry, array, args.out.as_ref())?;
+    let out_argument = reduce::output_argument(entry, true, array, args.out.as_ref())?;
     let kind = array.dtype().kind();
     let computed =
         computed(entry, kind, args.dtype.as_ref(), out_argument.as_ref().map(|out| out.get().dtype().kind()))?;

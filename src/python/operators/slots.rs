@@ -20,6 +20,7 @@ use super::scan;
 use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::array_argument;
 use crate::array::class::GpuArray;
+use crate::convert::argument_errors;
 use crate::convert::shape;
 use crate::create::like::{ones_like, zeros_like};
 use crate::ffi::ndarray::is_numpy_scalar;
@@ -152,7 +153,7 @@ fn compare_records(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>, operat
 fn assign(entry: &'static UfuncEntry, array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match ufunc_call::call(array.py(), entry, &[array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
-        None => Err(PyTypeError::new_err(format!("{}: {} is nothing to compute with", entry.name, other.get_type()))),
+        None => Err(argument_errors::operands(entry.name, &[array.as_any(), other])),
     }
 }
 

@@ -12,6 +12,7 @@ use super::ufunc_call::{self, UfuncKeywords};
 use super::{reduce, scan};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_view};
+use crate::convert::argument_errors;
 use crate::interop::import;
 use crate::names::names;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -103,14 +104,6 @@ pub(super) fn with_positional<'py>(
     Ok(merged)
 }
 
-#[cold]
-fn unsupported_argument(entry: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> PyErr {
-    PyTypeError::new_err(format!(
-        "{}(): {operands} holds what is no number and no array of a device, or out= or where= what is no array of PyGPU",
-        entry.name
-    ))
-}
-
 /// Calls a ufunc for every pair of elements of two operands. To this end, the first operand gets an additional axis of
 /// length 1 for each axis of the second operand.
 ///
@@ -157,7 +150,8 @@ impl Ufunc {
                 entry.inputs,
             )));
         }
-        call(entry, operands, keywords)?.ok_or_else(|| unsupported_argument(entry, operands))
+        call(entry, operands, keywords)?
+            .ok_or_else(|| argument_errors::operand(entry.name, entry.inputs, operands, keywords))
     }
 
     /// Apply the function to every pair of elements of two arrays.
@@ -176,7 +170,9 @@ impl Ufunc {
     /// [[0, 1, 2], [0, 2, 4], [0, 3, 6]]
     #[pyo3(signature = (*operands: "Operand", **keywords: "Any") -> "_Result_co")]
     fn outer(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
-        outer(self.0, operands, keywords)?.ok_or_else(|| unsupported_argument(self.0, operands))
+        let entry = self.0;
+        outer(entry, operands, keywords)?
+            .ok_or_else(|| argument_errors::operand(entry.name, entry.inputs, operands, keywords))
     }
 
     /// Apply the function at indices of an array that may repeat, once for each occurrence, in their order.

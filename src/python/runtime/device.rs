@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::properties;
+use crate::convert::argument_errors;
 use crate::convert::number;
 use crate::errors;
 use crate::fusion;
@@ -103,9 +104,9 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -
 #[cold]
 fn explain_type(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyTypeError>(object.py()) {
-        let class = object.get_type();
         return PyTypeError::new_err(format!(
-            "a device is None, an int, a name such as 'cuda:1' or a Device, not {object:?} of {class}"
+            "the device is {}; expected None, an int, a name such as 'cuda:1' or a Device",
+            argument_errors::describe(object)
         ));
     }
     error

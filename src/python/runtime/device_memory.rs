@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use super::device;
-use super::raw_memory;
+use super::{raw_memory, stream_check};
 use crate::atexit;
 use crate::convert::buffer::view_of_address;
 use crate::convert::number;
 use crate::convert::pointer::CtypesPointerCache;
+use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::Array;
@@ -155,6 +156,9 @@ impl DeviceAllocation {
 /// Registers the memory block of an array for lookups by address, and thereby marks the block as escaped.
 #[cold]
 pub(crate) fn register_escaped(array: &Array) {
+    if !array.device().is_cpu() && stream_check::is_on() {
+        with_interpreter(|py| stream_check::hand_over(py, array, None, "the address"));
+    }
     let kind = match array.allocation().is_imported() {
         true => AddressedMemory::Lent { readonly: array.readonly() },
         false => AddressedMemory::Own,

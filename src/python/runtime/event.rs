@@ -8,6 +8,7 @@ use super::device;
 use super::stream;
 use super::stream::{PyStream, check_kind};
 use crate::atexit;
+use crate::convert::argument_errors;
 use crate::convert::buffer;
 use crate::fusion;
 use crate::gil::WithoutGil;
@@ -93,6 +94,10 @@ fn elapsed(start: &Event, end: &Event) -> Result<f64> {
     Ok(f64::from(start.elapsed(end)?))
 }
 
+fn timing_flag(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    argument_errors::flag(object, "Event(): timing", "write Event(timing=False) for an event without a time")
+}
+
 #[pymethods]
 impl PyEvent {
     // Python passes the arguments of `__init__` to `__new__` too. The `__init__` of a subclass may take other
@@ -112,7 +117,7 @@ impl PyEvent {
     fn __init__(
         &self,
         py: Python<'_>,
-        timing: bool,
+        #[pyo3(from_py_with = timing_flag)] timing: bool,
         blocking_sync: bool,
         interprocess: bool,
         device: Option<&Bound<'_, PyAny>>,

@@ -21,6 +21,7 @@ pub(crate) mod raw_memory;
 pub(crate) mod raw_memory_kinds;
 pub(crate) mod result_cache;
 pub(crate) mod stream;
+pub(crate) mod stream_check;
 mod stream_handle;
 
 /// Adds the classes and functions of this folder to the Python module.
@@ -37,5 +38,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     raw_copy::register(module)?;
     raw_memory_kinds::register(module)?;
     raw_copy_2d::register(module)?;
-    stream::register(module)
+    stream::register(module)?;
+    stream_check::register(module)
 }

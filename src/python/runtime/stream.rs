@@ -10,6 +10,7 @@ use super::device;
 use super::device::PyDevice;
 use super::stream_handle;
 use crate::atexit;
+use crate::convert::argument_errors;
 use crate::convert::number;
 use crate::ffi::numbers::is_index;
 use crate::fusion;
@@ -23,7 +24,7 @@ use pygpu_base::flush::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
-use pygpu_memory::{capture, retired};
+use pygpu_memory::{capture, retired, stream_check};
 
 /// Stream: work enqueued on it runs in the order of enqueueing.
 ///
@@ -135,9 +136,10 @@ fn from_foreign(py: Python<'_>, object: &Bound<'_, PyAny>, default_device: Devic
         return stream_handle::from_handle(py, handle, default_device, Some(object.clone().unbind()));
     }
     if object.is_instance_of::<PyBool>() || !is_index(object) {
-        let class = object.get_type();
         return Err(PyTypeError::new_err(format!(
-            "a stream is None, a Stream, an object with __cuda_stream__ or an int handle, not {object:?} of {class}"
+            "the stream is {}; expected None, a Stream, an object with __cuda_stream__ or an int handle; write \
+             PyGPU.Stream() for a new one",
+            argument_errors::describe(object)
         )));
     }
     let handle = number::size(object, "a stream handle")?;
@@ -156,6 +158,11 @@ pub(crate) fn check_kind(first: Device, other: Device) -> Result<()> {
     )))
 }
 
+fn non_blocking_flag(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let advice = "write Stream.from_handle(handle) for a stream of another library";
+    argument_errors::flag(object, "Stream(): non_blocking", advice)
+}
+
 #[pymethods]
 impl PyStream {
     // Python passes the arguments of `__init__` to `__new__` too. The `__init__` of a subclass may take other
@@ -172,12 +179,15 @@ impl PyStream {
     fn __init__(
         &self,
         py: Python<'_>,
-        non_blocking: bool,
+        #[pyo3(from_py_with = non_blocking_flag)] non_blocking: bool,
         priority: Option<&Bound<'_, PyAny>>,
         device: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let priority = priority.map_or(Ok(0), |priority| number::int32(priority, "priority"))?;
         let device = device::from_argument(py, device)?;
+        if non_blocking && !device.is_cpu() && stream_check::is_on() {
+            py.without_gil(|| stream_check::prepare(device));
+        }
         let create = || Stream::create(device, StreamFlags { non_blocking, priority });
         self.0.make("Stream", || Ok(py.without_gil(create)?))
     }

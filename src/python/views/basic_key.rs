@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use smallvec::SmallVec;
 
+use crate::convert::argument_errors;
 use crate::convert::ndarray;
 use crate::ffi::numbers::{self, TooLarge};
 use crate::ffi::slices::{self, PlainItem};
@@ -54,10 +55,10 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     if numbers::is_index(item) {
         return Ok(BasicKeyItem::Integer);
     }
-    let kind = item.get_type();
     Err(PyIndexError::new_err(format!(
         "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
-         indices; got {kind}"
+         indices; got {}",
+        argument_errors::describe(item)
     )))
 }
 

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use super::{assign, element_bytes};
-use crate::array::array_argument;
 use crate::array::class::GpuArray;
+use crate::convert::argument_errors;
 use crate::convert::{dtype, ndarray, strict};
 use crate::ffi::ndarray::is_numpy_scalar;
 use crate::host::cast::{self, CastValues, cast_into};
@@ -99,7 +99,7 @@ pub(crate) fn copyto(
     let py = dst.py();
     // The target must be an array. A list, which other arguments may be, would be copied, and the values would be
     // written into the copy.
-    let dst = dst.cast::<GpuArray>().map_err(|_| array_argument::type_error(dst))?;
+    let dst = dst.cast::<GpuArray>().map_err(|_| argument_errors::target("copyto", dst))?;
     let target = dst.get().array(py)?;
     target.check_writable("copyto")?;
     let mask = r#where.map(|object| mask_on_target(target, object)).transpose()?.flatten();

@@ -18,6 +18,7 @@ use super::element_bytes;
 use super::key_items::{self, KeyItem};
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
+use crate::convert::argument_errors;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
@@ -239,8 +240,9 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     if let Some(selected) = gather_on_device(array.get().array(array.py())?, key)? {
         return new_like(array, GpuArray::from_array(selected));
     }
-    let (values, key) = (values(array)?, host_key(key)?);
-    let selected = strict::without_host_arrays(|| values.get_item(key))?;
+    let values = values(array)?;
+    let selected = strict::without_host_arrays(|| values.get_item(host_key(key)?))
+        .map_err(|error| argument_errors::index(key, &error))?;
     let selected = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
     let device = array.get().device();
@@ -263,8 +265,8 @@ pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
         None => value.clone(),
     };
     let values = values(array)?;
-    let key = host_key(key)?;
-    strict::without_host_arrays(|| values.set_item(key, value))?;
+    strict::without_host_arrays(|| values.set_item(host_key(key)?, value))
+        .map_err(|error| argument_errors::index(key, &error))?;
     if array.get().device().is_cpu() {
         return Ok(());
     }

@@ -10,6 +10,7 @@ use super::advanced_key::drop_axes;
 use super::key_items::is_integer;
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_like};
+use crate::array::output_argument::OutputArg;
 use crate::convert::{dtype, ndarray, strict};
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, CastValues, cast_into, uses_numpy};
@@ -85,14 +86,14 @@ fn _take<'py>(
     array: &Bound<'py, GpuArray>,
     indices: &Bound<'py, GpuArray>,
     axis: i64,
-    out: Option<&Bound<'py, GpuArray>>,
+    out: Option<OutputArg<'py>>,
     mode: &str,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
     let (source, index) = (array.get().array(py)?, indices.get().array(py)?);
     let selection = axis_selection(source, index, axis, mode)?;
     let stream = stream::current(source.device());
-    if let Some(out) = out {
+    if let Some(out) = out.as_deref() {
         let target = out.get().array(py)?;
         target.check_writable("take")?;
         if !target.layout().shape().eq(selection.result_shape()) {

@@ -37,7 +37,7 @@ class ArrayForm:
     ndim: int
     is_contiguous: bool
     is_short: bool
-    """Whether byte offsets fit into 32 bits."""
+    """Whether indices and byte offsets fit into 32 bits."""
 
     @classmethod
     def of(cls, array: Any) -> ArrayForm:
@@ -45,7 +45,8 @@ class ArrayForm:
         is_short = array.nbytes < LIMIT_32_BITS
         if not array.flags.c_contiguous:
             spans = (abs(stride) * length for stride, length in zip(array.strides, array.shape, strict=True))
-            is_short = sum(spans) < LIMIT_32_BITS
+            # The elements of a broadcast array occupy less memory than their number suggests.
+            is_short = array.size < LIMIT_32_BITS and sum(spans) < LIMIT_32_BITS
         return cls(array.ndim, array.flags.c_contiguous, is_short)
 
     def type_of(self, element: str) -> str:

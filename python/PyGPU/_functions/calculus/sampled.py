@@ -230,7 +230,7 @@ def interp(
     """
     device_array = next((points for points in (x, xp, fp) if isinstance(points, _core.GPUArray)), None)
     if device_array is None:
-        raise TypeError("interp(): no operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
+        raise TypeError("interp(): no operand is on a device; expected a GPUArray; write PyGPU.to_gpu(x)")
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")

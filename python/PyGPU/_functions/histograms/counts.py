@@ -117,7 +117,7 @@ def _check_safe(dtype: np.dtype[Any], target: np.dtype[Any]) -> None:
 def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPUArray | None]:
     device_array = a if isinstance(a, _core.GPUArray) else weights
     if not isinstance(device_array, _core.GPUArray):
-        raise TypeError("histogram(): the values are no array of PyGPU; copy them to a device, with PyGPU.to_gpu(x)")
+        raise TypeError("histogram(): the values are not on a device; expected a GPUArray; write PyGPU.to_gpu(x)")
     values = on_device_of(device_array, a)
     if values.dtype.kind == "b":
         warnings.warn(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.argument_errors import describe
 from PyGPU._functions.array_arguments import arrays
 from PyGPU._names.public import public
 
@@ -40,6 +41,11 @@ def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(arguments[0], str):
         return arguments[0].replace(" ", ""), list(arguments[1:])
+    if len(arguments) > 1 and isinstance(arguments[1], _core.GPUArray):
+        raise TypeError(
+            f"einsum(): argument 2 is {describe(arguments[1])}; expected subscripts before the operands; "
+            "write PyGPU.einsum('ij,jk->ik', a, b)"
+        )
     pairs, output = arguments[: len(arguments) // 2 * 2], arguments[len(arguments) // 2 * 2 :]
     text = ",".join("".join(map(_label_letter, labels)) for labels in pairs[1::2])
     if output:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.argument_errors import describe
 
 __all__ = ["BenchmarkResult", "benchmark"]
 
@@ -130,7 +131,8 @@ def benchmark(
     )
     for parameter, value, is_right, wanted in expected:
         if not is_right:
-            raise ValueError(f"benchmark: {parameter}={value!r} is not {wanted}")
+            remedy = "; write args=(x,)" if parameter == "args" else ""
+            raise ValueError(f"benchmark(): {parameter}= is {describe(value)}; expected {wanted}{remedy}")
     rows = _repeated(lambda: func(*args, **kwargs), n_repeat, n_warmup, max_duration, devices)
     times = np.array(rows, dtype=np.float64)
     return BenchmarkResult(name, times[:, 0].copy(), times[:, 1:].T.copy(), devices)
@@ -148,8 +150,11 @@ def _repeated(
     for device in devices:
         with _core.Device(device):
             pairs.append((_core.Event(), _core.Event()))
+    # A result that is dropped before its launch is never computed, so each result is kept until its launch.
     for _ in range(n_warmup):
-        call()
+        kept = call()
+        _core.flush()
+        del kept
     for device in devices:
         _core.Device(device).synchronize()
     rows: list[list[float]] = []
@@ -157,9 +162,10 @@ def _repeated(
     while len(rows) < n_repeat and duration <= max_duration:
         _record(devices, [begin for begin, _ in pairs])
         start = time.perf_counter()
-        call()
+        kept = call()
         seconds = time.perf_counter() - start
         _record(devices, [end for _, end in pairs])
+        del kept
         for _, end in pairs:
             end.synchronize()
         rows.append([seconds, *(begin.elapsed_time(end) * 1e-3 for begin, end in pairs)])

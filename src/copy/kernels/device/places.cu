@@ -32,16 +32,22 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
 }
 
 // Only the last assignment to a position is stored. `owners` receives, for each position, the highest number of an
-// assignment to it.
-extern "C" __global__ void __launch_bounds__(THREADS) move_claim(const move_i64 *places, int *owners, move_u64 count) {
+// assignment to it, counted from 1. With WIDE these numbers have 64 bits, for 2^32 assignments or more.
+#if WIDE
+typedef move_u64 Owner;
+#else
+typedef move_u32 Owner;
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS) move_claim(const move_i64 *places, Owner *owners, move_u64 count) {
     const move_u64 stride = (move_u64)gridDim.x * THREADS;
     for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < count; number += stride)
-        atomicMax(owners + places[number], (int)number);
+        atomicMax(owners + places[number], (Owner)(number + 1));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_settle(
-    const move_i64 *places, const int *owners, move_i64 *table, move_u64 count) {
+    const move_i64 *places, const Owner *owners, move_i64 *table, move_u64 count) {
     const move_u64 stride = (move_u64)gridDim.x * THREADS;
     for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < count; number += stride)
-        if (owners[places[number]] != (int)number) table[number] = SKIPPED;
+        if (owners[places[number]] != (Owner)(number + 1)) table[number] = SKIPPED;
 }

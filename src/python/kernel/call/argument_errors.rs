@@ -12,7 +12,7 @@ use crate::py_once::intern;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
-use pygpu_kernel::{Function, Parameter, ParameterKind};
+use pygpu_kernel::{Element, Function, Parameter, ParameterKind};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
 
@@ -29,6 +29,14 @@ pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: 
     PyTypeError::new_err(format!("{}({}) {}", function.name(), list.join(", "), counts(parameters.len(), given)))
 }
 
+/// Returns whether a pointer parameter accepts arrays of a dtype.
+fn fits_element(parameter: Option<&Parameter>, given: DType) -> bool {
+    match parameter.map(|parameter| parameter.kind) {
+        Some(ParameterKind::Pointer { element, .. }) => element.takes(given),
+        _ => true,
+    }
+}
+
 #[cold]
 pub(crate) fn array(label: &str, function: &Function, parameter: Option<&Parameter>, array: &Array) -> PyErr {
     let name = array.dtype().name();
@@ -39,13 +47,18 @@ pub(crate) fn array(label: &str, function: &Function, parameter: Option<&Paramet
             function.device(),
             function.device()
         )),
-        Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
-            PyTypeError::new_err(format!("{label}: an array was given, and the parameter is no pointer"))
-        }
-        Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => PyTypeError::new_err(format!(
-            "{label}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
-                 another, or a.ptr to pass the address unchecked"
+        Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => PyTypeError::new_err(format!(
+            "{label}: the argument is an array of {name}; expected a number; write x.item() for the value of one element"
         )),
+        Some(ParameterKind::Pointer { element: Element::Named(kind) | Element::Vector(kind, _), .. })
+            if !fits_element(parameter, array.dtype()) =>
+        {
+            let expected = DType::new(kind).name();
+            let method = if array.dtype().kind() == ScalarType::Opaque { "view" } else { "astype" };
+            PyTypeError::new_err(format!(
+                "{label}: the array is {name}; expected {expected}; write x.{method}('{expected}')"
+            ))
+        }
         Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => readonly(label),
         _ => PyValueError::new_err(format!(
             "{label}: the array is not contiguous (shape {}, strides {}), and a kernel sees only the address; pass a \

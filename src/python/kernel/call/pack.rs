@@ -21,6 +21,7 @@ use crate::ffi::numbers::is_exact_int;
 use crate::ffi::objects::{exact, value_of};
 use crate::gil::WithoutGil;
 use crate::runtime::device_memory::{AllocationTarget, DeviceAllocation};
+use crate::runtime::stream_check;
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::dtype::{DType, ScalarType};
@@ -161,7 +162,7 @@ impl<'a, 'py> CallContext<'a, 'py> {
                 let address =
                     values::address(&value).map_err(|error| self.with_label(py, position, parameter, &error))?;
                 values::push_address(&mut self.arguments, address);
-                self.add_registered_block(parameter, address);
+                self.add_registered_block(py, parameter, address);
                 Ok(())
             }
             _ => self.add_uncommon(position, parameter, value),
@@ -272,19 +273,23 @@ impl<'a, 'py> CallContext<'a, 'py> {
         if matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { .. }, .. }))
             && let Ok(address) = bytes.try_into().map(Address::from_ne_bytes)
         {
-            self.add_registered_block(parameter, address);
+            self.add_registered_block(value.py(), parameter, address);
         }
         Ok(())
     }
 
     /// On the CPU backend, adds the memory block that contains an integer address to the blocks of the launch. After
-    /// the launch, these blocks are checked for writes past their ends.
+    /// the launch, these blocks are checked for writes past their ends. On a GPU, the check of streams inspects the block.
     #[inline]
-    fn add_registered_block(&mut self, parameter: Option<&Parameter>, address: Address) {
-        if self.function.device().is_cpu()
+    fn add_registered_block(&mut self, py: Python<'_>, parameter: Option<&Parameter>, address: Address) {
+        if self.function.device().is_cpu() {
+            if let Some(block) = address_registry::find(address) {
+                self.blocks.push((block, access_of(parameter)));
+            }
+        } else if stream_check::is_on()
             && let Some(block) = address_registry::find(address)
         {
-            self.blocks.push((block, access_of(parameter)));
+            stream_check::launch_address(py, &block, access_of(parameter), self.stream);
         }
     }
 

@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::array::allocator_inheritance;
 use crate::array::class::{GpuArray, new_like};
+use crate::convert::argument_errors;
 use crate::gil::WithoutGil;
 use crate::host::cpu_view;
 use crate::library_search::search_paths;
@@ -54,9 +55,7 @@ fn _fft<'py>(
     };
     let out = match out {
         None => None,
-        Some(out) => {
-            Some(out.cast::<GpuArray>().map_err(|_| PyTypeError::new_err("return arrays must be of ArrayType"))?)
-        }
+        Some(out) => Some(out.cast::<GpuArray>().map_err(|_| argument_errors::output(Some(name), out))?),
     };
     let function = FftFunction::from_name(name)?;
     let axes = function.axes(operand.get().layout(), n, axis)?;

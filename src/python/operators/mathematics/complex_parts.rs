@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyEllipsis;
 
 use crate::array::class::{GpuArray, new_view_of};
+use crate::array::output_argument::OutputArg;
 use crate::create::like;
 use crate::names::names;
 use crate::operators::parametric_functions::{compute, output_keywords};
@@ -102,10 +103,10 @@ impl GpuArray {
 /// [(7+2j), (3+4j)]
 #[pyfunction]
 #[pyo3(signature = (val: "Operand", out: "GPUArray | None" = None) -> "GPUArray")]
-fn real<'py>(val: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
-    match (val.cast::<GpuArray>(), out) {
+fn real<'py>(val: &Bound<'py, PyAny>, out: Option<OutputArg<'py>>) -> PyResult<Bound<'py, PyAny>> {
+    match (val.cast::<GpuArray>(), out.as_deref()) {
         (Ok(array), None) => Ok(GpuArray::real(array)?.into_any()),
-        _ => compute(builtin_row("real"), &[val], &output_keywords(out)),
+        (_, out) => compute(builtin_row("real"), &[val], &output_keywords(out)),
     }
 }
 
@@ -130,10 +131,10 @@ fn real<'py>(val: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyR
 /// [2.0, 4.0]
 #[pyfunction]
 #[pyo3(signature = (val: "Operand", out: "GPUArray | None" = None) -> "GPUArray")]
-fn imag<'py>(val: &Bound<'py, PyAny>, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
-    match (val.cast::<GpuArray>(), out) {
+fn imag<'py>(val: &Bound<'py, PyAny>, out: Option<OutputArg<'py>>) -> PyResult<Bound<'py, PyAny>> {
+    match (val.cast::<GpuArray>(), out.as_deref()) {
         (Ok(array), None) => Ok(GpuArray::imag(array)?.into_any()),
-        _ => compute(builtin_row("imag"), &[val], &output_keywords(out)),
+        (_, out) => compute(builtin_row("imag"), &[val], &output_keywords(out)),
     }
 }
 

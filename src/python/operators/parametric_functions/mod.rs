@@ -4,7 +4,7 @@
 pub(super) mod nan_to_num;
 pub(super) mod round;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 
@@ -12,6 +12,7 @@ use super::ufunc;
 use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::GpuArray;
+use crate::convert::argument_errors;
 use crate::kernel::call::values;
 use crate::names::names;
 use crate::py_once::intern;
@@ -36,9 +37,7 @@ pub(super) fn compute<'py>(
     keywords: &UfuncKeywords<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = operands[0].py();
-    ufunc_call::call(py, entry, operands, keywords)?.ok_or_else(|| {
-        PyTypeError::new_err(format!("{}(): an operand is no number and no array of a device", entry.name))
-    })
+    ufunc_call::call(py, entry, operands, keywords)?.ok_or_else(|| argument_errors::operands(entry.name, operands))
 }
 
 pub(super) fn output_keywords<'py>(out: Option<&Bound<'py, GpuArray>>) -> UfuncKeywords<'py> {
@@ -135,8 +134,9 @@ pub(super) fn clip<'py>(
         (None, Some(most)) => (const { builtin_row("minimum") }, vec![a, most]),
         (None, None) => (const { builtin_row("positive") }, vec![a]),
     };
-    ufunc::call(entry, &PyTuple::new(py, operands)?, Some(&keywords))?
-        .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))
+    let operands = PyTuple::new(py, operands)?;
+    ufunc::call(entry, &operands, Some(&keywords))?
+        .ok_or_else(|| argument_errors::operand("clip", operands.len(), &operands, Some(&keywords)))
 }
 
 /// Return the angles of complex numbers, counterclockwise from the real axis.

@@ -9,6 +9,7 @@ use super::super::ufunc_call::UfuncKeywords;
 use super::{compute, output_keywords};
 use crate::array::array_argument;
 use crate::array::class::GpuArray;
+use crate::array::output_argument::OutputArg;
 use crate::kernel::call::values;
 use crate::names::names;
 use crate::py_once::intern;
@@ -125,13 +126,17 @@ impl Scale {
 /// [1200, 1200]
 #[pyfunction]
 #[pyo3(signature = (a: "Operand", /, decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
-pub(crate) fn round<'py>(
+fn round<'py>(a: &Bound<'py, PyAny>, decimals: i32, out: Option<OutputArg<'py>>) -> PyResult<Bound<'py, PyAny>> {
+    rounded(a, decimals, out.as_deref())
+}
+
+pub(crate) fn rounded<'py>(
     a: &Bound<'py, PyAny>,
     decimals: i32,
     out: Option<&Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if a.is_instance_of::<PyList>() || a.is_instance_of::<PyTuple>() {
-        return round(array_argument::sequence_or_error(a)?.as_any(), decimals, out);
+        return rounded(array_argument::sequence_or_error(a)?.as_any(), decimals, out);
     }
     let kind = kind_of(a)?;
     // For complex numbers and `decimals` other than 0, the shapes may differ: NumPy rounds the real and imaginary parts

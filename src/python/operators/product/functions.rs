@@ -1,11 +1,12 @@
 //! Defines the functions and methods of the Python interface that multiply matrices and vectors.
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::call_with_keywords;
 use crate::array::class::GpuArray;
+use crate::array::output_argument::OutputArg;
+use crate::convert::argument_errors;
 use crate::finalization;
 use crate::names::names;
 use crate::py_once::intern;
@@ -31,11 +32,11 @@ impl GpuArray {
     fn dot<'py>(
         slf: &Bound<'py, Self>,
         b: &Bound<'py, PyAny>,
-        out: Option<&Bound<'py, Self>>,
+        out: Option<OutputArg<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let call_product = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "dot"))?;
-        finalization::run_python(py, || call_product.call1((slf, b, out)))
+        finalization::run_python(py, || call_product.call1((slf, b, out.as_deref())))
     }
 }
 
@@ -44,12 +45,8 @@ fn call_product<'py>(
     arguments: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    call_with_keywords(product_function, arguments, keywords)?.ok_or_else(|| {
-        PyTypeError::new_err(format!(
-            "{}(): {arguments} holds what is no array of a device, or out= what is no array of PyGPU",
-            product_function.row.name
-        ))
-    })
+    call_with_keywords(product_function, arguments, keywords)?
+        .ok_or_else(|| argument_errors::operand(product_function.row.name, 2, arguments, keywords))
 }
 
 /// Declares the product functions with their documentation.

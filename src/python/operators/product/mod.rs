@@ -16,6 +16,7 @@ use super::result::{self, ResultLayout};
 use super::ufunc_call::{self, UfuncKeywords};
 use crate::array::allocator_inheritance;
 use crate::array::class::GpuArray;
+use crate::convert::argument_errors;
 use crate::finalization;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
@@ -252,7 +253,7 @@ pub(super) fn assign(array: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> P
     }
     match call(array.py(), &table::MATMUL, [array.as_any(), other], &UfuncKeywords::into_array(array))? {
         Some(_) => Ok(()),
-        None => Err(PyTypeError::new_err(format!("matmul: {} is nothing to compute with", other.get_type()))),
+        None => Err(argument_errors::operands("matmul", &[array.as_any(), other])),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reduces arrays over axes, by kernels on the current stream. For arrays in host memory NumPy computes the reduction.
 
+mod output_argument;
 pub(super) mod segments;
 pub(super) mod variance;
 
@@ -18,6 +19,7 @@ use crate::gil::WithoutGil;
 use crate::host::{cpu_view, device_arrays, transfer};
 use crate::kernel::call::values;
 use crate::py_once::intern;
+pub(super) use output_argument::output_argument;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
@@ -126,33 +128,6 @@ fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     (keepdims_shape, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
 }
 
-/// Returns the output array that the user passed. The array must be writable and on the operand's device.
-pub(super) fn output_argument<'py>(
-    entry: &ReductionEntry,
-    array: &Array,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let Some(object) = out.filter(|out| !out.is_none()) else { return Ok(None) };
-    let object_of_one = match object.cast::<PyTuple>() {
-        Ok(outs) if outs.len() == 1 => outs.get_item(0)?,
-        _ => object.clone(),
-    };
-    let Ok(out) = object_of_one.cast_into::<GpuArray>() else {
-        return Err(PyTypeError::new_err(format!("{}: out= is an array of PyGPU", entry.name)));
-    };
-    let out_array = out.get();
-    out_array.check_writable(entry.name)?;
-    if out_array.device() != array.device() {
-        return Err(PyValueError::new_err(format!(
-            "{}: out is on {} and the array on {}",
-            entry.name,
-            out_array.device(),
-            array.device()
-        )));
-    }
-    Ok(Some(out))
-}
-
 /// Returns the output array that the user passed, after a check of its shape and type.
 fn checked_output<'py>(
     entry: &ReductionEntry,
@@ -161,7 +136,7 @@ fn checked_output<'py>(
     expected_shape: &Dims,
     result: ScalarType,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let Some(out) = output_argument(entry, array, args.out.as_ref())? else { return Ok(None) };
+    let Some(out) = output_argument(entry, false, array, args.out.as_ref())? else { return Ok(None) };
     let out_array = out.get();
     // As in NumPy, the rule 'safe' must permit a cast of `out` to int64. For arrays in host memory, NumPy checks this.
     if entry.is_numbered && !array.device().is_cpu() && !Casting::Safe.allows(out_array.dtype().kind(), result) {

@@ -94,7 +94,7 @@ fn reduced<'py>(
     let py = operand.py();
     let array = operand.get().array(py)?;
     let kind = array.dtype().kind();
-    let out = output_argument(entry, array, out)?;
+    let out = output_argument(entry, false, array, out)?;
     // If the casting rules forbid the output's type, this type does not influence the type of the computation: with an
     // output of integers, floats are reduced as floats, and the results are converted.
     let out_kind = out.as_ref().map(|out| out.get().dtype().kind()).filter(|out| Casting::SameKind.allows(kind, *out));

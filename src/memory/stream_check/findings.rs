@@ -1,0 +1,58 @@
+//! Queues the findings of the check for the Python layer, because the thread of a finding may lack the GIL.
+
+use super::Origin;
+use pygpu_base::fork_safe::ForkSafeMutex;
+use pygpu_base::log_queue;
+use pygpu_device::stream::Stream;
+
+/// The unordered event that was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FindingKind {
+    /// PyGPU enqueues work on a block while another stream may still use the block.
+    Use,
+    /// A block is freed while another stream may still use the block.
+    Release,
+    /// A launch receives the address of a block while other work on the block is pending.
+    Address,
+}
+
+/// Unordered work on a block.
+pub struct Finding {
+    /// The event that was found.
+    pub kind: FindingKind,
+    /// The stream that does not wait.
+    pub waiter: Stream,
+    /// The stream with pending work.
+    pub worker: Stream,
+    /// The place at which the block was handed over, if known.
+    pub origin: Option<Origin>,
+    /// Identifier of the thread, as Python's `threading.get_ident` returns it.
+    pub thread: u64,
+}
+
+/// Maximum number of queued findings; further findings are dropped.
+const MOST: usize = 1000;
+
+static FOUND: ForkSafeMutex<Vec<Finding>> = ForkSafeMutex::new(Vec::new());
+
+/// Queues a finding of the calling thread.
+pub(super) fn push(kind: FindingKind, waiter: &Stream, worker: &Stream, origin: Option<Origin>) {
+    // SAFETY: the function has no preconditions.
+    let thread = unsafe { libc::pthread_self() } as u64;
+    let finding = Finding { kind, waiter: waiter.clone(), worker: worker.clone(), origin, thread };
+    let mut found = FOUND.lock();
+    let dropped = if found.len() < MOST {
+        found.push(finding);
+        None
+    } else {
+        Some(finding)
+    };
+    drop(found);
+    drop(dropped); // not under the lock, because the origin may own a Python object
+    log_queue::wake();
+}
+
+/// Takes all queued findings, oldest first.
+pub fn take() -> Vec<Finding> {
+    std::mem::take(&mut *FOUND.lock())
+}

@@ -1,0 +1,164 @@
+//! Stores the streams to which blocks were handed over, and checks later uses of these blocks.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use super::findings::{self, FindingKind};
+use super::probe;
+use super::{Origin, is_on};
+use crate::{Access, Allocation};
+use pygpu_backend::StreamHandle;
+use pygpu_base::fork_safe::ForkSafeMutex;
+use pygpu_device::stream::{PooledEvent, Stream};
+
+/// The certainty with which a stream uses a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// The stream was named for the block.
+    Named,
+    /// The stream was the current stream of a library when the block was handed over.
+    Suspected,
+}
+
+/// A stream that may use a block without the knowledge of PyGPU.
+#[derive(Clone)]
+struct Borrower {
+    /// The stream, which stays valid: its owner is alive.
+    stream: Stream,
+    access: Access,
+    claim: Claim,
+    /// End of the work on the block, if known. Otherwise all work of the stream may use the block.
+    end: Option<Arc<PooledEvent>>,
+    origin: Origin,
+}
+
+/// Maximum number of streams that are stored for a block. The oldest is removed first.
+const MOST: usize = 64;
+
+/// The borrowers of each block, by the address of the block's `Allocation`.
+static BORROWERS: ForkSafeMutex<BTreeMap<usize, Vec<Borrower>>> = ForkSafeMutex::new(BTreeMap::new());
+
+fn key_of(block: &Allocation) -> usize {
+    std::ptr::from_ref(block) as usize
+}
+
+fn add(block: &Allocation, borrower: Borrower) {
+    let mut table = BORROWERS.lock();
+    let list = table.entry(key_of(block)).or_default();
+    let removed = if list.len() < MOST { None } else { Some(list.remove(0)) };
+    list.push(borrower);
+    drop(table);
+    drop(removed); // not under the lock, because a stream may own a Python object
+}
+
+/// Records that other code uses a block on a stream from now on. The owner of the stream must be alive as long as
+/// `stream`.
+pub fn hand_over(block: &Allocation, stream: Stream, access: Access, origin: Origin) {
+    add(block, Borrower { stream, access, claim: Claim::Named, end: None, origin });
+}
+
+/// Records that other code may use a block on a stream that it did not name.
+pub fn suspect(block: &Allocation, stream: Stream, origin: Origin) {
+    add(block, Borrower { stream, access: Access::Write, claim: Claim::Suspected, end: None, origin });
+}
+
+/// Ends one handover to a stream. The work on the stream up to now remains to be ordered.
+pub(crate) fn end_hand_over(block: &Allocation, handle: StreamHandle) {
+    let is_ended = |one: &Borrower| one.claim == Claim::Named && one.end.is_none() && one.stream.handle() == handle;
+    let find = || BORROWERS.lock().get(&key_of(block))?.iter().find(|one| is_ended(one)).map(|one| one.stream.clone());
+    let Some(stream) = find() else { return };
+    let is_idle = !matches!(stream.query(), Ok(false));
+    let end = if is_idle { None } else { PooledEvent::record(&stream).ok().map(Arc::new) };
+    let mut table = BORROWERS.lock();
+    let Some(list) = table.get_mut(&key_of(block)) else { return };
+    let Some(place) = list.iter().position(is_ended) else { return };
+    let removed = match end {
+        Some(end) => {
+            list[place].end = Some(end);
+            None
+        }
+        None => Some(list.remove(place)),
+    };
+    drop(table);
+    drop(removed);
+}
+
+fn borrowers_of(block: &Allocation) -> Vec<Borrower> {
+    BORROWERS.lock().get(&key_of(block)).cloned().unwrap_or_default()
+}
+
+fn is_unordered(waiter: &Stream, borrower: &Borrower) -> bool {
+    match &borrower.end {
+        Some(end) => probe::is_event_unordered(waiter, &borrower.stream, end),
+        None => probe::is_unordered(waiter, &borrower.stream),
+    }
+}
+
+/// Checks a use of a block by PyGPU on the stream `waiter`, which already waits for the recorded uses.
+#[cold]
+pub(crate) fn check_use(block: &Allocation, access: Access, waiter: &Stream) {
+    if block.device().is_cpu() {
+        return;
+    }
+    for borrower in borrowers_of(block) {
+        let conflicts = borrower.claim == Claim::Named && access.max(borrower.access) == Access::Write;
+        if conflicts && is_unordered(waiter, &borrower) {
+            findings::push(FindingKind::Use, waiter, &borrower.stream, Some(borrower.origin));
+        }
+    }
+}
+
+/// Checks the release of a block in the order of the stream `waiter`, and forgets the block.
+#[cold]
+pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
+    let removed = BORROWERS.lock().remove(&key_of(block));
+    let mut found: Vec<Stream> = Vec::new();
+    // The latest handover to a stream is reported, and the earlier ones are not.
+    for borrower in removed.into_iter().flatten().rev() {
+        let is_new = !found.iter().any(|stream| stream.has_handle_of(&borrower.stream));
+        if is_new && is_unordered(waiter, &borrower) {
+            found.push(borrower.stream.clone());
+            findings::push(FindingKind::Release, waiter, &borrower.stream, Some(borrower.origin));
+        }
+    }
+}
+
+/// Forgets a block whose release is not checked.
+#[cold]
+pub(crate) fn forget(block: &Allocation) {
+    let removed = BORROWERS.lock().remove(&key_of(block));
+    drop(removed); // not under the lock
+}
+
+thread_local! {
+    /// Blocks whose addresses the next launch of this thread receives.
+    static ADDRESSED: RefCell<Vec<(Weak<Allocation>, Access, Origin)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Checks a launch on the stream `waiter` that receives an address in a block, before the work is enqueued.
+#[cold]
+pub fn launch_address(block: &Arc<Allocation>, access: Access, waiter: &Stream, origin: Origin) {
+    for worker in block.unordered_streams(access, waiter) {
+        if probe::is_any_work_unordered(waiter, &worker) {
+            findings::push(FindingKind::Address, waiter, &worker, None);
+        }
+    }
+    let _ = ADDRESSED.try_with(|list| list.borrow_mut().push((Arc::downgrade(block), access, origin)));
+}
+
+/// Records the blocks whose addresses a launch on `stream` has received.
+#[cold]
+pub(crate) fn end_launch(stream: &Stream) {
+    let list = ADDRESSED.try_with(|list| std::mem::take(&mut *list.borrow_mut())).unwrap_or_default();
+    if list.is_empty() || !is_on() || stream.is_foreign() {
+        return;
+    }
+    let Some(end) = PooledEvent::record(stream).ok().map(Arc::new) else { return };
+    for (block, access, origin) in list {
+        if let Some(block) = block.upgrade() {
+            let (stream, end) = (stream.clone(), Some(Arc::clone(&end)));
+            add(&block, Borrower { stream, access, claim: Claim::Named, end, origin });
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Finds work on memory that nothing orders, with `PYGPU_CHECK_STREAMS=1`.
+//!
+//! [`HazardTracker`](crate::hazards::HazardTracker) orders the work that PyGPU enqueues. This module observes the other
+//! work: a stream to which a block was handed over, and a launch that received an address. At later uses of the block,
+//! and at its release, [`probe`] tests whether this work is pending although nothing orders it.
+//!
+//! The check changes the timing of the program, and never its order: no stream waits because of the check. While it is
+//! off, its cost is part of the load by which [`capture`](crate::capture) detects active captures.
+
+mod findings;
+mod handed_over;
+mod probe;
+
+pub use findings::{Finding, FindingKind, take};
+pub(crate) use handed_over::{check_release, check_use, end_hand_over, end_launch, forget};
+pub use handed_over::{hand_over, launch_address, suspect};
+pub(crate) use probe::note_own_work;
+pub use probe::{is_unordered, prepare};
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::capture;
+use pygpu_base::fork_safe::ForkSafeOnce;
+use pygpu_base::settings::{self, Variable};
+
+/// Description of the place in the program at which memory was handed over. The Python layer creates it.
+pub type Origin = Arc<dyn Any + Send + Sync>;
+
+/// Returns whether the check is on. The first call reads the setting.
+#[inline]
+pub fn is_on() -> bool {
+    static IS_ON: ForkSafeOnce<bool> = ForkSafeOnce::new();
+    *IS_ON.get().unwrap_or_else(|| {
+        let settings = settings::get();
+        IS_ON.get_or_init(|| {
+            let is_on = settings.is_on(Variable::CHECK_STREAMS, false);
+            if is_on {
+                capture::observe_all_work();
+            }
+            is_on
+        })
+    })
+}

@@ -1,0 +1,148 @@
+"""Run programs with ``PYGPU_CHECK_STREAMS=1`` on the simulated driver, and print the reports as JSON.
+
+    PYGPU_CHECK_STREAMS=1 python tests/helpers/handover_support/checked.py [name form]
+
+A module with the functions that the check calls stands in the place of PyTorch. Its current stream is the stream on
+which the programs of `illegal.py` work as another library. Each program runs in its legal and its illegal form.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+
+import hostile_peer
+import PyGPU
+import simulated
+from handover_support import illegal
+from PyGPU._native.observability import stream_check
+
+# Delay of each operation of a slow stream. A shorter one is over before a busy machine has made the next call.
+DELAY_US = 40_000
+Run = Callable[[simulated.Driver, int, bool], object]
+WRITE = PyGPU.Kernel('extern "C" __global__ void write(unsigned char *x) { x[threadIdx.x] = 5; }', "write")
+
+
+class TorchStream:
+    """A stream of the module that stands in the place of PyTorch."""
+
+    def __init__(self, handle: int) -> None:
+        self.cuda_stream = handle
+
+
+def stand_in(current: TorchStream) -> ModuleType:
+    """Return a module with the attributes of `torch` that the check reads."""
+    module = ModuleType("torch")
+    functions = {"is_initialized": lambda: True, "current_stream": lambda device: current}
+    module.cuda = SimpleNamespace(**functions)  # type: ignore[attr-defined]
+    return module
+
+
+def address_on_unordered_stream(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
+    """Pass the address of an array to a launch on a stream that does not wait for the fill of the array."""
+    first, second = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
+    memory = PyGPU.zeros(illegal.COUNT, "u1")
+    address = memory.ptr
+    PyGPU.synchronize()
+    driver.delay(DELAY_US, first.handle)
+    memory.fill(1, stream=first)
+    if is_legal:
+        second.wait_stream(first)
+    WRITE[1, illegal.COUNT, second](address)
+    second.synchronize()
+    driver.delay(0, first.handle)
+
+
+def use_after_launch_with_address(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
+    """Fill an array while a launch that received its address is pending on another stream."""
+    stream = PyGPU.Stream(non_blocking=True)
+    memory = PyGPU.zeros(illegal.COUNT, "u1")
+    address = memory.ptr
+    PyGPU.synchronize()
+    driver.delay(DELAY_US, stream.handle)
+    WRITE[1, illegal.COUNT, stream](address)
+    if is_legal:
+        memory.record_stream(stream)
+    memory.fill(2)
+    PyGPU.synchronize()
+    driver.delay(0, stream.handle)
+
+
+def import_on_non_blocking_stream(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
+    """Import memory on a non-blocking stream while work on the default stream is pending.
+
+    In the legal form the pending work is of PyGPU and on other memory.
+    """
+    torch, own = sys.modules["torch"], PyGPU.Stream(non_blocking=True)
+    current = torch.cuda.current_stream  # type: ignore[attr-defined]
+    torch.cuda.current_stream = lambda device: TorchStream(0)  # type: ignore[attr-defined]
+    memory, other = PyGPU.zeros(illegal.COUNT, "u1"), PyGPU.zeros(illegal.COUNT, "u1")
+    producer = illegal.Producer(memory)
+    PyGPU.synchronize()
+    driver.delay(DELAY_US, simulated.DEFAULT_STREAMS)
+    if is_legal:
+        other.fill(1)
+    else:
+        driver.foreign_fill(memory.ptr, 1, illegal.COUNT, 0)
+    with own:
+        PyGPU.asarray(producer)
+    PyGPU.synchronize()
+    driver.delay(0, simulated.DEFAULT_STREAMS)
+    torch.cuda.current_stream = current  # type: ignore[attr-defined]
+
+
+def work_of_other_library(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
+    """Import from a class of no known library while another stream is busy: the check sees no relation."""
+
+    class Unknown(illegal.Producer):
+        __module__ = "unknown"
+
+    memory = PyGPU.zeros(illegal.COUNT, "u1")
+    producer = SimpleNamespace(__cuda_array_interface__=Unknown(memory).__cuda_array_interface__)
+    busy = PyGPU.zeros(illegal.COUNT, "u1")
+    PyGPU.synchronize()
+    driver.foreign_fill(busy.ptr, 1, illegal.COUNT, foreign)
+    PyGPU.asarray(producer)
+    PyGPU.Stream.from_handle(foreign).synchronize()
+
+
+PROGRAMS: dict[str, Run] = {name: program.run for name, program in illegal.PROGRAMS.items()}
+PROGRAMS |= {
+    "address on another stream": address_on_unordered_stream,
+    "use after a launch with an address": use_after_launch_with_address,
+    "import on a non-blocking stream": import_on_non_blocking_stream,
+    "unknown library": work_of_other_library,
+}
+
+
+def main() -> None:
+    """Run each program in both forms, or one program in one form, which warns instead."""
+    PyGPU.zeros(1)
+    PyGPU.synchronize()
+    driver = simulated.driver()
+    assert driver is not None
+    hostile_peer.library()
+    foreign = driver.foreign_stream()
+    sys.modules["torch"] = stand_in(TorchStream(foreign))
+    illegal.Producer.__module__ = "torch"
+    illegal.DELAY_US = DELAY_US
+    found: dict[str, list[list[str]]] = {}
+    only = sys.argv[1:]
+    for name in only[:1] or PROGRAMS:
+        for form in only[1:] or ("legal", "illegal"):
+            reports: list[str] = []
+            if not only:
+                stream_check.listener = reports.append
+            driver.delay(DELAY_US, foreign)
+            PROGRAMS[name](driver, foreign, form == "legal")
+            driver.delay(0, foreign)
+            PyGPU.synchronize()
+            found.setdefault(name, []).append(reports)
+    if not only:
+        print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Register the cases by family."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+from large_support.judge import Large
+
+Case = Callable[[Large], None]
+MODULES = (
+    "elementwise",
+    "reductions",
+    "scans",
+    "ordering",
+    "selection",
+    "copies",
+    "products",
+    "transforms",
+    "random_numbers",
+    "kernels",
+)
+CASES: dict[str, dict[str, Case]] = {}
+
+
+def case(family: str) -> Callable[[Case], Case]:
+    """Return a decorator that registers a case. Its name in reports is the function's name."""
+
+    def enter(function: Case) -> Case:
+        CASES.setdefault(family, {})[function.__name__.replace("_", " ")] = function
+        return function
+
+    return enter
+
+
+def load() -> None:
+    """Import the modules that register their cases."""
+    for module in MODULES:
+        importlib.import_module(f"large_support.{module}")

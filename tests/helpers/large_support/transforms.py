@@ -1,0 +1,68 @@
+"""Cases of Fourier transforms of many rows or columns with more than 2^31 elements in all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import PyGPU
+from large_support.judge import Large
+from large_support.rules import Rule
+from large_support.table import case
+
+POINTS = 32
+# Number of different rows, which is coprime to the number of points.
+ROWS = 61
+LEAST = 1e-3
+REAL = ((np.arange(ROWS * POINTS) * 37 + 11) % 101 - 50).reshape(ROWS, POINTS).astype(np.float32)
+COMPLEX = (REAL + 1j * REAL[::-1]).astype(np.complex64)
+
+
+def as_floats(array: PyGPU.GPUArray) -> PyGPU.GPUArray:
+    """Return complex numbers as pairs of floats along a last axis that is twice as long."""
+    return array.view(np.float32)
+
+
+def by_rows(spectra: np.ndarray) -> Rule:
+    """Return the rule of an array whose rows repeat those of a matrix, with complex numbers as pairs of floats."""
+    return Rule(np.ascontiguousarray(spectra).view(np.float32).reshape(-1))
+
+
+@case("transforms")
+def complex_rows(large: Large) -> None:
+    rows = large.whole(POINTS) // POINTS
+    array = large.bytes((rows, POINTS), COMPLEX.reshape(-1))
+    # The transforms are in place, because a library may need further memory of the size of the array.
+    PyGPU.fft.fft(array, axis=1, out=array)
+    wanted = np.fft.fft(COMPLEX, axis=1).astype(np.complex64)
+    large.check(as_floats(array), by_rows(wanted), least=LEAST, what="fft")
+    PyGPU.fft.ifft(array, axis=1, out=array)
+    large.check(as_floats(array), by_rows(COMPLEX), least=LEAST, what="ifft")
+
+
+@case("transforms")
+def real_rows(large: Large) -> None:
+    rows = large.whole(POINTS) // POINTS
+    halves = PyGPU.fft.rfft(large.bytes((rows, POINTS), REAL.reshape(-1)), axis=1)
+    wanted = np.fft.rfft(REAL, axis=1).astype(np.complex64)
+    large.check(as_floats(halves), by_rows(wanted), least=LEAST, what="rfft")
+    again = PyGPU.fft.irfft(halves, axis=1)
+    large.check(again, Rule(REAL.reshape(-1)), least=LEAST, what="irfft")
+
+
+@case("transforms")
+def complex_columns(large: Large) -> None:
+    columns = large.whole(POINTS) // POINTS
+    # f is k modulo POINTS and column modulo ROWS (Chinese remainder theorem).
+    of_points = ROWS * pow(ROWS, -1, POINTS)
+    of_columns = POINTS * pow(POINTS, -1, ROWS)
+    places = np.arange(POINTS * ROWS)
+
+    def rule(matrix: np.ndarray) -> Rule:
+        return Rule(np.ascontiguousarray(matrix[places % ROWS, places % POINTS]))
+
+    array = large.pattern((POINTS, columns), rule(COMPLEX).over((POINTS, columns), of_points, of_columns))
+    PyGPU.fft.fft(array, axis=0, out=array)
+    wanted = rule(np.fft.fft(COMPLEX, axis=1).astype(np.complex64))
+    # The real and the imaginary part of an element follow each other: f is 2 f of the element, plus 0 or 1.
+    floats = Rule(wanted.table.view(np.float32)).over((POINTS, columns, 2), 2 * of_points, 2 * of_columns, 1)
+    large.check(as_floats(array), floats, least=LEAST)
