@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 import simulated
-from fusion_support.figures import waiting
+from fusion_support.figures import Counted, waiting
 from PyGPU.elementwise import ElementwiseKernel
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
@@ -167,6 +167,17 @@ def test_pending_writes_overlapping_their_operands_match_numpy() -> None:
     x[:-1] = x[1:] - x[:-1]
     twin[:-1] = twin[1:] - twin[:-1]
     np.testing.assert_array_equal(x.get(), twin)
+
+
+@pytest.mark.parametrize("value", [3.0, HOST], ids=["a number", "an array of the host"])
+def test_write_that_cannot_be_deferred_is_counted_as_eager_operation(value: Any) -> None:
+    x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
+    kept = other + 1
+    counted = Counted()
+    x[...] = value
+    assert (waiting(), counted["closed"]) == (0, {"operation": 1})
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+    np.testing.assert_array_equal(x.get(), np.broadcast_to(value, HOST.shape))
 
 
 def test_user_kernel_reads_and_writes_pending_result() -> None:

@@ -152,6 +152,25 @@ def test_allocation_beyond_memory_limit_flushes_and_succeeds() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
+def test_allocation_from_cache_beyond_memory_limit_flushes_first() -> None:
+    x = PyGPU.to_gpu(np.arange(1024.0))
+    spare = PyGPU.empty(x.nbytes, "uint8")
+    del spare
+    # The new array fits the limit alone, but not together with the pending result.
+    PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + x.nbytes)
+    try:
+        mask = x > 5
+        del x
+        counted = Counted()
+        assert waiting() == 1
+        other = PyGPU.empty(8192, "uint8")
+        assert (waiting(), counted["closed"]) == (0, {"memory": 1})
+    finally:
+        PyGPU.set_memory_limit(None)
+    assert other.nbytes == 8192
+    np.testing.assert_array_equal(mask.get(), np.arange(1024.0) > 5)
+
+
 def test_set_memory_limit_launches_pending_operations_first() -> None:
     x = PyGPU.to_gpu(LARGE)
     before = PyGPU.memory_statistics()["bytes"]

@@ -131,6 +131,18 @@ def test_request_for_address_of_operand_launches_pending_operations(name: str) -
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
+@pytest.mark.parametrize("name", EXPOSING)
+def test_second_request_for_address_launches_operations_on_other_arrays(name: str) -> None:
+    x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
+    shown = [exposed_by(name, x)]
+    kept = other + 1
+    assert waiting() == 1
+    shown.append(exposed_by(name, x))
+    assert waiting() == 0
+    shown.clear()
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+
+
 def test_operations_are_eager_after_gpudata_is_converted_to_integer() -> None:
     x = PyGPU.to_gpu(HOST)
     memory = x.gpudata

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dlpack_forge
 import PyGPU
 from fusion_support.figures import limits, waiting
 from PyGPU import _core
@@ -137,6 +138,43 @@ def test_logging_handler_in_flushing_call_reads_correct_values(caplog: pytest.Lo
     np.testing.assert_array_equal(got, expression(HOST))
     for one in seen:
         np.testing.assert_array_equal(one, expression(HOST))
+
+
+# Ways in which code outside PyGPU gets the address of an array.
+EXPORTS: dict[str, Callable[[Any], Any]] = {
+    "ptr": lambda a: a.ptr,
+    "dlpack": lambda a: a.__dlpack__(),
+    "the exchange table": dlpack_forge.Exported,
+    "a tensor that is lent": dlpack_forge.lent,
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", EXPORTS)
+def test_operation_that_logging_handler_defers_during_export_is_launched(
+    caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    x, unrelated = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
+    deferred: list[Any] = []
+
+    class Defers(logging.Handler):
+        def emit(self, _: logging.LogRecord) -> None:
+            if not deferred:
+                deferred.append(unrelated + 1)
+
+    handler = Defers()
+    logger = logging.getLogger("PyGPU")
+    with caplog.at_level(logging.DEBUG, "PyGPU"), limits(meetings=1):
+        y = random_expression()(x)
+        logger.addHandler(handler)
+        try:
+            shown = EXPORTS[name](y)
+        finally:
+            logger.removeHandler(handler)
+    assert deferred
+    assert waiting() == 0
+    del shown
+    np.testing.assert_array_equal(deferred[0].get(), HOST + 1)
 
 
 @pytest.mark.timeout(60)

@@ -26,8 +26,12 @@ gpu-large: .gpu-package ## Check each kind of operation on arrays of more than 2
 	export PYTHONPATH=tests/helpers$${PYTHONPATH:+:$$PYTHONPATH}; \
 	$(ON_CUDA) $(PYTHON) tests/gpu/large/run_large.py --json $(RESULTS)/large.json $(LARGE_ARGS)
 
-gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
-	$(ON_CUDA) PYTHON=$(PYTHON) RESULTS=$(RESULTS) bash tests/gpu/run_sanitizer.sh
+SANITIZER_TOOLS ?= memcheck racecheck initcheck synccheck
+# SANITIZE_ARGS are files, folders and options of tests/gpu/sanitize.py.
+gpu-sanitize: .gpu-package ## Run tests under each of compute-sanitizer's SANITIZER_TOOLS, ten minutes each, reports in RESULTS
+	@failed=; for tool in $(SANITIZER_TOOLS); do $(ON_CUDA) $(PYTHON) tests/gpu/sanitize.py --tool $$tool \
+	    --json $(RESULTS)/sanitizer-$$tool.json $(SANITIZE_ARGS) || failed="$$failed $$tool"; done; \
+	[ -z "$$failed" ] || { echo "findings, or files that were not finished:$$failed"; exit 1; }
 
 gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON has, into RESULTS (BENCH_ARGS=--quick)
 	$(call benches,$(ON_CUDA) $(PYTHON),import_time)

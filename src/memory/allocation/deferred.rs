@@ -73,12 +73,10 @@ impl Allocation {
     /// Flushes the operations that must be launched before other work accesses the block. Other threads may defer
     /// further operations meanwhile.
     pub fn flush(&self, access: Access, cause: FlushReason) {
+        // The flush of a pending writer's queue launches the readers too: they are in the same queue, because an
+        // operation is queued only after a flush of other queues that use its operands.
         if let Some(pending) = self.pending_before(access) {
             flush::flush_pending(pending, cause);
-        }
-        // The readers are flushed separately, because they may be in other queues than the writer.
-        if let (Access::Write, Some(readers)) = (access, self.location.read_by.pending()) {
-            flush::flush_pending(readers, cause);
         }
     }
 

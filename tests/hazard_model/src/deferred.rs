@@ -147,8 +147,8 @@ impl Library {
     /// Flushes the pending operations that read or write a block, before eager work writes the block.
     fn before_write(&self, block: &Block) {
         if self.landing.is_any() {
-            self.flush_pending(self.landing.pending(&block.written_by));
-            self.flush_pending(self.landing.pending(&block.read_by));
+            let written = self.landing.pending(&block.written_by);
+            self.flush_pending(written.or_else(|| self.landing.pending(&block.read_by)));
         }
     }
 

@@ -1,0 +1,201 @@
+"""Read what compute-sanitizer writes: its findings, its totals, and messages about the tool itself.
+
+A report consists of lines with a prefix. The first line of a finding names the error. The following lines, which are
+indented, name the kernel, the threads and the address. Lines without the prefix come from the program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+PREFIX = "========="
+# Lines of a finding that a result contains, and tests and files that it names.
+LINES = 20
+NAMES = 5
+
+
+class Kind(Enum):
+    """Kinds of findings."""
+
+    ACCESS = "access"
+    API_ERROR = "api error"
+    LEAK = "leak"
+    UNINITIALIZED = "uninitialized"
+    HOST_ACCESS = "host access"
+    UNUSED = "unused memory"
+    RACE = "race"
+    BARRIER = "barrier"
+    OTHER = "other"
+
+
+# The pattern of the first line of each kind.
+FORMS = {
+    Kind.ACCESS: re.compile(r"(Potential )?[Ii]nvalid __\w+__ |Malloc/Free error|Out-of-range|Hardware|Tensor Memory"),
+    Kind.API_ERROR: re.compile(r"Program hit "),
+    Kind.LEAK: re.compile(r"Leaked "),
+    Kind.UNINITIALIZED: re.compile(r"Uninitialized __\w+__ |Host API uninitialized memory access"),
+    Kind.HOST_ACCESS: re.compile(r"Host API memory access error"),
+    Kind.UNUSED: re.compile(r"Unused "),
+    Kind.RACE: re.compile(r"(?i:error|warning|info): (Race reported|Potential \w+ hazard)"),
+    Kind.BARRIER: re.compile(r"Barrier error|Warpgroup MMA|Deadlock detected"),
+}
+# Lines about the program's end, which are no findings: the tests report their own failures.
+NEUTRAL = re.compile(
+    r"COMPUTE-SANITIZER$|Target application returned an error|Error: process didn't terminate successfully|"
+    r"Tracking kernels launched by child processes|The application may have hit an error"
+)
+# Lines by which the tool reports that it has checked nothing, or not everything; then its warnings.
+NOT_CHECKED = re.compile(
+    r"Target application terminated before first instrumented|Internal Sanitizer|(?i:error|fatal): "
+)
+WARNING = re.compile(r"(?i:warning|info): ")
+NO_CALL = "Target application terminated before first instrumented"
+TOTAL = re.compile(r"(?:ERROR SUMMARY: (\d+) errors?|RACECHECK SUMMARY: (\d+) hazards? displayed \(.*\))$")
+LEAKED = re.compile(r"LEAK SUMMARY: ([\d,]+) bytes leaked in ([\d,]+) allocations?")
+UNPRINTED = re.compile(r"ERROR SUMMARY: (\d+) errors? (?:was|were) not printed")
+# The name of a kernel: before its offset, or after the address in older versions; before a source line in both.
+PLACE = re.compile(
+    r"\bat (?:0x[0-9a-f]+ in )?(?P<name>[^\s].*?)(?:(?:\+|:)0x[0-9a-f]+)?(?: in \S+:\d+)?(?: \[\d+ hazards?\])?$"
+)
+WITHOUT_KERNEL = ("Leaked", "Address", "Access", "Unused", "Host ", "Saved host backtrace")
+CALL = re.compile(r"on CUDA API call to (\w+)|on access by (\w+)")
+NUMBER = re.compile(r"0x[0-9a-fA-F]+|\(\d+,\s*\d+,\s*\d+\)|\b\d[\d,]*\b")
+
+
+@dataclass
+class Finding:
+    """One error, or several with the same first line and kernel."""
+
+    kind: Kind
+    headline: str
+    # The kernel, or the driver call that failed; an empty text if the tool names none.
+    kernel: str
+    lines: list[str]
+    count: int = 1
+    files: list[str] = field(default_factory=list)
+    tests: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The fields by which findings are the same: kind, first line without its numbers, kernel."""
+        return self.kind.value, NUMBER.sub("#", self.headline), self.kernel
+
+    def result(self) -> dict[str, Any]:
+        """Return the finding as an entry of the result."""
+        return {
+            "kind": self.kind.value,
+            "text": self.headline,
+            "kernel": self.kernel,
+            "count": self.count,
+            "files": self.files,
+            "tests": self.tests,
+            "lines": self.lines,
+        }
+
+
+@dataclass
+class Report:
+    """The report of one process."""
+
+    findings: list[Finding] = field(default_factory=list)
+    # Position in the report, in bytes, at which each finding begins.
+    positions: list[int] = field(default_factory=list)
+    # The tool's own total of errors; None if the tool was stopped before it printed the total.
+    total: int | None = None
+    leaked: int = 0
+    not_checked: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """The number of errors, of which the tool may have printed only some."""
+        return max(self.total or 0, len(self.findings))
+
+    @property
+    def has_no_call(self) -> bool:
+        """Whether the process made no call of CUDA, so that there was nothing to check."""
+        return any(line.startswith(NO_CALL) for line in self.not_checked)
+
+
+def parse(text: bytes) -> Report:
+    """Return the report that a log contains."""
+    report = Report()
+    position, block = 0, Block()
+    for raw in text.splitlines(keepends=True):
+        line = raw.decode(errors="replace").rstrip()
+        if line.startswith(PREFIX) and not line.startswith(PREFIX + "="):
+            content = line.removeprefix(PREFIX)
+            if content.startswith("  ") and block.lines:
+                block.lines.append(content.strip())
+            else:
+                block.close(report)
+                block = Block(position, [content.strip()] if content.strip() else [])
+        position += len(raw)
+    block.close(report)
+    return report
+
+
+@dataclass
+class Block:
+    """Lines of a report that belong together."""
+
+    position: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def close(self, report: Report) -> None:
+        """Add the block to the report, by its first line; a block of an unknown kind is a finding."""
+        if not self.lines or NEUTRAL.match(self.lines[0]):
+            return
+        first = self.lines[0]
+        if found := TOTAL.match(first):
+            report.total = int(found[1] or found[2])
+        elif found := LEAKED.match(first):
+            report.leaked = int(found[1].replace(",", ""))
+        elif UNPRINTED.match(first):
+            return  # The total includes them.
+        elif kind_of(first) is None and NOT_CHECKED.match(first):
+            report.not_checked.append(first)
+        elif kind_of(first) is None and WARNING.match(first):
+            report.warnings.append(first)
+        else:
+            kind = kind_of(first) or Kind.OTHER
+            report.findings.append(Finding(kind, first, kernel_of(self.lines), self.lines[:LINES]))
+            report.positions.append(self.position)
+
+
+def kind_of(headline: str) -> Kind | None:
+    """Return the kind of the finding with a first line, or None if it has none of the known forms."""
+    return next((kind for kind, pattern in FORMS.items() if pattern.match(headline)), None)
+
+
+def kernel_of(lines: Sequence[str]) -> str:
+    """Return the kernel that a finding names, or the driver call, or an empty text."""
+    for line in lines:
+        if found := CALL.search(line):
+            return found[1] or found[2]
+        if line.startswith(WITHOUT_KERNEL):
+            continue
+        found = PLACE.search(line)
+        if found and not found["name"].startswith(("0x", "__shared__")):
+            return found["name"]
+    return ""
+
+
+def merge(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the distinct findings with their counts, the most frequent first."""
+    merged: dict[tuple[str, str, str], Finding] = {}
+    for one in findings:
+        known = merged.get(one.key)
+        if known is None:
+            merged[one.key] = Finding(
+                one.kind, one.headline, one.kernel, one.lines, one.count, one.files[:NAMES], one.tests[:NAMES]
+            )
+            continue
+        known.count += one.count
+        known.files = list(dict.fromkeys(known.files + one.files))[:NAMES]
+        known.tests = list(dict.fromkeys(known.tests + one.tests))[:NAMES]
+    return sorted(merged.values(), key=lambda one: (-one.count, one.key))

@@ -1,0 +1,158 @@
+"""Select the tests of each tool of compute-sanitizer, with the tool's options and the environment of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+# Files and folders that memcheck leaves out of the suite, each with the reason.
+LEFT_OUT = {
+    "tests/bindings": "compiles programs, which run in their own processes",
+    "tests/commands": "runs commands in their own processes",
+    "tests/frameworks": "needs other libraries",
+    "tests/gpu/compilers": "compares programs of compilers, which run in their own processes",
+    "tests/gpu/large": "fills the device",
+    "tests/gpu/peers": "needs other libraries; test_ctypes_nvcc.py, which needs none, is run",
+    "tests/gpu/runner": "uses no device",
+    "tests/gpu/sanitizer": "uses no device",
+    "tests/gpu/test_exit.py": "runs programs in their own processes",
+    "tests/gpu/test_fork.py": "forks, and the tool follows one process",
+    "tests/gpu/test_ipc.py": "runs programs in their own processes",
+    "tests/gpu/test_two_devices.py": "needs two devices",
+    "tests/hazard_model": "uses no device",
+    "tests/interop_regressions/test_process.py": "runs programs in their own processes",
+    "tests/interop_regressions/test_teardown.py": "runs programs in their own processes",
+    "tests/packaging": "uses no device",
+    "tests/repository": "uses no device",
+    "tests/typing": "uses no device",
+}
+TAKEN_ANYWAY = ("tests/gpu/peers/test_ctypes_nvcc.py",)
+
+# Files in which each failed call of the driver is a finding too. Elsewhere many tests make calls fail on purpose.
+NO_FAILED_CALL = (
+    "tests/gpu/peers/test_ctypes_nvcc.py",
+    "tests/gpu/test_memory.py",
+    "tests/gpu/test_streams.py",
+    "tests/gpu/test_strided_copies.py",
+)
+# PyGPU queries the parameters of a kernel by their numbers until the driver rejects the first number without parameter.
+EXPECTED_CALLS = ("cuFuncGetParamInfo",)
+
+# Tests of kernels that exchange values through shared memory.
+SHARED = (
+    "tests/arithmetic/test_transposed.py",
+    "tests/array/test_strided_kernels.py",
+    "tests/cupy/test_cupy_kernels_reduction.py",
+    "tests/functions/test_joining.py",
+    "tests/functions/test_statistics.py",
+    "tests/fusion/disturbances/test_callbacks.py",
+    "tests/fusion/test_alignment.py",
+    "tests/fusion/test_bit_equality.py",
+    "tests/fusion/test_grouping.py",
+    "tests/fusion/test_random_programs.py",
+    "tests/gpu/products/test_matmul.py",
+    "tests/gpu/test_kernels.py",
+    "tests/gpu/test_strided_copies.py",
+    "tests/kernels/test_reduction.py",
+    "tests/kernels/test_scan.py",
+    "tests/products/test_matmul.py",
+    "tests/products/test_sums_of_products.py",
+    "tests/pycuda/test_pycuda_reductions.py",
+    "tests/random/test_discrete.py",
+    "tests/random/test_same_numbers.py",
+    "tests/reductions/test_chained_scans.py",
+    "tests/reductions/test_complex_order.py",
+    "tests/reductions/test_given_means.py",
+    "tests/reductions/test_nan_reductions.py",
+    "tests/reductions/test_reduceat.py",
+    "tests/reductions/test_reductions.py",
+    "tests/reductions/test_scans.py",
+    "tests/selection/test_at.py",
+    "tests/selection/test_indices.py",
+    "tests/selection/test_masks.py",
+    "tests/sorting/test_counting.py",
+    "tests/sorting/test_joint_histograms.py",
+    "tests/sorting/test_quantiles.py",
+    "tests/sorting/test_searching.py",
+    "tests/sorting/test_sets.py",
+    "tests/sorting/test_sort.py",
+)
+# Tests of the other kernels.
+OTHER_KERNELS = (
+    "tests/arithmetic/test_casts.py",
+    "tests/arithmetic/test_complex_edges.py",
+    "tests/arithmetic/test_functions.py",
+    "tests/arithmetic/test_logarithms.py",
+    "tests/arithmetic/test_row_operands.py",
+    "tests/arithmetic/test_unaligned.py",
+    "tests/arithmetic/test_unaligned_operands.py",
+    "tests/array/test_assignment.py",
+    "tests/array/test_copying.py",
+    "tests/array/test_fills.py",
+    "tests/array/test_gather.py",
+    "tests/array/test_loop_nests.py",
+    "tests/cupy/test_cupy_kernels_elementwise.py",
+    "tests/functions/test_convolution.py",
+    "tests/functions/test_grids.py",
+    "tests/functions/test_padding.py",
+    "tests/fusion/test_in_place_writes.py",
+    "tests/fusion/test_materialization.py",
+    "tests/kernels/test_elementwise.py",
+    "tests/kernels/test_stencil_views.py",
+    "tests/random/test_continuous.py",
+    "tests/random/test_distributions.py",
+    "tests/random/test_parameters.py",
+    "tests/special/test_special_calls.py",
+    "tests/special/test_special_values.py",
+    "tests/views/test_complex_parts.py",
+)
+
+# Tests that no tool runs: those of other processes, with deliberate misuse, and the cases outside the samples.
+NEVER = "starts_processes or provokes_findings or matrix"
+# A file whose tests fill the device or measure its free memory. They run before all others, which wait for them. The
+# other files' tests of this kind are not run: they take too long under a tool.
+WHOLE_DEVICE = "tests/gpu/test_memory.py"
+
+# Without the cache of freed blocks each array is a block of the driver with exactly the array's size. The cache rounds
+# sizes up, which hides accesses behind the end, and reuses blocks, which then seem alive and initialized.
+EXACT_BLOCKS = {"PYGPU_RECYCLE": "0"}
+# Products of matrices in PyGPU's kernels; those of cuBLAS are not checked.
+OWN_KERNELS = {"PYGPU_BLAS": "own"}
+DEFERRED = {"PYGPU_FUSION": "auto"}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Tests, options and environment of one tool."""
+
+    # Files and folders; all tests of the suite without those of `LEFT_OUT` if empty.
+    paths: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+TOOLS = {
+    # The tool reports work on the legacy default stream and on blocking streams as a race of stream-ordered memory,
+    # although these streams wait for each other.
+    # PyGPU queries the driver for functions that an older driver lacks.
+    "memcheck": Tool((), ("--track-stream-ordered-races", "no", "--ignore-getprocaddress-notfound"), EXACT_BLOCKS),
+    # By default each process would use all cores for its analysis.
+    "racecheck": Tool(SHARED, ("--racecheck-num-workers", "1"), OWN_KERNELS),
+    "initcheck": Tool(SHARED + OTHER_KERNELS, (), EXACT_BLOCKS | OWN_KERNELS),
+    "synccheck": Tool(SHARED, (), OWN_KERNELS),
+}
+
+
+def is_strict(files: Sequence[str]) -> bool:
+    """Return whether memcheck reports each failed call of the driver in files."""
+    return set(files) <= set(NO_FAILED_CALL)
+
+
+def is_below(file: str, path: str) -> bool:
+    """Return whether a file is a path or is in the folder of this name."""
+    return file == path or file.startswith(path + "/")
+
+
+def of_suite(files: Sequence[str]) -> list[str]:
+    """Return the files that memcheck runs, of all test files of the suite."""
+    return [file for file in files if file in TAKEN_ANYWAY or not any(is_below(file, path) for path in LEFT_OUT)]
