@@ -202,7 +202,7 @@ def median(library: Library, call: Callable[[], Any]) -> float:
 
 
 def small(results: Results, settings: Settings) -> None:
-    """Measure the microseconds until calls on 16 elements return, each launched by its line."""
+    """Measure the microseconds until calls on 16 elements return, each launched eagerly."""
     import arithmetic
     import reductions
     import selection
