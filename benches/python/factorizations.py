@@ -49,6 +49,25 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     return {name: (call, CALLS_A_SECOND) for name, call in calls.items()}
 
 
+def of_side(library: Library, side: int, dtype: Any, batch: int = 0) -> dict[str, Callable[[], Any]]:
+    """Return the timed functions on one matrix of a side and a dtype, or on a batch of such matrices."""
+    import numpy as np
+
+    shape = (batch, side, side) if batch else (side, side)
+    host = np.random.default_rng(0).random(shape, dtype=np.float32).astype(dtype) - dtype(0.5)
+    shift = 2 * side * np.eye(side, dtype=dtype)
+    matrix, symmetric = library.array(host + shift), library.array(host + np.swapaxes(host, -1, -2) + shift)
+    right = library.array(np.ones((*shape[:-1], 1), dtype))
+    linalg = library.module.linalg
+    return {
+        "cholesky": lambda: linalg.cholesky(symmetric),
+        "solve": lambda: linalg.solve(matrix, right),
+        "inv": lambda: linalg.inv(matrix),
+        "eigh": lambda: linalg.eigh(symmetric),
+        "svd": lambda: linalg.svd(matrix),
+    }
+
+
 def small(library: Library) -> dict[str, float]:
     """Return the timed functions on a small matrix: seconds until a call returns."""
     import numpy as np

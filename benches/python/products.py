@@ -56,6 +56,24 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     return calls
 
 
+def from_the_left(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Return products of a row, with one axis and with two, by a square matrix, with the bytes of the matrix."""
+    import ml_dtypes
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    side = int((count // 4) ** 0.5)
+    host = random.random((side, side), dtype=np.float32) - np.float32(0.5)
+    whole, row = library.array(host), library.array(host[0].copy())
+    calls: dict[str, tuple[Callable[[], Any], int]] = {}
+    for dtype in (np.float32, np.float16, ml_dtypes.bfloat16):
+        matrix, vector = library.cast(whole, dtype), library.cast(row, dtype)
+        moved = side * side * np.dtype(dtype).itemsize
+        for form, operand in (("n", vector), ("1 x n", vector.reshape(1, side))):
+            calls[f"{form} by n x n {dtype.__name__}"] = (lambda a=matrix, x=operand: x @ a, moved)
+    return calls
+
+
 def small(library: Library) -> dict[str, float]:
     """Return the seconds until calls of small products return; the results are dropped."""
     import numpy as np

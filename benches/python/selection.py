@@ -68,11 +68,15 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until `s[s > 3]` of sixteen elements returns; the results are dropped."""
+    """Return the seconds until calls that select by a mask of sixteen elements return; the results are dropped."""
     import numpy as np
 
     s = library.array(np.arange(16, dtype=np.float32))
-    return {"s[s > 3] of 16": host_seconds(library, lambda: s[s > 3])}
+    mask = s > 3
+    calls = {"s[s > 3] of 16": lambda: s[s > 3], "s[mask] of 16": lambda: s[mask]}
+    if library.name in ("PyGPU", "cupy"):
+        calls["numpy.where(mask, s, s) of 16"] = lambda: np.where(mask, s, s)
+    return {name: host_seconds(library, call) for name, call in calls.items()}
 
 
 if __name__ == "__main__":

@@ -49,9 +49,9 @@ TORCH_NAMES |= {"k1e": "scaled_modified_bessel_k1"}
 
 def function_of(library: Library, name: str) -> Callable[..., Any] | None:
     """Return a library's function by SciPy's name for it, or None if the library lacks it."""
-    module = {"PyGPU": "PyGPU.special", "torch": "torch.special", "cupy": "cupyx.scipy.special"}[library.name]
+    modules = {"PyGPU": "PyGPU", "torch": "torch", "cupy": "cupyx.scipy", "jax": "jax.scipy"}
     own = TORCH_NAMES.get(name, name) if library.name == "torch" else name
-    return None if own is None else getattr(importlib.import_module(module), own, None)
+    return None if own is None else getattr(importlib.import_module(f"{modules[library.name]}.special"), own, None)
 
 
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:

@@ -60,7 +60,10 @@ class Library:
         begun = time.perf_counter()
         call()
         self.synchronize()
-        calls = CALLS if time.perf_counter() - begun < LONG else 1
+        return self.elapsed(call, CALLS if time.perf_counter() - begun < LONG else 1)
+
+    def elapsed(self, call: Callable[[], Any], calls: int) -> float:
+        """Return the device seconds of one call, measured by events around the given number of calls."""
         if self.name == "PyGPU":
             stream = self.module.current_stream()
             start = stream.record()
@@ -92,20 +95,20 @@ class Jax(Library):
         if jax.default_backend() != "gpu":
             raise ImportError(f"this JAX has no GPU, only {jax.default_backend()!r}")
         self.module = jax.numpy
+        self.wait = jax.block_until_ready
         self.device = jax.devices()[0]
 
     def synchronize(self) -> None:
         """Wait for the device by waiting for the last result."""
         (self.module.zeros(()) + 1).block_until_ready()
 
-    def seconds(self, call: Callable[[], Any]) -> float:
+    def elapsed(self, call: Callable[[], Any], calls: int) -> float:
         """Return the seconds per call of a series of calls, including the wait for the last call."""
-        call().block_until_ready()
         start = time.perf_counter()
-        for _ in range(CALLS - 1):
+        for _ in range(calls - 1):
             call()
-        call().block_until_ready()
-        return (time.perf_counter() - start) / CALLS
+        self.wait(call())
+        return (time.perf_counter() - start) / calls
 
 
 @dataclass

@@ -28,6 +28,8 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     host = (random.random(points, dtype=np.float32) - np.float32(0.5)).astype(np.complex64)
     line = library.array(host)
     plane = line[: side * side].reshape(side, side)
+    edge = 1 << ((points.bit_length() - 1) // 3)
+    box = line[: edge**3].reshape(edge, edge, edge)
     rows, middle = line.reshape(-1, 256), line.reshape(-1, 64, 32)
     real = library.array(host.real[: side * side].reshape(side, side).copy())
     fft = library.module.fft
@@ -41,6 +43,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "fft of an axis between": (lambda: fft.fft(middle, None, 1), both),
         f"rfft of {side}^2": (lambda: fft.rfft(real), of_plane // 2),
         f"rfft2 of {side}^2": (lambda: fft.rfft2(real), of_plane // 2),
+        f"fftn of {edge}^3": (lambda: fft.fftn(box), 16 * edge**3),
     }
 
 

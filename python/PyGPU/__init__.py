@@ -21,13 +21,15 @@ First steps:
 `emath`, `lib.stride_tricks`, `testing` as NumPy has them; `dask`, `profile`, `debug`, `typing`.
 """
 
-# NumPy and the native module work only in the main interpreter.
-# In a subinterpreter this first import raises an error, before NumPy and the native module are loaded.
-from PyGPU._native import interpreter as _interpreter  # noqa: F401
-
-# isort: split
 import sys as _sys
 
+# NumPy and the native module work only in the main interpreter.
+# In a subinterpreter this import raises an error before NumPy is loaded. The main interpreter could then not load it.
+# If NumPy is loaded already, the native module makes this check, because here it takes a fifth of the import of PyGPU.
+if "numpy" not in _sys.modules:
+    from PyGPU._native import interpreter as _interpreter  # noqa: F401
+
+# isort: split
 # NumPy is imported here, not by the native module at its first use.
 # If a daemon thread ended while the native module imports NumPy, the process would abort.
 import numpy as _numpy  # noqa: F401

@@ -223,7 +223,7 @@ impl Array {
     ///
     /// # Safety
     /// `slot` must be writable and must not hold an array.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn write_view(&self, slot: *mut Self) {
         // SAFETY: the caller guarantees a writable slot; `write_all_but_layout` leaves only the layout, which is
         // written here.

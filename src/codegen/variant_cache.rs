@@ -7,6 +7,7 @@
 
 mod postponed;
 
+use std::fmt::Display;
 use std::hash::Hasher;
 use std::process;
 use std::ptr;
@@ -68,7 +69,7 @@ impl KernelFamily {
         COMPILED.find(&self.identity(device, key)).flatten()
     }
 
-    /// Returns a variant, and compiles it if it is missing.
+    /// Returns a variant, and compiles it if it is missing. The name is formatted only for a missing variant.
     ///
     /// A source that failed to compile is compiled again on every call, because an included file may have changed.
     ///
@@ -79,13 +80,14 @@ impl KernelFamily {
         &self,
         device: Device,
         key: &[u8],
-        name: &str,
+        name: impl Display,
         source: impl FnOnce() -> KernelSource,
     ) -> Result<Function> {
         match self.find(device, key) {
             Some(function) => Ok(function),
-            None if flush::is_in_batch() => Err(self.postpone(device, key, name, source())),
-            None => self.get_or_compile(device, key, || kernel::load_searching(device, &source())?.function(name)),
+            None if flush::is_in_batch() => Err(self.postpone(device, key, name.to_string(), source())),
+            None => self
+                .get_or_compile(device, key, || kernel::load_searching(device, &source())?.function(&name.to_string())),
         }
     }
 
@@ -93,7 +95,7 @@ impl KernelFamily {
     /// because a flush itself never compiles. Returns the compiler's error if an earlier compilation of the variant
     /// failed, otherwise an error that makes the flush retry.
     #[cold]
-    fn postpone(&self, device: Device, key: &[u8], name: &str, source: KernelSource) -> Error {
+    fn postpone(&self, device: Device, key: &[u8], name: String, source: KernelSource) -> Error {
         self.note(device);
         let identity = self.identity(device, key);
         REFUSED
@@ -104,9 +106,9 @@ impl KernelFamily {
             .unwrap_or_else(|| {
                 let variant =
                     PostponedVariant { family: self.number, place: identity.place, key: VariantKey::from_slice(key) };
-                let postponed = Postponed { variant, device, name: name.to_owned(), source };
-                POSTPONED.with_borrow_mut(|all| all.push(postponed));
-                Error::Unavailable(format!("{name} is not compiled yet"))
+                let error = Error::Unavailable(format!("{name} is not compiled yet"));
+                POSTPONED.with_borrow_mut(|all| all.push(Postponed { variant, device, name, source }));
+                error
             })
     }
 

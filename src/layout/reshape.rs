@@ -11,7 +11,7 @@ pub fn resolve_shape(size: i64, wanted: &[i64]) -> Result<Dims> {
 
 /// Returns the value of the unknown (negative) length in `wanted`. If no length is unknown, the returned value has no
 /// meaning.
-#[inline]
+#[inline(always)]
 fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
     check_rank(wanted.len())?;
     let (mut known, mut fits, mut unknowns) = (1i64, true, 0);
@@ -31,6 +31,13 @@ fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
     }
 }
 
+/// Checks the size of an empty array's new shape. The product of its nonzero lengths may be larger than before.
+#[cold]
+#[inline(never)]
+fn check_empty(wanted: &[i64], itemsize: i64) -> Result<()> {
+    check_size(&resolve_shape(0, wanted)?, itemsize)
+}
+
 impl Layout {
     /// Returns a view with another shape; `None` if a copy is needed, which is the case exactly if NumPy copies. The
     /// elements are read from this layout and arranged in the new shape in `order`. One length may be negative, meaning
@@ -42,11 +49,10 @@ impl Layout {
     }
 
     /// Reshapes like [`Layout::reshape`], but writes the result into `view`. Returns `false` if a copy is needed.
-    #[inline]
+    #[inline(always)]
     pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: MemoryOrder) -> Result<bool> {
         let size = self.size();
         let unknown = unknown_length(size, wanted)?;
-        let len = |&len: &i64| if len < 0 { unknown } else { len };
         // This shortcut requires that no length is unknown. If a length is unknown, NumPy sets new strides for axes of
         // length 1, even if the shape is unchanged.
         if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
@@ -56,10 +62,11 @@ impl Layout {
         (view.offset, view.itemsize) = (self.offset, self.itemsize);
         let axes = &mut view.axes;
         axes.clear();
-        axes.extend(wanted.iter().map(|wanted| Axis { len: len(wanted), stride: 0 }));
+        for &len in wanted {
+            axes.push(Axis { len: if len < 0 { unknown } else { len }, stride: 0 }); // inlined, unlike `extend`
+        }
         if size == 0 {
-            // In the new shape of an empty array, the product of the nonzero lengths may be larger than before.
-            check_size(&resolve_shape(size, wanted)?, self.itemsize)?;
+            check_empty(wanted, self.itemsize)?;
         }
         let packed = match order {
             MemoryOrder::C => self.is_c_contiguous(),
@@ -84,6 +91,7 @@ impl Layout {
 /// Traverses both shapes in groups of axes with equal products. The old axes of a group must form one evenly spaced
 /// run of elements, which the new axes of the group divide. Both shapes have the same number of elements, at least
 /// two, since a smaller array is contiguous; the products stay at or below that number.
+#[inline(never)]
 fn split_and_merge(old: &[Axis], new: &mut [Axis], order: MemoryOrder) -> bool {
     let old: Axes = old.iter().copied().filter(|axis| axis.len != 1).collect();
     let (mut old_start, mut new_start) = (0, 0);

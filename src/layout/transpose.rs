@@ -23,7 +23,9 @@ impl Layout {
     #[inline(always)]
     pub fn reverse_into(&self, view: &mut Self) {
         view.axes.clear();
-        view.axes.extend(self.axes.iter().rev().copied());
+        for &axis in self.axes.iter().rev() {
+            view.axes.push(axis); // inlined, unlike `extend`
+        }
         (view.offset, view.itemsize) = (self.offset, self.itemsize);
     }
 

@@ -40,6 +40,10 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        if !ffi::interpreter::is_main(module.py()) {
+            // The package imports this module, which raises an error, only where NumPy is not loaded yet.
+            module.py().import("PyGPU._native.interpreter")?;
+        }
         errors::register(module)?;
         interop::dlpack::register();
         runtime::compiler::register();

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._protocols import function_table
+from PyGPU._protocols import array_function, function_table
 from PyGPU._protocols.argument_adapter import ArgumentAdapter
 from support import assert_same, on_cpu
 
@@ -182,6 +182,26 @@ def test_every_numpy_function_is_dispatched_or_rejected() -> None:
             continue
         with pytest.raises(TypeError, match=rf"numpy\.{name}: PyGPU does not compute this yet"):
             array.__array_function__(function, (PyGPU.GPUArray,), (array,), {})
+
+
+def test_later_calls_without_keywords_match_first_call_and_its_errors() -> None:
+    class Derived(PyGPU.GPUArray):
+        pass
+
+    ours, numpys = arrays(False), arrays(True)
+    for program in ("np.where(m, a, b)", "np.concatenate((a, b), 1)", "np.sum(a, 1)", "np.reshape(a, (3, 2))"):
+        for _ in range(3):
+            same(eval(program, ours), eval(program, numpys))
+    assert array_function.direct_functions[np.where] == (PyGPU.where, 3)
+    # Arrays of a subclass, keywords and host arrays are handled by `call`.
+    derived = Derived(numpys["a"].copy())
+    assert np.array_equal(np.concatenate((derived, derived)).get(), np.concatenate((numpys["a"],) * 2))
+    same(np.reshape(ours["a"], shape=(3, 2)), numpys["a"].reshape(3, 2))
+    same(np.reshape(ours["a"], (3, 2), "F"), numpys["a"].reshape(3, 2, order="F"))
+    with pytest.raises(ValueError, match="either both or neither"):
+        np.where(ours["m"], ours["a"])
+    with pytest.raises(TypeError, match="device"):
+        np.where(ours["m"], numpys["a"], ours["b"])
 
 
 class Stranger:

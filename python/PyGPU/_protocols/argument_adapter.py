@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -56,6 +57,11 @@ class ArgumentAdapter:
         self._aligned_count = self._count_aligned(
             [name for name, parameter in parameters.items() if parameter.kind is not keyword_only]
         )
+
+    @property
+    def direct_count(self) -> int:
+        """Number of positional arguments, without keywords, that PyGPU's function takes unchanged."""
+        return sys.maxsize if self._numpy_signature is None else self._aligned_count
 
     def _count_aligned(self, names: list[str]) -> int:
         """Count the leading parameters that both functions share; the name of the first parameter may differ."""

@@ -22,6 +22,11 @@ _Function = Callable[..., Any]
 
 _NUMPY = "numpy"
 
+direct_functions: dict[_Function, tuple[_Function, int]] = {}
+"""PyGPU's function for a NumPy function, and the number of positional arguments that it takes as NumPy's does.
+
+``__array_function__`` calls these functions without `call`. A function enters the table at its first call."""
+
 
 def call(
     array: _core.GPUArray, func: _Function, types: Iterable[type], args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -60,8 +65,14 @@ def _find_function(func: _Function) -> tuple[str, ArgumentAdapter | _Function | 
         function = getattr(importlib.import_module(f"PyGPU.{module}"), name, None)
     else:
         function = getattr(importlib.import_module("PyGPU"), name) if not module and table.has(name) else None
-    adapter = ClipAdapter if path == "clip" else ArgumentAdapter
-    return path, None if function is None else adapter(path, func, function)
+    if function is None:
+        return path, None
+    if path == "clip":
+        return path, ClipAdapter(path, func, function)
+    adapter = ArgumentAdapter(path, func, function)
+    if path not in table.ON_HOST:
+        direct_functions[func] = (function, adapter.direct_count)
+    return path, adapter
 
 
 def _on_host(argument: Any) -> Any:

@@ -15,8 +15,9 @@ use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, launch};
-use pygpu_layout::{Layout, MemoryOrder};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_memory::{Access, BlockUse};
+use smallvec::SmallVec;
 
 static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 16;
@@ -74,10 +75,10 @@ fn key(call: &AxisReduction<'_>, plan: &ReductionPlan, block: BlockShape, is_sec
 pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let room = room(device);
-    let shape: Vec<i64> = call.input.layout().shape().collect();
+    let shape: Dims = call.input.layout().shape().collect();
     let out = call.out.layout().broadcast_to(&shape)?;
     let mask = call.mask.map(|mask| mask.layout().broadcast_to(&shape)).transpose()?;
-    let mut sides: Vec<&Layout> = vec![call.input.layout(), &out];
+    let mut sides: SmallVec<[&Layout; 3]> = SmallVec::from_slice(&[call.input.layout(), &out]);
     sides.extend(&mask);
     let memory = OperandAddresses {
         itemsize: [call.input.dtype().itemsize(), call.out.dtype().itemsize()],
@@ -87,16 +88,15 @@ pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let plan = plan::plan(&sides, ReductionOptions { reduced: call.reduced, in_order, in_batches }, memory, room)?;
     let types =
         ReductionTypes { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
-    let name = source::name_of(call.row);
     let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
-    let first = COMPILED.function(device, &key(call, &plan, plan.block, false), &name, of_first)?;
+    let first = COMPILED.function(device, &key(call, &plan, plan.block, false), source::name_of(call.row), of_first)?;
     if plan.splits == 1 {
         // SAFETY: the function was compiled for this plan, and the plan created for these arrays.
         return unsafe { launch_first(call, &plan, &first, None, stream) };
     }
     let block = plan.second_block(room);
     let of_second = || source::second(call.row, types, &plan, block);
-    let second = COMPILED.function(device, &key(call, &plan, block, true), &name, of_second)?;
+    let second = COMPILED.function(device, &key(call, &plan, block, true), source::name_of(call.row), of_second)?;
     let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
     let parts = Array::empty(&[bytes], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?;
     // SAFETY: the functions were compiled for this plan, and the plan created for these arrays; `parts` has an element
@@ -146,7 +146,7 @@ unsafe fn launch_first(
     values.push_word(plan.count as u64);
     values.push_word(call.less.to_bits());
     plan.push(&mut values, true);
-    let mut uses: Vec<BlockUse<'_>> = Vec::new();
+    let mut uses: SmallVec<[BlockUse<'_>; 4]> = SmallVec::new();
     match call.input {
         Elements::Array(array) => uses.push((array.allocation(), Access::Read)),
         Elements::Made(made) => uses.extend(made.leaves.iter().map(|leaf| (leaf.allocation(), Access::Read))),

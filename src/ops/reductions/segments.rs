@@ -81,7 +81,7 @@ pub fn run(call: &SegmentReduction<'_>, stream: &Stream) -> Result<()> {
     let mut key = VariantKey::from_slice(&[types.input, computed, types.out].map(|kind| kind as u8));
     key.push(lanes as u8);
     key.extend_from_slice(row.name.as_bytes());
-    let function = COMPILED.function(device, &key, &name_of(row), || source_of(row, types, threads, lanes))?;
+    let function = COMPILED.function(device, &key, name_of(row), || source_of(row, types, threads, lanes))?;
     let mut arguments = Arguments::new();
     [input, starts, out].iter().for_each(|array| arguments.push_word(array.address() as u64));
     [results, segments, lengths[axis], inner].iter().for_each(|number| arguments.push_word(*number as u64));

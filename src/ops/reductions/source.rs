@@ -1,5 +1,7 @@
 //! Generates the source of the reduction kernels.
 
+use std::fmt;
+
 use super::input::InputExpression;
 use super::plan::{BLOCKS_OF_PACKS, BlockShape, INPUT, MASK, OUT, ReductionPlan};
 use super::table::{Neutral, ReductionEntry, ResultType};
@@ -180,7 +182,7 @@ fn assembled(
     block: BlockShape,
     parts: &ReductionFragments<'_>,
 ) -> KernelSource {
-    let name = name_of(row);
+    let name = name_of(row).to_string();
     // With this launch bound, the compiler limits the registers per thread such that a multiprocessor can run
     // `BLOCKS_OF_PACKS` blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
@@ -205,9 +207,20 @@ fn assembled(
     elementwise_kernel::source(&name, text, &["--fmad=false".to_owned()])
 }
 
+/// The name of the kernels of a reduction function: a prefix and the function's name. It is formatted only where a
+/// kernel is compiled, because formatting takes as long as the plan of a reduction.
+pub struct KernelName(pub &'static str, pub &'static str);
+
+impl fmt::Display for KernelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)?;
+        f.write_str(self.1)
+    }
+}
+
 /// Returns the name of the kernels of a reduction function.
-pub fn name_of(row: &ReductionEntry) -> String {
-    format!("pygpu_{}", row.name)
+pub fn name_of(row: &ReductionEntry) -> KernelName {
+    KernelName("pygpu_", row.name)
 }
 
 /// Generates the source of a reduction's first kernel, which reduces the input elements to results or partial results.

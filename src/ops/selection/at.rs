@@ -86,7 +86,7 @@ pub fn at(call: &UfuncAt<'_>, stream: &Stream) -> Result<()> {
     key.push(u8::from(call.values.is_some()));
     key.extend_from_slice(call.row.name.as_bytes());
     let text = source(call, threads)?;
-    let function = COMPILED.function(device, &key, &name_of(call.row), || text)?;
+    let function = COMPILED.function(device, &key, name_of(call.row), || text)?;
     let step = u64::from(call.values.is_some_and(|values| values.layout().size() > 1));
     let mut arguments = Arguments::new();
     let address = |array: &Array| array.address() as u64;

@@ -12,6 +12,7 @@ use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{Dims, Layout, LoopNest, MemoryOrder, NARROW};
 use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, BlockUse, capture};
+use smallvec::SmallVec;
 
 /// Four constants, in this order: threads of a block, threads of the block that scans the counts, elements of a tile,
 /// and tiles whose true elements one block counts. The values must match `compact.cu`.
@@ -141,7 +142,8 @@ impl MaskMove<'_> {
             MaskOperation::Put => (Access::Write, Access::Read),
             MaskOperation::Take | MaskOperation::Find => (Access::Read, Access::Write),
         };
-        let mut uses: Vec<BlockUse<'_>> = vec![mask.used(), (self.values.allocation(), values)];
+        let mut uses: SmallVec<[BlockUse<'_>; 4]> =
+            SmallVec::from_slice(&[mask.used(), (self.values.allocation(), values)]);
         uses.extend(starts.map(|starts| (starts.allocation(), Access::Read)));
         uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
         let shape = shape(if starts.is_some() { tiles } else { 1 }, THREADS);

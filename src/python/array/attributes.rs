@@ -36,7 +36,9 @@ impl GpuArray {
     #[getter]
     // stub: -> tuple[int, ...]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        integers(py, self.layout().shape())
+        let value = self.value();
+        let make = || integers(py, value.layout().shape()).map(Bound::unbind);
+        Ok(value.shape.get_or_try_init(py, make)?.bind(py).clone())
     }
 
     /// Strides in bytes, as a tuple of int; they may be negative.

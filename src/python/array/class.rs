@@ -12,6 +12,7 @@ use std::sync::{MutexGuard, PoisonError};
 use once_cell::race::OnceBox;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use super::cold_fields::ColdFields;
 use super::host_mirror::HostMirror;
@@ -21,6 +22,7 @@ use crate::ffi::objects::{Reference, is_last};
 use crate::fusion::require_values;
 use crate::gil::{self, WithoutGil};
 use crate::names::names;
+use crate::py_once::PyOnce;
 use crate::runtime::device_memory::register_escaped;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
@@ -93,6 +95,8 @@ pub(crate) struct GpuArray {
     array: ManuallyDrop<Array>,
     /// The array to whose memory this view refers, or the object that the caller passed as `base=`.
     base: Option<Py<PyAny>>,
+    /// The tuple `shape`, created at its first use. The layout of a value never changes.
+    pub(super) shape: PyOnce<Py<PyTuple>>,
     /// Rarely used fields, allocated on first use.
     cold_fields: OnceBox<ColdFields<Self>>,
     /// Shape and strides that consumers borrow through DLPack's exchange table, without ownership.
@@ -106,6 +110,7 @@ impl GpuArray {
         Self {
             array: ManuallyDrop::new(array),
             base: None,
+            shape: PyOnce::new(),
             cold_fields: OnceBox::new(),
             dlpack_dimensions: LentDimensions::new(),
             has_escaped: AtomicBool::new(false),
@@ -129,8 +134,17 @@ impl GpuArray {
     ///
     /// # Errors
     /// Driver errors of pending operations.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn escaping_address(&self, _: Python<'_>) -> PyResult<Address> {
+        let is_first_value = self.cold_fields.get().is_none();
+        if is_first_value && self.has_escaped.load(Ordering::Relaxed) && !flush::has_pending() {
+            return Ok(self.array.address());
+        }
+        self.checked_escaping_address()
+    }
+
+    #[inline(never)]
+    fn checked_escaping_address(&self) -> PyResult<Address> {
         let value = self.value();
         if flush::has_pending() {
             require_values(value.array.allocation())?;
@@ -376,7 +390,7 @@ impl GpuArray {
         false
     }
 
-    #[inline]
+    #[inline(always)]
     fn drop_array(&mut self) {
         let is_discarded = flush::has_pending() && !shutdown::exiting() && self.release_pending();
         let needs_no_driver = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;

@@ -182,13 +182,19 @@ pub(crate) fn scalar<'py>(py: Python<'py>, dtype: DType, number: &Bound<'py, PyA
 ///
 /// # Errors
 /// `ImportError` for bfloat16 and float8 if `ml_dtypes` is not installed.
-#[inline]
+#[inline(always)]
 pub(crate) fn to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    match NUMPY_DTYPES.get(dtype.kind() as usize).and_then(|cell| cell.get(py)) {
+        Some(object) => Ok(object.bind(py).clone()),
+        None => new_dtype(py, dtype),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn new_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     match NUMPY_DTYPES.get(dtype.kind() as usize) {
-        Some(cell) => match cell.get(py) {
-            Some(object) => Ok(object.bind(py).clone()),
-            None => Ok(cell.get_or_try_init(py, || named_dtype(py, dtype))?.bind(py).clone()),
-        },
+        Some(cell) => Ok(cell.get_or_try_init(py, || named_dtype(py, dtype))?.bind(py).clone()),
         None => opaque_to_python(py, dtype),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 
 /// Converts a shape like `from_python`, but writes the lengths into an existing list. Moving a list takes as long as
 /// reading the shape.
-#[inline]
+#[inline(always)]
 pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if numbers::is_exact_int(object) {
         lengths.push(integer(object, "a shape")?);
@@ -46,6 +46,7 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 }
 
 #[cold]
+#[inline(never)]
 fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // Sequences are checked first, because an ndarray has `__index__`, too, which fails unless the ndarray is a single
     // integer.
@@ -64,7 +65,7 @@ fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 }
 
 /// Converts one integer of Python or NumPy.
-#[inline]
+#[inline(always)]
 pub(crate) fn integer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     match numbers::fast_integer(object) {
         -1 => integer_by_index(object, name),
@@ -75,6 +76,7 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
 /// Converts an object for which `fast_integer` returned -1: the integer -1, or an object with `__index__`. Raises the
 /// errors for other objects.
 #[cold]
+#[inline(never)]
 fn integer_by_index(object: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     let value = numbers::integer(object, TooLarge::Overflow).map_err(|error| integer_error(object, name, &error))?;
     Ok(value as i64)
@@ -121,7 +123,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for IntegerArgument<'a, 'py> {
 }
 
 /// Reads the arguments `*shape`: integers, or one sequence of integers. Returns false if no argument was passed.
-#[inline]
+#[inline(always)]
 pub(crate) fn read_arguments(
     lengths: &mut Dims,
     first: [IntegerArgument<'_, '_>; 4],

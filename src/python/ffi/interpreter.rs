@@ -26,6 +26,12 @@ pub(crate) fn holds_gil() -> bool {
     }
 }
 
+/// Returns whether the calling thread runs in the main interpreter of the process, whose number is 0.
+pub(crate) fn is_main(_: Python<'_>) -> bool {
+    // SAFETY: the token shows that the thread is attached to an interpreter, which is therefore alive.
+    unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) == 0 }
+}
+
 /// Runs `work` if this thread holds the GIL. pyo3's count of attachments may be 0 here, which does not affect work with
 /// objects.
 pub(crate) fn with_held_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {

@@ -32,7 +32,7 @@ pub(crate) const SLOTS: usize = 2 * size_of::<*mut ffi::PyObject>();
 ///
 /// # Safety
 /// The caller writes the value before other code accesses the object.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn allocate<T: Collected>(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut T)> {
     let end = const { value_offset::<T>() + size_of::<T>() };
     // SAFETY: `Collected` guarantees the properties of the class, and `_PyObject_GC_New` takes a reference to the

@@ -50,7 +50,7 @@ pub(crate) fn index<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 
 /// Returns the value of an exact int. For -1, for other objects and for larger ints the result is -1, and an exception
 /// may be set.
-#[inline]
+#[inline(always)]
 pub(crate) fn fast_integer(object: &Bound<'_, PyAny>) -> isize {
     // SAFETY: the object is alive, and its value is read only if it is an int.
     unsafe {

@@ -12,7 +12,7 @@ pub(crate) enum PlainItem {
 }
 
 /// Classifies an item of an indexing key by its exact type or identity; returns `None` for all other items.
-#[inline]
+#[inline(always)]
 pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
     let pointer = item.as_ptr();
     // SAFETY: the calls check the type and the identity of a live object.
@@ -37,7 +37,7 @@ pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
 ///
 /// # Errors
 /// `TypeError` for slice members that are no integers; `ValueError` for a step of zero.
-#[inline]
+#[inline(always)]
 pub(crate) fn unpack(slice: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
     // SAFETY: the object is alive, and its members are read only if it is a slice. The three outputs are local

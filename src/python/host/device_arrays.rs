@@ -1,5 +1,7 @@
 //! Creates arrays on a device, uninitialized or with the values of an ndarray.
 
+use std::sync::Arc;
+
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
@@ -44,14 +46,14 @@ pub(crate) fn new_array(
     order: MemoryOrder,
     device: Device,
 ) -> PyResult<Array> {
-    if is_process_memory(device) {
-        return Ok(Array::empty(shape, dtype, order, Stream::default_of(device))?);
-    }
-    Ok(py.without_gil(|| Array::empty(shape, dtype, order, stream::current(device)))?)
+    new_dense(py, Layout::contiguous(shape, dtype.itemsize() as i64, order)?, dtype, device)
 }
 
+/// Allocates an array with a dense layout in the order of the thread's current stream.
+#[inline]
 pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: Device) -> PyResult<Array> {
-    Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
+    let block = new_block(py, layout.nbytes() as usize, device)?;
+    Ok(Array::over(Arc::new(block), layout, dtype, false)?)
 }
 
 /// Creates an array of the dtype `dtype` with the values of an ndarray of the same dtype. The axes keep their memory

@@ -31,6 +31,31 @@ use pygpu_base::dtype::ScalarType;
 use pygpu_ops::product::table;
 use pygpu_ops::ufunc::{self, UfuncEntry};
 
+/// The module that implements `__array_function__`.
+const ARRAY_FUNCTION: &str = "PyGPU._protocols.array_function";
+
+/// Returns PyGPU's function for a NumPy function that was called with `count` positional arguments, if it takes the
+/// same arguments and all arrays among them are exact `GPUArray` objects. The module's function `call` finds the same
+/// function, but as a Python function it takes longer than the launch of a small kernel.
+fn direct_function<'py>(
+    func: &Bound<'py, PyAny>,
+    types: &Bound<'py, PyAny>,
+    count: usize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = func.py();
+    static DIRECT: PyOnce<Py<PyDict>> = PyOnce::new();
+    let class = py.get_type::<GpuArray>();
+    let is_plain =
+        |types: &Bound<'py, PyTuple>| types.len() == 1 && types.get_borrowed_item(0).is_ok_and(|one| one.is(&class));
+    if !types.cast_exact::<PyTuple>().is_ok_and(is_plain) {
+        return Ok(None);
+    }
+    let find = || Ok::<_, PyErr>(py.import(ARRAY_FUNCTION)?.getattr("direct_functions")?.cast_into()?.unbind());
+    let Some(entry) = DIRECT.get_or_try_init(py, find)?.bind(py).get_item(func)? else { return Ok(None) };
+    let (function, most): (Bound<'py, PyAny>, usize) = entry.extract()?;
+    Ok((count <= most).then_some(function))
+}
+
 #[cold]
 fn unsupported_error(subject: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(format!(
@@ -411,7 +436,12 @@ impl GpuArray {
         let py = slf.py();
         static CALL: PyOnce<Py<PyAny>> = PyOnce::new();
         finalization::run_python(py, || {
-            let find = || py.import("PyGPU._protocols.array_function")?.getattr("call").map(Bound::unbind);
+            if kwargs.is_empty()
+                && let Some(function) = direct_function(func, types, args.len())?
+            {
+                return function.call1(args);
+            }
+            let find = || py.import(ARRAY_FUNCTION)?.getattr("call").map(Bound::unbind);
             CALL.get_or_try_init(py, find)?.bind(py).call1((slf, func, types, args, kwargs))
         })
     }

@@ -3,6 +3,8 @@
 //! The fast path traverses a tuple only once, except for items after `...`, because each access to an item is a
 //! function call in Python's stable ABI. If the fast path fails, the slow path first classifies all items and then
 //! applies them. Therefore the slow path raises the same error as NumPy, which checks the whole key first.
+//!
+//! Every function of the fast path has an attribute for inlining: see docs/design/views.md.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -27,7 +29,7 @@ enum BasicKeyItem {
     Advanced,
 }
 
-#[inline]
+#[inline(always)]
 fn classify(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     match classify_plain(item) {
         Some(kind) => Ok(kind),
@@ -36,7 +38,7 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
 }
 
 /// Returns the kind of a plain item, i.e. an item whose type alone determines its kind; `None` for other items.
-#[inline]
+#[inline(always)]
 fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
     Some(match slices::plain_item(item)? {
         PlainItem::Integer => BasicKeyItem::Integer,
@@ -47,6 +49,7 @@ fn classify_plain(item: &Bound<'_, PyAny>) -> Option<BasicKeyItem> {
 }
 
 #[cold]
+#[inline(never)]
 fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
     let has_len = item.hasattr("__len__")?;
     if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item)? {
@@ -67,7 +70,7 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<BasicKeyItem> {
 ///
 /// # Errors
 /// `IndexError` and `ValueError` as in NumPy.
-#[inline]
+#[inline(always)]
 pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(key) = key.cast_exact::<PyTuple>() {
         return match fast_tuple(layout, view, key) {
@@ -75,22 +78,33 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
             false => checked_tuple(layout, view, key),
         };
     }
-    let item = classify(key)?;
-    let (consumed, ellipsis) = match item {
-        BasicKeyItem::Integer | BasicKeyItem::Slice => (1, false),
-        BasicKeyItem::Ellipsis => (0, true),
-        BasicKeyItem::NewAxis => (0, false),
+    // Each kind of key builds its view in its own arm, with a constant number of consumed axes.
+    match classify(key)? {
+        kind @ (BasicKeyItem::Integer | BasicKeyItem::Slice) => single_item(layout, view, (1, false), kind, key)?,
+        BasicKeyItem::Ellipsis => single_item(layout, view, (0, true), BasicKeyItem::Ellipsis, key)?,
+        BasicKeyItem::NewAxis => single_item(layout, view, (0, false), BasicKeyItem::NewAxis, key)?,
         BasicKeyItem::Advanced => return Ok(false),
-    };
-    let mut indexer = Indexer::new(layout, view, consumed, ellipsis);
-    apply_item(&mut indexer, layout, &mut 0, item, key)?;
-    indexer.finish()?;
+    }
     Ok(true)
+}
+
+/// Applies a key of one item. The pair is the number of axes that the item consumes, and whether it is an ellipsis.
+#[inline(always)]
+fn single_item(
+    layout: &Layout,
+    view: &mut Layout,
+    (consumed, is_ellipsis): (usize, bool),
+    kind: BasicKeyItem,
+    item: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let mut indexer = Indexer::new(layout, view, consumed, is_ellipsis);
+    apply_item(&mut indexer, layout, &mut 0, kind, item)?;
+    Ok(indexer.finish()?)
 }
 
 /// Applies the items of a tuple on the fast path. Returns true if all items are plain and valid; only then `view` is
 /// complete. No Python exception is set after the call.
-#[inline]
+#[inline(never)]
 fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
     // The third argument, the number of integers and slices in the key, is unknown here. 0 is valid, because `Indexer`
@@ -129,7 +143,7 @@ fn consumed_after(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option
 }
 
 /// Returns the item at a position and its kind, if the item is plain; otherwise `None`.
-#[inline]
+#[inline(always)]
 fn plain_item<'a, 'py>(
     key: &'a Bound<'py, PyTuple>,
     position: usize,
@@ -138,6 +152,8 @@ fn plain_item<'a, 'py>(
     classify_plain(&item).map(|kind| (item, kind))
 }
 
+#[cold]
+#[inline(never)]
 fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
     // Each item with its kind. The first pass over the key determines the kinds, and the second pass uses them.
@@ -165,7 +181,7 @@ fn checked_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -
     Ok(true)
 }
 
-#[inline]
+#[inline(always)]
 fn apply_item(
     indexer: &mut Indexer<'_>,
     layout: &Layout,
@@ -189,7 +205,7 @@ fn apply_item(
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     match numbers::fast_integer(item) {
         -1 => integer_by_index(item),
@@ -200,6 +216,7 @@ pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
 /// Converts an item for which `fast_integer` returned -1: the int -1, or an object that only has `__index__`. Raises an
 /// index error for other objects.
 #[cold]
+#[inline(never)]
 fn integer_by_index(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     numbers::integer(item, TooLarge::Index).map(|value| value as i64)
 }

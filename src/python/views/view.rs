@@ -18,6 +18,7 @@ fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {
     object.filter(|object| !object.is_none()).map(shape::from_python).transpose()
 }
 
+#[inline(always)]
 fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOrder) -> PyResult<Bound<'py, GpuArray>> {
     let array = slf.get().array(slf.py())?;
     let mut is_view = true;
@@ -28,6 +29,8 @@ fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOrder) 
     if is_view { Ok(view) } else { copy_reshaped(slf, shape, order) }
 }
 
+#[cold]
+#[inline(never)]
 fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOrder) -> PyResult<Bound<'py, GpuArray>> {
     let copy = transfer::device_copy(slf.py(), slf.get().array(slf.py())?, order)?;
     match copy.layout().reshape(shape, order)? {
@@ -37,8 +40,17 @@ fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOr
 }
 
 /// Returns the memory order in which a reshape reads elements, for the argument `order`.
+#[inline(always)]
 fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<MemoryOrder> {
-    let Some(order) = order.filter(|order| !order.is_none()) else { return Ok(MemoryOrder::C) };
+    match order {
+        Some(order) if !order.is_none() => given_reading_order(layout, order),
+        _ => Ok(MemoryOrder::C),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn given_reading_order(layout: &Layout, order: &Bound<'_, PyAny>) -> PyResult<MemoryOrder> {
     match OrderArgument::from_python(order)? {
         OrderArgument::C => Ok(MemoryOrder::C),
         OrderArgument::F => Ok(MemoryOrder::F),

@@ -48,7 +48,7 @@ impl AxisScan<'_> {
 
     fn function(&self, plan: &ScanPlan, is_sum: bool, stream: &Stream) -> Result<Function> {
         let source = || source::source(self.row, self.types(), plan, is_sum);
-        COMPILED.function(stream.device(), &self.key(plan, is_sum), &source::name_of(self.row), source)
+        COMPILED.function(stream.device(), &self.key(plan, is_sum), source::name_of(self.row), source)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::plan::{INPUT, OUT, ScanPlan, ScanStrategy};
 use crate::elementwise_kernel;
 use crate::kernel_source;
-use crate::reductions::source::{ReductionTypes, definitions, offset, spelled};
+use crate::reductions::source::{KernelName, ReductionTypes, definitions, offset, spelled};
 use crate::reductions::table::ReductionEntry;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::KernelSource;
@@ -22,8 +22,8 @@ pub fn state_bytes(row: &ReductionEntry, computed: ScalarType) -> usize {
 }
 
 /// Returns the name of the scan kernels of a reduction function.
-pub fn name_of(row: &ReductionEntry) -> String {
-    format!("pygpu_scan_{}", row.name)
+pub fn name_of(row: &ReductionEntry) -> KernelName {
+    KernelName("pygpu_scan_", row.name)
 }
 
 /// Generates the C++ definition of a pack type. A pack of one element requires no alignment, because the element itself
@@ -38,7 +38,7 @@ fn pack(name: &str, element: &str, vector: u32) -> String {
 /// Generates the source of a scan kernel. If several blocks share a column, a first kernel, for which `is_sum` is set,
 /// computes only the state of each block's part.
 pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_sum: bool) -> KernelSource {
-    let name = name_of(row);
+    let name = name_of(row).to_string();
     let (threads, text, memory) = match plan.way {
         ScanStrategy::Along { rows, lanes, each, vectors, is_chained } => (
             format!(

@@ -13,7 +13,7 @@ use pyo3::types::PyType;
 use super::GpuArray;
 use crate::ffi::new_object::{self, Collected, value_offset};
 use crate::ffi::objects::{Frozen, is_exact};
-use crate::py_once::intern;
+use crate::py_once::{PyOnce, intern};
 use pygpu_array::{Array, ArrayPlacement};
 use pygpu_base::dtype::DType;
 use pygpu_interop::dlpack::LentDimensions;
@@ -110,6 +110,7 @@ unsafe fn write_exact<'py>(
             |value: *mut GpuArray| {
                 write((&raw mut (*value).array).cast());
                 (&raw mut (*value).base).write(base);
+                (&raw mut (*value).shape).write(PyOnce::new());
                 (&raw mut (*value).cold_fields).write(OnceBox::new());
                 (&raw mut (*value).dlpack_dimensions).write(LentDimensions::new());
                 (&raw mut (*value).has_escaped).write(AtomicBool::new(false));
@@ -145,20 +146,31 @@ pub(crate) fn new_view<'py>(source: &Bound<'py, GpuArray>, layout: &Layout) -> P
 }
 
 /// Creates a view of `source`. `set` writes the layout directly into the new object, so that no array is moved.
-#[inline]
+#[inline(always)]
 pub(crate) fn new_view_with<'py>(
     source: &Bound<'py, GpuArray>,
-    set: impl FnOnce(&mut Layout) -> PyResult<()>,
+    mut set: impl FnMut(&mut Layout) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = source.py();
     if !is_exact::<GpuArray>(source) {
-        let mut layout = Layout::scalar(1);
-        set(&mut layout)?;
-        return new_view_of(source, source.get().without_flush()?.view(layout)?.into_held());
+        return new_view_of_subclass(source, &mut set);
     }
     let array = source.get().without_flush()?; // a view needs neither the values nor the address
     // SAFETY: `write_view` writes a complete array, and `set` writes a checked layout.
     unsafe { write_exact(py, Some(owner_of(source)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
+}
+
+/// Creates a view of an array of a subclass. `set` is passed as a pointer, so that its code is inlined only once, into
+/// [`new_view_with`].
+#[cold]
+#[inline(never)]
+fn new_view_of_subclass<'py>(
+    source: &Bound<'py, GpuArray>,
+    set: &mut dyn FnMut(&mut Layout) -> PyResult<()>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let mut layout = Layout::scalar(1);
+    set(&mut layout)?;
+    new_view_of(source, source.get().without_flush()?.view(layout)?.into_held())
 }
 
 /// Creates an array of the class of `like`. Calls `__array_finalize__` of a subclass, if defined.

@@ -258,7 +258,7 @@ impl ResolvedReduction {
         args: &ReductionArgs<'_>,
     ) -> PyResult<()> {
         let &Self { entry, reduced, computed, .. } = self;
-        let view = if args.keepdims { target.clone() } else { keepdims_view(target, reduced, array.layout().ndim())? };
+        let view = if args.keepdims { target.clone() } else { keepdims_view(target, &self.keepdims_shape)? };
         let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
         // Overlapping arrays are copied: one block may write results where another block still has to read.
         let copy_if_overlapping = |read: &Array| match copy::may_overlap(target, read) {
@@ -341,9 +341,10 @@ fn defer_if_pending<'py>(
 }
 
 /// Returns a view of the results in which the reduced axes have length 1.
-fn keepdims_view(target: &Array, reduced: u64, ndim: usize) -> PyResult<Array> {
-    let axes: Dims = (0..ndim).filter(|axis| reduced >> axis & 1 == 1).map(|axis| axis as i64).collect();
-    Ok(target.view(target.layout().expand_dims(&axes)?)?)
+fn keepdims_view(target: &Array, keepdims_shape: &[i64]) -> PyResult<Array> {
+    // A reshape that only adds axes of length 1 never needs a copy.
+    let layout = target.layout().reshape(keepdims_shape, MemoryOrder::C)?;
+    Ok(target.view(layout.unwrap_or_else(|| target.layout().clone()))?)
 }
 
 /// Fills the results of a reduction over zero elements.

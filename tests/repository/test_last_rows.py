@@ -1,0 +1,65 @@
+"""Test benches/python/last_rows.py, which measures the rows of a table beside other libraries, goals and limits."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+FOLDER = Path(__file__).parents[2] / "benches" / "python"
+
+
+@pytest.fixture(scope="module")
+def rows() -> ModuleType:
+    """Import the program. The folder is put on the import path, because its modules import each other."""
+    if str(FOLDER) not in sys.path:
+        sys.path.append(str(FOLDER))
+    return importlib.import_module("last_rows")
+
+
+def test_last_rows_rate_reaches_goal_if_it_is_greater(rows: ModuleType) -> None:
+    row = rows.rate("tile", "tile", 4000)
+    values = {"tile": {"PyGPU": 3900.0, "torch": 1000.0, "cupy": 1300.0}, rows.COPY: {"PyGPU": 4100.0}}
+    found = row.evaluate({"device": rows.Results(values, {"tile": {"PyGPU": 3800.0}})})
+    assert (found["met"], found["ratio"], found["best_peer"], found["limit"]) == (False, 3.0, "cupy", 4100.0)
+    assert found["kind"] == "burst"
+    values["tile"]["PyGPU"] = 4000.0
+    assert row.evaluate({"device": rows.Results(values)})["met"] is True
+
+
+def test_last_rows_time_without_goal_is_compared_with_best_peer(rows: ModuleType) -> None:
+    row = next(row for row in rows.ROWS if row.what == "cholesky of 4096, float32")
+    for own, met in ((10.1, True), (10.3, False)):
+        found = row.evaluate({row.group: rows.Results({row.call: {"PyGPU": own, "torch": 10.0, "cupy": 12.0}})})
+        assert (found["met"], found["best_peer"]) == (met, "torch")
+    assert row.evaluate({})["met"] is None
+
+
+def test_last_rows_goal_over_the_driver_needs_the_drivers_time(rows: ModuleType) -> None:
+    row = next(row for row in rows.ROWS if row.what == "launch, 5 arguments")
+    assert row.evaluate({"launch": rows.Results({row.call: {"PyGPU": 3.0}})})["met"] is None
+    found = row.evaluate({"launch": rows.Results({row.call: {"PyGPU": 3.0, "floor": 2.75}})})
+    assert (found["met"], found["goal"]) == (True, 3.05)
+
+
+def test_last_rows_every_row_has_a_group_and_a_name_of_its_own(rows: ModuleType) -> None:
+    assert len({row.what for row in rows.ROWS}) == len(rows.ROWS)
+    assert {row.group for row in rows.ROWS} == set(rows.GROUPS)
+
+
+def test_last_rows_quick_run_measures_selected_rows(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    command = [sys.executable, str(FOLDER / "last_rows.py"), "--quick", "--json", str(path)]
+    command += ["--rows", "tril", "cholesky of 1000 x 16"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads(path.read_text())
+    assert [row["what"] for row in results["rows"]] == ["tril", "cholesky of 1000 x 16, float32"]
+    assert all(row["PyGPU"] > 0 for row in results["rows"])
+    assert results["rows"][0]["sustained"]["PyGPU"] > 0
+    assert "not met" in done.stdout
