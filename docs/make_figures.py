@@ -31,7 +31,7 @@ LEFT, TOP, BAR, GAP, WIDTH, SCALE = 210, 54, 11, 12, 760, 9.6
 
 
 def between(text: str, inner: str, begin: str, end: str) -> str:
-    """Return a text with new lines between two marks."""
+    """Return a text in which `inner` replaces the lines between the strings `begin` and `end`."""
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):

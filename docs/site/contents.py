@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     title: str = ""
 
     def line(self) -> str:
-        """Return the line of a toctree. A slash makes the page independent of the page with the toctree."""
+        """Return the line of a toctree for an entry; a leading slash makes the page's path relative to the root."""
         return f"{self.title} </{self.page}>" if self.title else f"/{self.page}"
 
 

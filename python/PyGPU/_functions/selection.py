@@ -113,18 +113,18 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @public("Selection", host=("a",))
 def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
-    """Select each element from one of several arrays; an array of indices gives the number of the array.
+    """Build an array by taking each element from one of several arrays; `a` contains the index of that array.
 
     Parameters
     ----------
     a : GPUArray of ints
-        Number of the array in `choices` for each element.
+        For each element of the result, the index into `choices` of the array from which the element is taken.
     choices : sequence of array_like
         Arrays from which elements are taken; they are broadcast with `a`.
     out : GPUArray, optional
         Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
-        Handling of numbers that are not an index into `choices`, as for `take`.
+        Handling of indices that are out of the range of `choices`, as for `take`.
 
     Examples
     --------
