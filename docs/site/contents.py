@@ -15,7 +15,7 @@ TITLED = re.compile(r"(.+) <(.+)>")
 
 
 class Entry(NamedTuple):
-    """Entry of the table of contents: its level, its page or the name of its tier, and its title if that differs."""
+    """Entry of the table of contents: level, page or name of the tier, and title if it differs from the page's."""
 
     level: int
     page: str

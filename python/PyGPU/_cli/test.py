@@ -176,7 +176,7 @@ def event(device: PyGPU.Device) -> None:
 
 
 def requires_compiler(check: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
-    """Return a check in a form that is skipped if the compiler is missing."""
+    """Return a function that runs a check, or skips the check if the compiler is missing."""
 
     def checked(device: PyGPU.Device) -> str | None:
         try:

@@ -166,7 +166,7 @@ def _partitioned(
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Return a copy in which each element at index `kth` is the one that sorting would place there.
+    """Return a copy in which each element at an index in `kth` is the element that sorting would place there.
 
     Smaller elements are before it, larger ones after it.
 

@@ -18,7 +18,7 @@ class Multivariate(Sampled):
     """Methods of `Generator` that draw from distributions of vectors."""
 
     def _column(self, sampler: str, dtype: Any, shape: tuple[int, ...], *arguments: Any) -> _core.GPUArray:
-        """Draw one component of all vectors from parameters that are already checked."""
+        """Draw the same component of all vectors; the caller has checked the parameters."""
         result = _core.empty(shape, dtype, device=self.device)
         self._source.sample(result, sampler, *(spread(argument, shape, self.device) for argument in arguments))
         return result

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms with SciPy's parameters, over those of `PyGPU.fft`."""
+"""Discrete Fourier transforms with SciPy's parameters, which call the functions of `PyGPU.fft`."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def _statement_end(words: list[str]) -> int:
 
 
 def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> bool:
-    """Return whether a kernel needs the shape of a raw array, which then is an object instead of a pointer.
+    """Return whether a kernel needs the shape of a raw array. The kernel then receives an object instead of a pointer.
 
     The shape is needed if the array occurs without an index, or if an index is a list or an array of indices.
 
