@@ -90,7 +90,7 @@ def summary(documented: Any) -> str:
 def call(name: str, documented: Any) -> str:
     """Return a public name with its parameters, if its signature is known."""
     if isinstance(documented, type) and issubclass(documented, enum.Enum):
-        return name  # versions of Python report different parameters for enumerations
+        return name  # The reported parameters of an enumeration depend on Python's version.
     try:
         signature = inspect.signature(documented)
     except (TypeError, ValueError):

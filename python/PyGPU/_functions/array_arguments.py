@@ -24,7 +24,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     elif is_list or isinstance(invalid, np.ndarray):
         try:
             kind = f"{kind} of shape {np.shape(invalid)}"
-        except ValueError:  # nested sequences of different lengths have no shape
+        except ValueError:  # Nested sequences of different lengths have no shape.
             kind = f"{kind} of length {len(invalid)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:

@@ -37,8 +37,7 @@ def _along_axes(own: _Transform, value_type: ValueType, name: str, default: tupl
     ) -> _core.GPUArray:
         if get_current_plan() is not None:
             check_plan(None, value_type, a, s, axes)
-        # The native function is called, because PyGPU's public function warns of arguments that NumPy deprecates and
-        # CuPy does not.
+        # PyGPU's public function warns of arguments that only NumPy deprecates, so the native function is called.
         return _core._fft(name, a, s, axes, norm, out)
 
     return transform

@@ -153,7 +153,7 @@ def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) ->
         if word != name or before in (".", "->", "::"):
             continue
         if _is_address(words, at):
-            return False  # the operation would get the local variable's address, not that of the array element
+            return False  # The operation needs the array element's address, which a local variable lacks.
         if not seen:
             statement = words[at + 2 :][: _statement_end(words[at + 2 :])]
             if depth or before not in (";", "}") or words[at + 1 : at + 2] != ["="] or name in statement:

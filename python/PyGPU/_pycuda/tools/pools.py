@@ -154,7 +154,7 @@ class _Pool(Generic[Block]):
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # unreachable reference cycles may own blocks of the pool
+            gc.collect()  # Unreachable reference cycles may own blocks of the pool.
         while True:
             try:
                 return self._allocate(nbytes)

@@ -142,7 +142,7 @@ class SingleDeviceMemoryPool:
                 memory = self._allocator(size).mem
                 return memory
             except MemoryError:
-                pass  # the next iteration of the loop frees memory and tries again
+                pass  # The next iteration of the loop frees memory and tries again.
             finally:
                 if memory is None:
                     with self._lock:
@@ -151,7 +151,7 @@ class SingleDeviceMemoryPool:
         raise OutOfMemoryError(f"{text}, limit set to: {self._limit:,} bytes)." if self._limit else f"{text}).")
 
     def _collect_and_free(self) -> None:
-        gc.collect()  # The collection destroys arrays in reference cycles, so that their memory returns to the pool.
+        gc.collect()  # The memory of arrays in unreachable reference cycles returns to the pool.
         self.free_all_blocks()
 
     def _release(self, chunk: Chunk) -> None:
@@ -166,7 +166,7 @@ class SingleDeviceMemoryPool:
             arenas = list(self._arenas.values()) if stream is None else [self._arena(stream.handle)]
             freed = [chunk for arena in arenas for chunk in arena.take_whole()]
             self._total -= sum(chunk.size for chunk in freed)
-        del freed  # The memory is freed here, without the lock, because the driver may wait for the device.
+        del freed  # Memory is freed after the lock is released, because the driver may wait for the device.
 
     def free_all_free(self) -> None:
         """Return the unused allocations to the driver; deprecated in favour of `free_all_blocks`."""
