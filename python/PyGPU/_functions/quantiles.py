@@ -116,7 +116,7 @@ def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
 
 
 def _lerp(below: Any, above: Any, weight: Any, dtype: Any = None) -> Any:
-    """Interpolate between two elements, starting from the nearer one, as NumPy does."""
+    """Interpolate between two elements, starting from the nearer element, as NumPy does."""
     difference = above - below
     if isinstance(weight, float):
         return above - difference * (1 - weight) if weight >= 0.5 else below + difference * weight

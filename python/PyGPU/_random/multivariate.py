@@ -212,7 +212,7 @@ class Multivariate(Sampled):
 
 
 def _factor(cov: Any, method: str) -> Any:
-    """Factorise a covariance matrix; the product of the result and its transpose is this matrix."""
+    """Return a matrix whose product with its own transpose is the given covariance matrix."""
     if method == "cholesky":
         return np.linalg.cholesky(cov)
     if method == "eigh":
