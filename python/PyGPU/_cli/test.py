@@ -56,7 +56,7 @@ def values() -> numpy.ndarray[Any, Any]:
 
 
 def same(got: Any, expected: Any, what: str = "values", tolerance: float = 0) -> None:
-    """Raise `Wrong` if results differ from the expected ones by more than a tolerance."""
+    """Raise `Wrong` if results differ from the expected results by more than a tolerance."""
     got, expected = numpy.asarray(got), numpy.asarray(expected)
     if got.shape != expected.shape:
         raise Wrong(f"{what}: the shape is {got.shape}, and {expected.shape} is right")

@@ -1,4 +1,4 @@
-"""The transforms of `cupy.fft`: those of `PyGPU.fft`, after a check that the thread's current plan fits the call."""
+"""The transforms of `cupy.fft`, which check the thread's current plan and then call the transforms of `PyGPU.fft`."""
 
 from __future__ import annotations
 
