@@ -1,4 +1,4 @@
-"""The function `with_table`, by which scripts of this folder replace the tables that they write to pages."""
+"""The function `with_table`, by which scripts of this folder replace a generated table in a Markdown page."""
 
 from pathlib import Path
 

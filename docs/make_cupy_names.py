@@ -21,7 +21,7 @@ OTHER = "Modules, constants, types and exceptions"
 
 
 def names_of_cupy() -> dict[str, list[str]]:
-    """Return CuPy's public names by module; a module that PyGPU lacks has no names."""
+    """Return a dict of CuPy's public names by module; the list of names is empty for a module that PyGPU lacks."""
     lines = [line for line in NAMES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     modules = "\n".join(lines).replace("\n    ", " ").splitlines()
     return {module: names.split() for module, _, names in (line.partition(":") for line in modules)}

@@ -15,7 +15,7 @@ GALLERY = ROOT / "examples" / "GALLERY_HEADER.rst"
 PICTURE = ROOT / "docs" / "speed.svg"
 BEGIN, END = "<!-- Written by docs/make_figures.py. -->\n", "<!-- As far as here. -->\n"
 RST_BEGIN, RST_END = ".. Written by docs/make_figures.py.\n", ".. As far as here.\n"
-# The rows of the picture: title, result file, row of the file. The last row is one in which torch is ahead.
+# The rows of the picture: title, result file, and row in this file. In the last row torch is faster than PyGPU.
 BARS = [
     ("x + y", "arithmetic", "x + y (GB/s)"),
     ("0.9*x + y - 2*x*y", "fusion", "0.9*x + y - 2*x*y (GB/s)"),
@@ -31,7 +31,7 @@ LEFT, TOP, BAR, GAP, WIDTH, SCALE = 210, 54, 11, 12, 760, 9.6
 
 
 def between(text: str, inner: str, begin: str, end: str) -> str:
-    """Return a text with new lines between two marks."""
+    """Return a text in which `inner` replaces the lines between the strings `begin` and `end`."""
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):

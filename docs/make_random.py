@@ -18,7 +18,7 @@ SAME_BITS = {"bytes", "integers", "random", "uniform"}
 
 
 def names(numpys: object, ours: object) -> set[str]:
-    """Return the public names that both a class or module of NumPy and PyGPU's counterpart have."""
+    """Return the public names that a class or module of NumPy and its counterpart in PyGPU have in common."""
     found = {name for name in dir(numpys) if not name.startswith("_")}
     lacking = {name for name in found if not hasattr(ours, name)} - {"bit_generator", "mtrand", "test"}
     if lacking - {"MT19937", "PCG64", "PCG64DXSM", "SFC64", "get_bit_generator", "set_bit_generator"}:

@@ -90,7 +90,7 @@ def summary(documented: Any) -> str:
 def call(name: str, documented: Any) -> str:
     """Return a public name with its parameters, if its signature is known."""
     if isinstance(documented, type) and issubclass(documented, enum.Enum):
-        return name  # versions of Python report different parameters for enumerations
+        return name  # The reported parameters of an enumeration depend on Python's version.
     try:
         signature = inspect.signature(documented)
     except (TypeError, ValueError):
@@ -162,7 +162,7 @@ def with_tier(line: str, tier: str) -> str:
 
 
 def entry_with_tier(name: str, tier_of_group: str) -> Iterator[str]:
-    """Return the lines of the page for one public name, with its tier if it differs from the tier of the group."""
+    """Return the lines of the page for one public name, and the name's tier if it differs from the group's tier."""
     first, *others = entry(name)
     yield first if tier_of(name) == tier_of_group else with_tier(first, tier_of(name))
     yield from others

@@ -64,7 +64,7 @@ def directive(module: str, name: str, value: Any) -> str:
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
     if value is PyGPU.Reduction:
-        return f".. autoclass:: {full}()\n   :members:\n\n"  # the class is not called, only its instances such as `sum`
+        return f".. autoclass:: {full}()\n   :members:\n\n"  # Programs call only instances, such as `sum`.
     if isinstance(value, type):
         one_by_one = members_of(value)
         without = ", ".join(["names", "values", *one_by_one])
@@ -151,7 +151,7 @@ def module_page(name: str, homes: dict[int, str]) -> str:
     try:
         module = importlib.import_module(full)
     except (ImportError, PyGPU.NotSupportedError) as error:
-        return heading(full) + f"Unsupported: {error}.\n"  # for `PyGPU.gl` and `PyGPU.sparse`
+        return heading(full) + f"Unsupported: {error}.\n"  # `PyGPU.gl` and `PyGPU.sparse`
     values = {each: getattr(module, each) for each in listed(module)}
     values = {each: value for each, value in values.items() if not isinstance(value, ModuleType)}
     elsewhere = {each: home for each, value in values.items() if (home := homes.get(id(value))) and describable(value)}

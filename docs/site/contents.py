@@ -15,14 +15,14 @@ TITLED = re.compile(r"(.+) <(.+)>")
 
 
 class Entry(NamedTuple):
-    """Entry of the table of contents: its level, its page or the name of its tier, and its title if that differs."""
+    """Entry of the table of contents: level, page or name of the tier, and title if it differs from the page's."""
 
     level: int
     page: str
     title: str = ""
 
     def line(self) -> str:
-        """Return the line of a toctree. A slash makes the page independent of the page with the toctree."""
+        """Return the line of a toctree for an entry; a leading slash makes the page's path relative to the root."""
         return f"{self.title} </{self.page}>" if self.title else f"/{self.page}"
 
 

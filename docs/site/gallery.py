@@ -46,7 +46,7 @@ def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) ->
 
 
 def run_first(name: str) -> tuple[int, str]:
-    """Return the key by which examples are sorted: those with a picture come first, in the order of `RUN`."""
+    """Return the key by which examples are sorted: examples with a picture come first, in the order of `RUN`."""
     stem = Path(name).stem
     return RUN.index(stem) if stem in RUN else len(RUN), name
 

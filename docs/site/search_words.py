@@ -16,6 +16,6 @@ def words() -> dict[str, str]:
 
 
 def front_matter(page: str) -> str:
-    """Return the front matter that gives a page its words as keywords; the search reads these."""
+    """Return the front matter that gives a page its words as keywords, which the site's search reads."""
     found = words().get(page)
     return f'---\nmyst:\n  html_meta:\n    keywords: "{found}"\n---\n\n' if found else ""

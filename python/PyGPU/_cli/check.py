@@ -181,7 +181,7 @@ def reports(folder: Path) -> Iterator[str]:
 
 
 def block_of(report: str) -> str:
-    """Describe the array or variable whose memory the address in a sanitizer's report belongs to.
+    """Describe the array or variable to whose memory the address in a sanitizer's report belongs.
 
     Return an empty string if the report does not name an array or variable.
     """

@@ -50,7 +50,7 @@ class Observer:
                 self.note(code.co_qualname, name, value)
 
     def note(self, function: str, name: str, value: Any) -> None:
-        """Record the array in a variable, and replace the record of an earlier call."""
+        """Record the array in a variable, in place of the array that an earlier call of the function recorded."""
         try:
             array = host_copy(value)
             if array is None:

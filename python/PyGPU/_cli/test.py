@@ -56,7 +56,7 @@ def values() -> numpy.ndarray[Any, Any]:
 
 
 def same(got: Any, expected: Any, what: str = "values", tolerance: float = 0) -> None:
-    """Raise `Wrong` if results differ from the expected ones by more than a tolerance."""
+    """Raise `Wrong` if results differ from the expected results by more than a tolerance."""
     got, expected = numpy.asarray(got), numpy.asarray(expected)
     if got.shape != expected.shape:
         raise Wrong(f"{what}: the shape is {got.shape}, and {expected.shape} is right")
@@ -176,7 +176,7 @@ def event(device: PyGPU.Device) -> None:
 
 
 def requires_compiler(check: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
-    """Return a check in a form that is skipped if the compiler is missing."""
+    """Return a function that runs a check, or skips the check if the compiler is missing."""
 
     def checked(device: PyGPU.Device) -> str | None:
         try:

@@ -101,7 +101,7 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 def compile_call(call: Call, device: int) -> str | None:
     """Execute a call; return the compiler's error message, or None. Unsupported types are ignored."""
     try:
-        with PyGPU.Device(device), PyGPU.fusion("off"):  # a deferred call would never be launched
+        with PyGPU.Device(device), PyGPU.fusion("off"):  # The result is dropped, so a deferred call would not run.
             call.make()
     except TypeError:
         return None

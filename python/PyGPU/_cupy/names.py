@@ -84,7 +84,7 @@ _NUMPYS_OF_OTHER_VERSIONS = {"cumulative_prod", "cumulative_sum", "matvec", "row
 
 
 def _numpys_names() -> set[str]:
-    """Return the names of NumPy, independent of its version as far as `PyGPU` has objects of these names."""
+    """Return NumPy's names, including names of other NumPy versions for which `PyGPU` has objects."""
     return {*dir(np), *_NUMPYS_OF_OTHER_VERSIONS}
 
 

@@ -30,7 +30,7 @@ def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
     header = {
         "shape": list(x.shape),
         "sent": list(once.shape),
-        "dtype": pickle.dumps(x.dtype),  # a name would not identify structured and ml_dtypes types
+        "dtype": pickle.dumps(x.dtype),  # A name does not identify structured or ml_dtypes types.
         "order": order,
         "device": [_PROCESS, x.device.index],
     }
@@ -60,11 +60,11 @@ def _lengths(header: _Header, name: str) -> tuple[int, ...]:
 
 
 def _dtype(header: _Header) -> np.dtype[Any]:
-    """Return the dtype of a header, which contains it as a pickle, like the other parts of Dask's messages."""
+    """Unpickle the dtype in a message's header; other parts of Dask's messages are pickles, too."""
     pickled = _field(header, "dtype", bytes)
     try:
         dtype = pickle.loads(pickled)
-    except Exception as error:  # `pickle` raises various errors for bytes that are no pickle
+    except Exception as error:  # `pickle` raises various errors for bytes that are not a pickle
         raise ValueError(f"message of a GPUArray: dtype in the header is no pickle ({error})") from error
     if not isinstance(dtype, np.dtype):
         raise ValueError(f"message of a GPUArray: dtype in the header is a pickle of {dtype!r:.80}")

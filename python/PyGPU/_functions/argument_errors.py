@@ -39,7 +39,7 @@ def describe(value: Any) -> str:
 
 
 def output_error(out: Any, function: str | None = None) -> TypeError:
-    """Return the error for an argument `out` that is no GPUArray."""
+    """Return the error for an argument `out` that is not a GPUArray."""
     remedy = "write out=PyGPU.empty(shape, dtype)"
     if isinstance(out, np.ndarray):
         remedy += ", and .get() for a result in host memory"
@@ -47,7 +47,7 @@ def output_error(out: Any, function: str | None = None) -> TypeError:
 
 
 def mask_error(mask: Any, function: str) -> TypeError:
-    """Return the error for an argument `where` that is no mask on a device."""
+    """Return the error for an argument `where` that is not a bool array on a device."""
     return TypeError(
         f"{_call(function)}where= is {describe(mask)}; expected a bool or a GPUArray of bool; "
         "write where=PyGPU.to_gpu(mask)"
@@ -85,7 +85,7 @@ def _is_operand(argument: Any) -> bool:
 
 
 def dtype_error(given: Any, cause: BaseException) -> BaseException:
-    """Return NumPy's error for a dtype that does not exist, with the nearest dtype, or with the form of a shape."""
+    """Return NumPy's error for an invalid dtype, with a hint: a dtype of similar name, or how to write a shape."""
     if isinstance(given, str):
         near = difflib.get_close_matches(given.lower().replace(" ", ""), _DTYPES, 1)
         remedy = f"write {near[0]!r}" if near else "expected a name such as 'float32' or 'int64'"
@@ -97,7 +97,7 @@ def dtype_error(given: Any, cause: BaseException) -> BaseException:
 
 
 def index_error(key: Any, cause: BaseException) -> BaseException:
-    """Return NumPy's error for a key with an item that is no index, with a description of that item."""
+    """Return NumPy's error for a subscript with an item that is not an index; the message describes this item."""
     text = str(cause)
     for item in key if isinstance(key, tuple) else (key,):
         dtype = getattr(item, "dtype", None)
@@ -110,7 +110,7 @@ def index_error(key: Any, cause: BaseException) -> BaseException:
 
 
 def target_error(function: str, target: Any) -> TypeError:
-    """Return the error for the argument that a function changes if it is no GPUArray."""
+    """Return the error for a target, the argument that a function changes, that is not a GPUArray."""
     remedy = f"; write numpy.{function}(...) for an ndarray" if isinstance(target, np.ndarray) else ""
     if function == "copyto" and remedy:
         remedy = "; write source.get(out=target)"
@@ -118,7 +118,7 @@ def target_error(function: str, target: Any) -> TypeError:
 
 
 def range_error(function: str, arguments: Iterable[Any], cause: BaseException) -> BaseException:
-    """Return the error for the first argument of `arange` that is no number, or NumPy's error if all are numbers."""
+    """Return the error for the first argument of `arange` that is not a number, or NumPy's error if all are numbers."""
     for position, argument in enumerate(arguments):
         if argument is not None and isinstance(argument, (int, float, complex, np.number, np.bool, np.dtype, type)):
             continue

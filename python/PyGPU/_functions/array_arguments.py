@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 
 def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
-    """Return the error for an object that is no GPUArray; the message names the object's type and a conversion."""
+    """Return the error for an object that is not a GPUArray; the message names the object's type and a conversion."""
     kind = type(invalid).__name__
     is_list = isinstance(invalid, (list, tuple))
     if is_list and any(isinstance(element, _core.GPUArray) for element in invalid):
@@ -24,7 +24,7 @@ def invalid_array_error(invalid: Any, function: str | None = None) -> TypeError:
     elif is_list or isinstance(invalid, np.ndarray):
         try:
             kind = f"{kind} of shape {np.shape(invalid)}"
-        except ValueError:  # nested sequences of different lengths have no shape
+        except ValueError:  # Nested sequences of different lengths have no shape.
             kind = f"{kind} of length {len(invalid)}"
         text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
     else:
@@ -105,7 +105,7 @@ def _on_device(host: Any, function: str, device: Any) -> _core.GPUArray:
 
 
 def check_out(out: Any, function: str) -> None:
-    """Raise a TypeError for an output that is no GPUArray."""
+    """Raise a TypeError for an output that is not a GPUArray."""
     if not isinstance(out, _core.GPUArray):
         raise output_error(out, function)
 

@@ -78,7 +78,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
 
 
 def _is_device_operand(operand: Any) -> bool:
-    """Test whether an operand is an array of a device, or a number or sequence that is copied there."""
+    """Test whether an operand is a device array, or a number or sequence that is copied to the device."""
     return not (operand is None or isinstance(operand, (np.ndarray, str, bytes)))
 
 

@@ -89,7 +89,7 @@ def joined(
     elif out.shape != shape:
         raise ValueError("Output array is the wrong shape")
     else:
-        # Inputs that overlap the output are copied first.
+        # Inputs that overlap the output are copied before the output is written.
         parts = [part.copy() if _core._may_overlap(out, part) else part for part in parts]
     begin = 0
     for part in parts:

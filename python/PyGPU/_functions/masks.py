@@ -189,7 +189,7 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
 
 @public("Selection")
 def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
-    """Write values to the elements for which a mask is true: each element gets the value with its own flat index.
+    """Write values to the elements for which a mask is true: each element gets the value at the same flat index.
 
     The call does not synchronize.
 

@@ -57,7 +57,7 @@ def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
         return {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method](linear), None
     if method == "inverted_cdf":
         return np.ceil(n * q - 1), None
-    # Select the nearest element, and of two equally near elements the one with an even number, counted from 1.
+    # Select the nearest element; of two equally near elements, select the one with an even index, counted from 1.
     index = n * q - 1 - 0.5
     floor = np.floor(index)
     return np.where((index == floor) & (floor % 2 == 1), floor, floor + 1), None
@@ -116,7 +116,7 @@ def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
 
 
 def _lerp(below: Any, above: Any, weight: Any, dtype: Any = None) -> Any:
-    """Interpolate between two elements, starting from the nearer one, as NumPy does."""
+    """Interpolate between two elements, starting from the nearer element, as NumPy does."""
     difference = above - below
     if isinstance(weight, float):
         return above - difference * (1 - weight) if weight >= 0.5 else below + difference * weight

@@ -166,9 +166,9 @@ def _partitioned(
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
-    """Return a copy in which each element at index `kth` is the one that sorting would place there.
+    """Return a copy in which each element at an index in `kth` is the element that sorting would place there.
 
-    Smaller elements are before it, larger ones after it.
+    Smaller elements precede this element, and larger elements follow it.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
 
 @public("Order")
 def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
-    """Return the indices that sort by several keys, of which the last is the primary one.
+    """Return the indices that sort by several keys; the last key is the primary key.
 
     Parameters
     ----------

@@ -113,18 +113,18 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @public("Selection", host=("a",))
 def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
-    """Select each element from one of several arrays; an array of indices gives the number of the array.
+    """Build an array by taking each element from one of several arrays; `a` contains the index of that array.
 
     Parameters
     ----------
     a : GPUArray of ints
-        Number of the array in `choices` for each element.
+        For each element of the result, the index into `choices` of the array from which the element is taken.
     choices : sequence of array_like
         Arrays from which elements are taken; they are broadcast with `a`.
     out : GPUArray, optional
         Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
-        Handling of numbers that are not an index into `choices`, as for `take`.
+        Handling of indices that are out of the range of `choices`, as for `take`.
 
     Examples
     --------
@@ -296,14 +296,14 @@ def _repeat_indices(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> 
 
 
 def _indices_of_runs(counts: _core.GPUArray, total: int) -> _core.GPUArray:
-    """Return an array in which each index occurs as often as its count states; the sum of all counts is `total`."""
+    """Return an array in which index i occurs ``counts[i]`` times, in order; the sum of all counts is `total`."""
     if total == 0:
         return _core.empty(0, np.int64, device=counts.device)
     return _core._searchsorted(counts.cumsum(), _core.arange(total, device=counts.device), True)
 
 
 def _index_key(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
-    """Return an index tuple with given indices along one axis and all indices along the others."""
+    """Return an index tuple with given indices along one axis, and with all indices along the other axes."""
     axis_index = normalize_axis(axis, arr.ndim)
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")

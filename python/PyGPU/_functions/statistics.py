@@ -40,7 +40,7 @@ def _cumulative(
         raise ValueError(f"out has shape {out.shape} and the scan with its initial value {shape}")
     before = (slice(None),) * axis
     scan(x, axis=axis, dtype=dtype, out=out[(*before, slice(1, None))])
-    out[(*before, slice(0, 1))] = first  # written last, because `first` may be a view of an element of `out`
+    out[(*before, slice(0, 1))] = first  # `first` may be a view of `out`, so it is written last.
     return out
 
 

@@ -171,8 +171,8 @@ def svd_by_qr(
 def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
     """Compute the complex eigenvalues and the eigenvectors, in column order, of matrices; return also the status.
 
-    The eigenvalues of a real matrix are real or form exact pairs of conjugates, and so do the vectors. For a pair the
-    library stores the real and the imaginary part of the first vector, as LAPACK's `geev` does.
+    The eigenvalues and eigenvectors of a real matrix are real or form exact pairs of conjugates. For a pair the library
+    stores the real and the imaginary part of the first eigenvector, as LAPACK's `geev` does.
     """
     shape, batch, n, _ = _stack(a)
     of_values = np.result_type(a.dtype, np.complex64)

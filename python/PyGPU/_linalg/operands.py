@@ -43,7 +43,7 @@ def check_matrices(*arrays: _core.GPUArray) -> None:
 
 
 def check_square(a: _core.GPUArray) -> None:
-    """Raise NumPy's error for an array that is no stack of square matrices."""
+    """Raise NumPy's error unless the last two axes of an array have equal length, so that its matrices are square."""
     check_stack(a)
     if a.shape[-1] != a.shape[-2]:
         raise LinAlgError("Last 2 dimensions of the array must be square")

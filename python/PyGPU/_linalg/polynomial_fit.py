@@ -37,7 +37,7 @@ def polyfit(
 ) -> Any:
     """Fit a polynomial to points by least squares.
 
-    The host waits for the rank of the fit. With `full=True` it waits only if `linalg.lstsq` does.
+    The host waits for the rank of the fit. With `full=True` the host waits only if `linalg.lstsq` waits.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def poly(seq_of_zeros: Any) -> _core.GPUArray:
     coefficients = _core.zeros(zeros.size + 1, zeros.dtype, device=zeros.device)
     coefficients[0] = 1
     for degree in range(zeros.size):
-        # Multiplies the polynomial by (x - zero). The right side is computed before the subtraction begins.
+        # Multiply the polynomial by (x - zero). The right side is computed before the subtraction begins.
         coefficients[1 : degree + 2] -= zeros[degree : degree + 1] * coefficients[: degree + 1]
     is_real = zeros.dtype.kind == "c" and ((is_matrix and given.dtype.kind != "c") or _are_conjugate(zeros))
     return coefficients.real.copy() if is_real else coefficients

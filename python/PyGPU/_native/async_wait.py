@@ -13,7 +13,7 @@ async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
     if not event_or_stream.query():
         await asyncio.to_thread(event_or_stream.synchronize)
     else:
-        event_or_stream.synchronize()  # the work is complete: raise its error, if any, without waiting
+        event_or_stream.synchronize()  # The work is complete: the call raises an error of the work.
 
 
 def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, None]:

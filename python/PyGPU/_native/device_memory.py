@@ -93,7 +93,7 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     try:
         return _core.allocate_device(bytes)
     except _core.OutOfMemoryError:
-        gc.collect()  # unreachable reference cycles may contain objects that own device memory
+        gc.collect()  # Unreachable reference cycles may own device memory.
         return _core.allocate_device(bytes)
 
 

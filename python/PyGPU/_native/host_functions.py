@@ -38,7 +38,7 @@ def _elementwise(function: Callable[[float], float], at_pole: float = math.nan) 
             return function(float(x))
         except OverflowError:
             return math.inf
-        except ValueError:  # the argument is negative infinity or a pole of the function
+        except ValueError:  # The argument is negative infinity or a pole of the function.
             return at_pole
 
     return _with_output(np.vectorize(value, otypes=[np.float64]))

@@ -13,7 +13,7 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
         return np.argsort(view, axis=axis, kind="stable")
     count = view.shape[axis]
     # A descending sort reverses the array and the result of an ascending sort, so that equal elements keep their order.
-    # This places NaN first; the code below moves NaN to the end.
+    # The reversed order has NaN first; the code below moves NaN to the end.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
         rotated: np.ndarray[Any, Any] = order

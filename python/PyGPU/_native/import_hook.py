@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 class _Waiting:
-    """Import finder that makes the loader of one module run a function after the module's code.
+    """Import finder that makes the import of one module run a function after the module's own code.
 
     The class does not derive from a base class in `importlib.abc`, because the import of that module takes 10 ms.
     """

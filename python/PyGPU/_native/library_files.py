@@ -34,7 +34,7 @@ def candidates() -> list[str]:
     Returns
     -------
     list of str
-        Full paths. They are unused if the environment variable ``PYGPU_NVRTC`` names a file.
+        Full paths. The paths are not used if the environment variable ``PYGPU_NVRTC`` names a file.
 
     Examples
     --------

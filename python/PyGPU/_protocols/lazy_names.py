@@ -90,7 +90,7 @@ def _hint(name: str) -> str:
 
 
 def find(name: str) -> Any:
-    """Import and return an object of `PyGPU` at its first use: a module, a function, or a name of PybindGPU.
+    """Return the object of a public name of `PyGPU`; the first use of the name imports the object's module.
 
     Raises
     ------

@@ -86,7 +86,7 @@ def installed_elsewhere(name: str) -> str | None:
     for finder in sys.meta_path:
         find_spec = None if isinstance(finder, PackageAlias) else getattr(finder, "find_spec", None)
         spec = find_spec(name, None) if find_spec is not None else None
-        if spec is not None and spec.origin is not None:  # a folder without `__init__.py` has no origin
+        if spec is not None and spec.origin is not None:  # A folder without `__init__.py` has no origin.
             return str(spec.origin)
     return None
 

@@ -107,7 +107,7 @@ class DeviceArray:
         )
 
     def _describe(self, signature: str, arguments: dict[str, Any]) -> tuple[int, ...]:
-        """Store the arguments of the constructor, whose parameters are `signature`, and return the array's shape."""
+        """Store the constructor's arguments and return the array's shape; `signature` is the first parameter's name."""
         if signature == "b":
             self._host = _contiguous(arguments["b"], self._dtype)
             self._order = "C" if self._host.flags.c_contiguous else "F"
@@ -344,7 +344,7 @@ def _bind(signature: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _accepts(name: str, value: object) -> bool:
-    """Test whether the constructor's first argument has a type that the parameter `name` accepts."""
+    """Test whether the type of `value` is valid for the constructor's first parameter, whose name is `name`."""
     if name == "n":
         return isinstance(value, int | numpy.integer)
     if name == "l":

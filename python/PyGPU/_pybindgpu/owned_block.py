@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """Memory of `nbytes` bytes at `address`, kept alive by the object `owner`, or by the caller if it is None."""
+    """Memory of `nbytes` bytes at `address`, kept alive by the object `owner`; if `owner` is None, by the caller."""
 
     __slots__ = ("__weakref__", "address", "nbytes", "on_device", "owner", "readonly")
 

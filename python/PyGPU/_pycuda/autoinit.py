@@ -19,7 +19,7 @@ device = context.get_device()
 
 
 def _finish() -> None:
-    with suppress(_core.LogicError):  # the program may have popped the context already
+    with suppress(_core.LogicError):  # The program may have popped the context already.
         context.pop()
     clear_context_caches()
 

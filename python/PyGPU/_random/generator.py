@@ -136,7 +136,7 @@ class Generator(Distributions):
         return integers(self._source, low, high, size, dtype, endpoint)
 
     def random_raw(self, size: Any = None) -> _core.GPUArray:
-        """Draw the raw 64-bit numbers of the stream: those of `numpy.random.Philox.random_raw`.
+        """Draw the raw 64-bit numbers of the stream, which equal those of `numpy.random.Philox.random_raw`.
 
         Parameters
         ----------

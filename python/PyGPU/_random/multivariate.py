@@ -18,7 +18,7 @@ class Multivariate(Sampled):
     """Methods of `Generator` that draw from distributions of vectors."""
 
     def _column(self, sampler: str, dtype: Any, shape: tuple[int, ...], *arguments: Any) -> _core.GPUArray:
-        """Draw one component of all vectors from parameters that are already checked."""
+        """Draw the same component of all vectors; the caller has checked the parameters."""
         result = _core.empty(shape, dtype, device=self.device)
         self._source.sample(result, sampler, *(spread(argument, shape, self.device) for argument in arguments))
         return result
@@ -212,7 +212,7 @@ class Multivariate(Sampled):
 
 
 def _factor(cov: Any, method: str) -> Any:
-    """Factorise a covariance matrix; the product of the result and its transpose is this matrix."""
+    """Return a matrix whose product with its own transpose is the given covariance matrix."""
     if method == "cholesky":
         return np.linalg.cholesky(cov)
     if method == "eigh":

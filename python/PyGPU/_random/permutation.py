@@ -124,7 +124,7 @@ def _without_replacement(
         if count > np.count_nonzero(probabilities):
             raise ValueError("Fewer non-zero entries in p than size")
         # Method of Efraimidis and Spirakis: the sample consists of the elements with the shortest random times.
-        # The times are exponentially distributed, with the element's probability as the rate.
+        # Each time is drawn from an exponential distribution, whose rate is the element's probability.
         with np.errstate(divide="ignore"):
             mean_times = _core.asarray(1 / probabilities, device=rng.device)
         order = (rng.standard_exponential(population) * mean_times).argsort(stable=True)

@@ -26,7 +26,7 @@ def _to_words(number: int) -> list[int]:
 
 
 class StreamPosition:
-    """Position in a random stream: the index of the next number, and the unused half of the last number, if any.
+    """Position in a random stream: the next number's index, and the half of the last 64-bit number if it is unused.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Arrays that several processes share: one process creates a handle of an array, and others open it."""
+"""Arrays that several processes share: one process creates a handle, by which other processes open the array."""

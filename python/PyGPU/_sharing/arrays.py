@@ -56,7 +56,7 @@ def share(array: _core.GPUArray) -> SharedHandle:
             _core._order_by_event(array, memory.event(), True)
             event = checked_bytes(bytes(memory.event().ipc_handle()))
     else:
-        # The handle contains no event for which other processes could wait, so the host waits for the array's uses.
+        # The handle contains no event for which other processes could wait, so the host waits for work on the array.
         # On the CPU no event is needed, because each call returns after its work is complete.
         # For memory of another process, the driver cannot share an event of this process.
         array.synchronize()

@@ -18,7 +18,7 @@ _DRIVER_BYTES = 64
 
 
 def checked_bytes(driver_handle: bytes) -> bytes:
-    """Return a driver's handle with a checksum behind it; NVIDIA's driver crashes on some changed handles."""
+    """Return a driver's handle followed by a checksum, because NVIDIA's driver crashes on some changed handles."""
     return driver_handle + zlib.crc32(driver_handle).to_bytes(4, "big")
 
 

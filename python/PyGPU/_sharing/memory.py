@@ -86,7 +86,7 @@ def allocate(nbytes: int, device: _core.Device) -> Memory:
 
 
 def holding(array: _core.GPUArray) -> Memory | None:
-    """Return the block that contains an array's elements, if other processes can open it."""
+    """Return the block that contains an array's elements; None if other processes cannot open this block."""
     address = array.ptr
     blocks = (reference() for reference in _blocks.valuerefs())
     return next((block for block in blocks if block and 0 <= address - block.address < block.nbytes), None)
@@ -130,14 +130,14 @@ def _opened_elsewhere(name: BlockName) -> Memory:
 
 
 def _matching(memory: Memory, name: BlockName) -> Memory:
-    """Return an open block after checking that its own name equals `name` in all fields."""
+    """Return an open block if all fields of its name equal the fields of `name`; otherwise raise an error."""
     if memory.name != name:
         raise ValueError(f"open_shared: the handle was changed: the block is known as {memory.name}, not as {name}")
     return memory
 
 
 def _entered(memory: Memory) -> Memory:
-    """Register the object of a block by the block's token, and return the object."""
+    """Store a block's object in `_blocks` under the block's token, and return the object."""
     _blocks[memory.name.token] = memory
     return memory
 

@@ -13,7 +13,7 @@ from PyGPU._special import ufuncs
 def multigammaln(a: Any, d: int) -> Any:
     """Compute the logarithm of the multivariate gamma function.
 
-    It is ``d * (d - 1) / 4 * log(pi)`` plus the sum of ``gammaln(a - j / 2)`` over j below d.
+    The result is ``d * (d - 1) / 4 * log(pi)`` plus the sum of ``gammaln(a - j / 2)`` over j below d.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
 def spherical_yn(n: Any, z: Any, derivative: bool = False) -> Any:
     """Compute the spherical Bessel function of the second kind, or its derivative.
 
-    It is ``sqrt(pi / (2 * z)) * yv(n + 1 / 2, z)``.
+    The function is ``sqrt(pi / (2 * z)) * yv(n + 1 / 2, z)``.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def _finite_maximum(a: _core.GPUArray, axis: Any) -> _core.GPUArray:
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
     """Compute the logarithm of the sum of exponentials, without overflow.
 
-    It is ``log(sum(b * exp(a)))``.
+    The result is ``log(sum(b * exp(a)))``.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
 def softmax(x: Any, axis: Any = None) -> Any:
     """Divide exponentials by their sum along axes.
 
-    It is ``exp(x) / sum(exp(x))``.
+    The result is ``exp(x) / sum(exp(x))``.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """Compute the logarithm of `softmax`, without underflow.
 
-    It is ``x - logsumexp(x)``.
+    The result is ``x - logsumexp(x)``.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ from PyGPU._special import ufuncs
 def zeta(x: Any, q: Any = None, out: _core.GPUArray | None = None) -> Any:
     """Compute the Riemann or the Hurwitz zeta function.
 
-    It is the sum of ``(k + q)**-x`` over the integers k from 0. The Riemann zeta function, without `q`, is its analytic
-    continuation for ``q = 1``.
+    The Hurwitz function is the sum of ``(k + q)**-x`` over the integers k from 0. The Riemann function, without `q`, is
+    the analytic continuation of this sum for ``q = 1``.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def zeta(x: Any, q: Any = None, out: _core.GPUArray | None = None) -> Any:
 def polygamma(n: Any, x: Any) -> Any:
     """Compute the derivative of order n of the digamma function.
 
-    It is ``digamma(x)`` for the order 0, and ``(-1)**(n + 1) * gamma(n + 1) * zeta(n + 1, x)`` for higher orders.
+    The result is ``digamma(x)`` for the order 0, and ``(-1)**(n + 1) * gamma(n + 1) * zeta(n + 1, x)`` for higher
+    orders.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyGPU._cupy.version import VERSION as __version__  # noqa: F401
 
-if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any name
+if not TYPE_CHECKING:  # A type checker that sees `__getattr__` accepts any name.
 
     def __getattr__(name: str) -> Any:
         from PyGPU._cupy import names

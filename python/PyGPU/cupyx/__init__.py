@@ -5,7 +5,7 @@ Objects are imported at their first use. For a missing name of CuPy, the Attribu
 
 from typing import TYPE_CHECKING, Any
 
-if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any name
+if not TYPE_CHECKING:  # A type checker that sees `__getattr__` accepts any name.
 
     def __getattr__(name: str) -> Any:
         from PyGPU._cupy import names

@@ -152,7 +152,7 @@ def logn(n: Any, x: Any) -> _core.GPUArray:
 
 
 def power(x: Any, p: Any) -> _core.GPUArray:
-    """Raise to a power; complex if an element of `x` is negative, and floating point if one of `p` is.
+    """Raise to a power; complex if an element of `x` is negative, floating point if an element of `p` is negative.
 
     Parameters
     ----------

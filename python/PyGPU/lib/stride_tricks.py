@@ -32,7 +32,7 @@ def as_strided(
     *,
     check_bounds: bool | None = None,
 ) -> _core.GPUArray:
-    """Create a view with a given shape and strides; unlike NumPy's, it cannot leave the array's block of memory.
+    """Create a view with a given shape and strides; unlike in NumPy, it cannot extend beyond the memory block.
 
     Parameters
     ----------

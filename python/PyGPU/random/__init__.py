@@ -114,7 +114,7 @@ __all__ = [
     "zipf",
 ]
 
-if not TYPE_CHECKING:  # if type checkers saw `__getattr__`, they would accept any name
+if not TYPE_CHECKING:  # A type checker that sees `__getattr__` accepts any name.
 
     def __getattr__(name: str) -> Any:
         return unsupported.attribute(name)

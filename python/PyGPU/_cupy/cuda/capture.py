@@ -37,7 +37,7 @@ def _invalidate(stream: _core.Stream) -> None:
 
 
 def mode_of(number: int) -> Mode:
-    """Convert the number of a capture mode of CUDA's runtime to PyGPU's name of the mode.
+    """Convert the integer by which CUDA's runtime identifies a capture mode to PyGPU's name of this mode.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def mode_of(number: int) -> Mode:
 
 
 def begin(stream: _core.Stream, mode: Mode) -> None:
-    """Begin a capture; raise the runtime's error if the stream is capturing.
+    """Begin a capture; raise the runtime's error if the stream is already capturing.
 
     Parameters
     ----------

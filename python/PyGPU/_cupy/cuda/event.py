@@ -47,7 +47,7 @@ class Event(_core.Event):
     def ptr(self) -> int:
         """Handle of the driver."""
         handle = self.handle
-        EVENTS[handle] = self  # lets functions of `cupy.cuda.runtime` find the event by its handle
+        EVENTS[handle] = self  # Functions of `cupy.cuda.runtime` look events up here.
         return handle
 
 

@@ -72,7 +72,7 @@ def RangePushC(message: str, color: int = 0) -> None:
 
 def RangePop() -> None:
     """End the last range that the calling thread has begun."""
-    # Annotation may have been enabled or disabled since the range began, so the value stored at its beginning counts.
+    # Annotation may have been enabled or disabled since the range began, so the value stored at that time decides.
     if _thread.begun and _thread.begun.pop():
         _core._end_range()
 

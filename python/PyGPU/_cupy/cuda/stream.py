@@ -1,7 +1,8 @@
 """CuPy's streams: subclasses of PyGPU's class with CuPy's constructor and names.
 
 `Stream` is a subclass and not PyGPU's class itself, because the first parameter of CuPy's constructor is `null`, and
-because `is_capturing` is a method in PyGPU and an attribute in CuPy. Every function of PyGPU accepts its objects.
+because `is_capturing` is a method in PyGPU and an attribute in CuPy. Every function of PyGPU accepts objects of this
+subclass.
 """
 
 from __future__ import annotations

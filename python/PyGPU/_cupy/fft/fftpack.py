@@ -80,7 +80,7 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, overwrite_x: bool = False
     pairs = _pairs(_core.moveaxis(half, axis, -1))
     packed = _core.empty((*pairs.shape[:-1], points), pairs.dtype)
     packed[..., :1] = pairs[..., :1]
-    packed[..., 1:] = pairs[..., 2 : points + 1]  # omits the imaginary part of frequency 0, which is zero
+    packed[..., 1:] = pairs[..., 2 : points + 1]  # The imaginary part of frequency 0 is zero and omitted.
     return _core.moveaxis(packed, -1, axis)
 
 

@@ -1,4 +1,4 @@
-"""The transforms of `cupy.fft`: those of `PyGPU.fft`, after a check that the thread's current plan fits the call."""
+"""The transforms of `cupy.fft`, which check the thread's current plan and then call the transforms of `PyGPU.fft`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _along_axes(own: _Transform, value_type: ValueType, name: str, default: tupl
     ) -> _core.GPUArray:
         if get_current_plan() is not None:
             check_plan(None, value_type, a, s, axes)
-        # The native function is called, because the function `own` warns of arguments that only NumPy has deprecated.
+        # PyGPU's public function warns of arguments that only NumPy deprecates, so the native function is called.
         return _core._fft(name, a, s, axes, norm, out)
 
     return transform

@@ -15,9 +15,9 @@ class PlanCache:
 
     Notes
     -----
-    PyGPU has one cache for all threads and all devices, so the largest number of plans is common to them. A cached plan
-    owns no work area: each transform allocates a work area from the memory pool. Cached plans therefore never exceed
-    a limit of memory.
+    PyGPU has one cache for all threads and all devices, so one maximum number of plans applies to all of them. A cached
+    plan owns no work area: each transform allocates a work area from the memory pool. Cached plans therefore never
+    exceed a limit of memory.
 
     Examples
     --------
@@ -32,12 +32,12 @@ class PlanCache:
         self._memsize = -1
 
     def get_size(self) -> int:
-        """Return the largest number of plans, -1 for no limit."""
+        """Return the maximum number of cached plans; -1 for no limit."""
         most = _core._fft_plan_counts()[1]
         return -1 if most is None else most
 
     def set_size(self, size: int) -> None:
-        """Change the largest number of plans.
+        """Set the maximum number of cached plans.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class PlanCache:
         return self._memsize
 
     def set_memsize(self, memsize: int) -> None:
-        """Store the number that `get_memsize` returns; no other number than 0 has an effect.
+        """Store the number that `get_memsize` returns; only the number 0 has an effect.
 
         In CuPy the number limits the memory of the work areas of cached plans. PyGPU's cached plans own no work area.
 

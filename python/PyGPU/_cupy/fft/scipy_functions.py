@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms with SciPy's parameters, over those of `PyGPU.fft`."""
+"""Discrete Fourier transforms with SciPy's parameters, which call the functions of `PyGPU.fft`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _output(x: Any, lengths: Any, axes: Any) -> _core.GPUArray | None:
     """Return the input array if its memory can store the result of a complex transform; otherwise None."""
     if not isinstance(x, _core.GPUArray) or x.dtype.kind != "c" or not x.flags.writeable:
         return None
-    if not (x.flags.c_contiguous or x.flags.f_contiguous):  # elements of other layouts may overlap in memory
+    if not (x.flags.c_contiguous or x.flags.f_contiguous):  # Elements of other layouts may overlap in memory.
         return None
     same = lengths is None or all(
         length in (None, -1) or (-x.ndim <= axis < x.ndim and x.shape[axis] == length)

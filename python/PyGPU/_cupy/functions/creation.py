@@ -32,8 +32,8 @@ def _native(values: Any) -> Any:
 def _device_values(values: Any) -> Any:
     """Convert a host array to the native byte order, and copy it on the CPU backend; return other values unchanged.
 
-    On the CPU backend an array of PyGPU could share the memory of a host array. CuPy's arrays never do, so a later
-    write to the host array must not change the new array.
+    On the CPU backend an array of PyGPU could share the memory of a host array. CuPy's arrays never share host memory,
+    so a later write to the host array must not change the new array.
     """
     values = _native(values)
     if isinstance(values, np.ndarray | memoryview | bytearray) and _core.Device().kind == "cpu":

@@ -49,7 +49,7 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
             try:
                 return results[key]
             except KeyError:
-                # If two threads compute the same result at once, both return the first stored one.
+                # If two threads compute the same result at once, both threads return the result that was stored first.
                 return results.setdefault(key, function(*args, **kwargs))
 
         return call

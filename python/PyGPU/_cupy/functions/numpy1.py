@@ -90,7 +90,7 @@ def byte_bounds(a: _core.GPUArray) -> tuple[int, int]:
 
 
 def issubclass_(arg1: Any, arg2: Any) -> bool:
-    """Test whether an object is a subclass of a class, as `issubclass`; return False if the object is no class."""
+    """Test whether an object is a subclass of a class, as `issubclass`; return False if the object is not a class."""
     try:
         return issubclass(arg1, arg2)
     except TypeError:
@@ -98,7 +98,7 @@ def issubclass_(arg1: Any, arg2: Any) -> bool:
 
 
 def obj2sctype(rep: Any, default: Any = None) -> Any:
-    """Return the scalar type of an object as `numpy.dtype` does, or a default value if it has none."""
+    """Return the scalar type of an object as `numpy.dtype` does, or a default value if there is no such type."""
     if isinstance(rep, type) and issubclass(rep, np.generic):
         return rep
     try:

@@ -108,7 +108,7 @@ class poly1d:
         return out
 
     def set(self, polyin: np.poly1d, stream: Any = None) -> None:
-        """Replace coefficients and variable by those of a `numpy.poly1d`.
+        """Replace coefficients and variable by the coefficients and variable of a `numpy.poly1d`.
 
         Parameters
         ----------

@@ -153,7 +153,7 @@ def is_local_output(name: str, operation: str, preamble: str, is_fresh: bool) ->
         if word != name or before in (".", "->", "::"):
             continue
         if _is_address(words, at):
-            return False  # the operation would get the local variable's address, not that of the array element
+            return False  # The operation needs the array element's address, which a local variable lacks.
         if not seen:
             statement = words[at + 2 :][: _statement_end(words[at + 2 :])]
             if depth or before not in (";", "}") or words[at + 1 : at + 2] != ["="] or name in statement:
@@ -178,7 +178,7 @@ def _statement_end(words: list[str]) -> int:
 
 
 def is_array_index(name: str, texts: tuple[str, ...], names: frozenset[str]) -> bool:
-    """Return whether a kernel needs the shape of a raw array, which then is an object instead of a pointer.
+    """Return whether a kernel needs the shape of a raw array. The kernel then receives an object instead of a pointer.
 
     The shape is needed if the array occurs without an index, or if an index is a list or an array of indices.
 

@@ -216,7 +216,7 @@ def loop_kernel(
             before.append(f"{element} &{name} = _raw_{name}[i];")
     compact = re.sub(r"[\s(]", "", text.operation)
     if any(f"&{name}" in compact for name in _references(before)):
-        before.append("(void)tid;")  # disables packs, whose elements are in registers and thus have no address
+        before.append("(void)tid;")  # This use of `tid` disables packs, whose elements have no address.
     loop_prep = text.loop_prep
     kind = indexer(text, ndim)
     if kind == "index":

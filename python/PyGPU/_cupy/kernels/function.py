@@ -207,6 +207,6 @@ class Function:
     def _most_concurrent(self, threads: Sequence[int], shared_mem: int) -> int:
         """Return the number of blocks that the device can run concurrently."""
         if self._kernel.device.kind == "cpu":
-            return _MOST_ON_CPU  # the CPU backend runs all blocks of a cooperative grid in turns
+            return _MOST_ON_CPU  # The CPU backend runs cooperative blocks in turns, not concurrently.
         count: int = self._kernel.device.properties["multiprocessor_count"]
         return self._kernel.active_blocks(threads, shared_mem) * count

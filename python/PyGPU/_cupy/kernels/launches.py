@@ -120,7 +120,7 @@ def fast_launch(kernel: ElementwiseKernel, launch: Launch, given: Sequence[Any],
     if any(not isinstance(one, _Array | int | float | complex | np.generic) for one in given):
         return None
     if launch.is_plain and _core.device_count() > 1:
-        return None  # a later call may be for another device, for which this kernel is not compiled
+        return None  # This kernel is compiled for one device; a later call may need another device.
     forms = launch.forms
     if launch.has_indexer or any(form is not None and not form.is_contiguous for form in forms):
         return None

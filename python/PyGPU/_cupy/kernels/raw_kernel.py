@@ -267,7 +267,7 @@ class RawKernel:
         """Create a `RawKernel` for a kernel of a `RawModule`."""
         kernel = cls.__new__(cls)
         kernel._set(source, name, is_cooperative)
-        _ = kernel.kernel  # compiles the module, and raises an error if the module has no kernel of this name
+        _ = kernel.kernel  # The access compiles the module, and raises an error for a missing kernel.
         return kernel
 
 

@@ -46,7 +46,7 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     # The shorter array is shifted along the longer one; if `a` is the shorter array, the results must be reversed.
     if v.size <= a.size:
         return _sums_of_rows(a, v, first, count)
-    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # contiguous, as NumPy's result
+    return _sums_of_rows(v, a, first, count)[::-1].copy("C")  # NumPy's result is contiguous, too.
 
 
 def _sums_of_rows(a: _core.GPUArray, v: _core.GPUArray, first: int, count: int) -> _core.GPUArray:

@@ -175,7 +175,7 @@ def polydiv(u: Any, v: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
     for step in range(steps):
         quotient[step : step + 1] = scale * remainder[step : step + 1]
         remainder[step : step + divisor.size] -= quotient[step : step + 1] * divisor
-    # Like NumPy, remove leading coefficients up to 1e-8, the default absolute tolerance of `isclose`.
+    # Like NumPy, remove leading coefficients whose absolute value is at most 1e-8, the default tolerance of `isclose`.
     is_large = ~(_core.abs(remainder) <= 1e-8)
     is_large[-1:] = True
     return quotient, remainder[int(is_large.argmax().item()) :]

@@ -133,7 +133,7 @@ def logspace(
 ) -> _core.GPUArray:
     """Return numbers that are evenly spaced on a logarithmic scale.
 
-    They are computed on the host if `start`, `stop` and `base` are host values, and otherwise on the device.
+    The numbers are computed on the host if `start`, `stop` and `base` are host values, and otherwise on the device.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def geomspace(
 ) -> _core.GPUArray:
     """Return a geometric sequence.
 
-    It is computed on the host if `start` and `stop` are host values, and otherwise on the device.
+    The sequence is computed on the host if `start` and `stop` are host values, and otherwise on the device.
 
     Parameters
     ----------

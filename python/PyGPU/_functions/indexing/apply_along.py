@@ -97,7 +97,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
 
 
 def _is_single_condition(conditions: Any, ndim: int) -> bool:
-    """Test whether conditions for an array of `ndim` axes are one array or number, and no sequence of conditions."""
+    """Test whether `conditions` is a single condition, not a sequence of them, for an array of `ndim` axes."""
     if np.isscalar(conditions):
         return True
     if len(conditions) == 0:

@@ -305,7 +305,7 @@ def _output(positional_out: Any, out: Any, name: str) -> _core.GPUArray | None:
 
 
 def _takes_keepdims(name: str, keywords: dict[str, Any]) -> bool:
-    """Remove and return the keyword `keepdims`; only `vecdot` accepts it, because its result has no core axes."""
+    """Remove and return the keyword `keepdims`, which only `vecdot` accepts, because its result has no core axes."""
     if "keepdims" not in keywords:
         return False
     keepdims = keywords.pop("keepdims")

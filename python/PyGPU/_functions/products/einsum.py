@@ -56,7 +56,7 @@ def _subscripts_and_operands(arguments: Sequence[Any]) -> tuple[str, list[Any]]:
 def _labels(term: str, ndim: int | None, operand_name: str) -> Labels:
     """Return a label for each axis of an operand.
 
-    In the result (`ndim` is None) an ellipsis has one label, because its number of axes is unknown.
+    For the result (`ndim` is None) an ellipsis gets one label, because the number of its axes is not known yet.
     """
     before, dots, after = term.partition("...")
     for letter in before + after:

@@ -64,7 +64,7 @@ def _values(array: GPUArray) -> str | None:
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
     except (_core.CudaError, _core.NotSupportedError):
-        return None  # the memory is unreadable, or another thread captures the array's stream
+        return None  # The memory is unreadable, or another thread captures the array's stream.
 
 
 def array_html(array: GPUArray) -> str:
@@ -130,7 +130,7 @@ def graph_html(graph: Graph) -> str:
     """
     try:
         nodes = graph.nodes
-    except ValueError:  # the graph has no captured operations yet, or the capture has not ended
+    except ValueError:  # The graph has no captured operations yet, or its capture has not ended.
         return _table("Graph", {"operations": "none yet"})
     kinds = Counter(node.kind for node in nodes)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())

@@ -71,10 +71,10 @@ def current_streams(device: int) -> Iterator[LibraryStream]:
     for name, query in _QUERIES.items():
         module = sys.modules.get(name)
         if module is None or getattr(module, "__name__", "").startswith("PyGPU"):
-            continue  # `PyGPU` itself may stand in the place of CuPy
+            continue  # After `as_cupy`, the module named `cupy` is part of PyGPU.
         try:
             found = query(module, device)
-        except Exception:  # whatever a partly imported library raises: its stream cannot be seen
+        except Exception:  # A partly imported library may raise any error; then it has no stream.
             continue
         if found is not None:
             handle, owner = found

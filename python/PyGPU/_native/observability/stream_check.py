@@ -28,7 +28,7 @@ _FRAMES = 12
 
 @public("Exceptions")
 class StreamOrderWarning(RuntimeWarning):
-    """Work of two libraries on the same memory that nothing orders; only with ``PYGPU_CHECK_STREAMS=1``.
+    """Warning about unordered work of two libraries on the same memory; only with ``PYGPU_CHECK_STREAMS=1``.
 
     Examples
     --------
@@ -44,12 +44,12 @@ StreamOrderWarning.__module__ = "PyGPU"
 
 
 class Origin(NamedTuple):
-    """Place of the program at which memory was handed over.
+    """Location in the program at which one library handed memory over to another.
 
     Attributes
     ----------
     way : str
-        The way of the handover, such as ``__dlpack__``.
+        Name of the protocol or call that handed the memory over, such as ``__dlpack__``.
     stack : str
         The lines of the traceback.
     """
@@ -82,7 +82,7 @@ def _stack(frame: FrameType | None) -> str:
 
 
 def origin(way: str) -> Origin:
-    """Return the place of the program from which PyGPU is called.
+    """Return the location in the program from which PyGPU is called.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def _name(handle: int) -> str:
 
 
 def _tell(text: str, place: Origin | None, frame: FrameType | None) -> None:
-    """Pass a report to the listener, or else warn of it at the line of the program."""
+    """Pass a report to the listener; without a listener, emit a warning at the line of the program."""
     frame = _program_frame(frame)
     message = f"{text}.\nFound at (most recent call last):\n{_stack(frame)}"
     if place is not None:

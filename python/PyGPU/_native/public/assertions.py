@@ -36,10 +36,10 @@ def _fetching(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def compare(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True  # makes pytest show the failing line of the test instead of this function
+        __tracebackhide__ = True  # pytest then shows the failing line of the test instead of this function.
         return function(*on_host(args), **on_host(kwargs))
 
-    compare.__module__ = "PyGPU.testing"  # the module name that `help` shows
+    compare.__module__ = "PyGPU.testing"  # `help` shows this module name.
     compare.__doc__ = f"{_summary(function)}\n\n    As `numpy.testing.{function.__name__}`; device arrays are fetched."
     return compare  # type: ignore[return-value]
 

@@ -121,7 +121,7 @@ class nvmlDevice:
         return rates
 
     def memory_info(self) -> tuple[int, int, int]:
-        """Return the free, total and used memory of the device; the used memory is that of all processes.
+        """Return the free, total and used memory of the device; the used memory includes all processes.
 
         Returns
         -------

@@ -27,7 +27,7 @@ cudaIpcMemLazyEnablePeerAccess = 1
 
 _HANDLE_BYTES = 64
 _lock = fork_safe_lock()
-# Opened memory of other processes, in a list for each address: a handle that is opened twice has one address.
+# Opened memory of other processes, as a list for each address, because opening a handle twice gives the same address.
 _opened: dict[int, list[_core.DeviceAllocation]] = {}
 
 

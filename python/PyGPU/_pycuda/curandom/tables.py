@@ -27,7 +27,7 @@ class direction_vector_set(enum.IntEnum):
     SCRAMBLED_VECTOR_64 = 104
 
 
-# Number of dimensions in each table of cuRAND. For more dimensions the table is repeated, as in PyCUDA.
+# Number of dimensions for which a table of cuRAND has vectors. For more dimensions the table is repeated, as in PyCUDA.
 _DIMENSIONS = 20_000
 
 

@@ -36,7 +36,7 @@ __all__ = [
     "py_memcpy_htoa",
 ]
 
-# Dtypes wider than 32 bits, with the number of 32-bit integers as which a texture reads an element.
+# Number of 32-bit integers as which a texture reads one element, for dtypes wider than 32 bits.
 _WORDS_PER_ELEMENT = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
@@ -128,7 +128,7 @@ def _order(order: str) -> str:
 
 
 def _elements(dtype: Any, split_types: Any) -> tuple[int, int]:
-    """Return the format of a channel, and the channels per element; a wide element has several 32-bit channels."""
+    """Return a channel's format, and how many channels an element has; wide elements have several 32-bit channels."""
     name = numpy.dtype(dtype).name
     if name in split_types:
         return array_format.SIGNED_INT32, _WORDS_PER_ELEMENT[name]

@@ -180,7 +180,7 @@ def module_from_buffer(
     >>> module = drv.module_from_buffer(image)
     """
     for option, _ in options:
-        jit_option(option)  # raises an error for an unknown option
+        jit_option(option)  # The conversion raises an error for an unknown option.
     try:
         module = _core.Module(bytes(buffer))
     except (ValueError, _core.CudaError) as error:

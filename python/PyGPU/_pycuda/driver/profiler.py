@@ -14,7 +14,7 @@ def _call(name: str) -> None:
     _core.flush()  # launch deferred operations before the recording starts or stops
     if _core.backend_name() != "cuda":
         return
-    _core.context_handle()  # the function needs the device's context, which this call creates
+    _core.context_handle()  # This call creates the device's context, which the driver's function needs.
     library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
     function = getattr(ctypes.CDLL(library), name, None)
     if function is None:

@@ -62,7 +62,7 @@ def _declare(**dtypes: Any) -> list[DtypedArgument]:
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Return the C type to which an operand is cast: the type of the result, or its real type for a real operand."""
+    """Return the C type to which an operand is cast: the result's type, or for real operands its real type."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
@@ -111,7 +111,7 @@ def get_axpbyz_kernel(
 def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
     """Create a kernel that computes ``z = a * x + b``.
 
-    The kernel's arguments are ``a, x, b, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``a, x, b, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
 
@@ -127,7 +127,7 @@ def get_binary_op_kernel(
 ) -> Function:
     """Create a kernel that computes ``z = x operator y``.
 
-    The kernel's arguments are ``x, y, z, n``. Parameters as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. See `get_axpbyz_kernel` for the parameters.
     """
     x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
     return get_elwise_kernel(
@@ -141,7 +141,7 @@ def get_binary_op_kernel(
 def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Function:
     """Create a kernel that computes ``y = x operator a``, where `a` is a number.
 
-    The kernel's arguments are ``x, a, y, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, a, y, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(x=dtype_x, a=[dtype_a], y=dtype_y), f"y[i] = x[i] {operator} a", "scalar_op")
 
@@ -150,7 +150,7 @@ def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str
 def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
     """Create a kernel that computes ``z = y / x``, where `y` is a number.
 
-    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(x=dtype_x, y=[dtype_z], z=dtype_z), "z[i] = y / x[i]", "divide_r")
 
@@ -195,7 +195,7 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
 def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
     """Create a kernel that computes ``z = function(x, y)``.
 
-    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     arguments = _declare(x=dtype_x, y=dtype_y, z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{func}_kernel")
@@ -205,7 +205,7 @@ def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) 
 def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
     """Create a kernel that computes ``z = function(x, y)``, where `y` is a number.
 
-    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     arguments = _declare(x=dtype_x, y=[dtype_y], z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{func}_kernel")
@@ -214,7 +214,7 @@ def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z
 def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
     """Create a kernel that computes ``z = min(x, y)`` or ``max``, which ignores NaN.
 
-    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     kinds = [np.dtype(dtype).kind for dtype in (dtype_x, dtype_y, dtype_z)]
     name = f"f{func}" if "f" in kinds else func
@@ -226,7 +226,7 @@ def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any
 def get_pow_kernel(dtype: Any) -> Function:
     """Create a kernel that computes ``z = y ** value``, where `value` is a number.
 
-    The kernel's arguments are ``value, y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``value, y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(value=[dtype], y=dtype, z=dtype), "z[i] = pow(y[i], value)", "pow_method")
 
@@ -235,7 +235,7 @@ def get_pow_kernel(dtype: Any) -> Function:
 def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool) -> Function:
     """Create a kernel that computes ``z = x ** y``; one of `x` and `y` may be a number.
 
-    The kernel's arguments are ``x, y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     if not (is_base_array or is_exp_array):
         raise ValueError("get_pow_array_kernel: base and exponent are both numbers")
@@ -286,7 +286,7 @@ def get_ldexp_kernel() -> Function:
 def get_fill_kernel(dtype: Any) -> Function:
     """Create a kernel that computes ``z = a``, where `a` is a number.
 
-    The kernel's arguments are ``a, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``a, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(a=[dtype], z=dtype), "z[i] = a", "fill")
 
@@ -295,7 +295,7 @@ def get_fill_kernel(dtype: Any) -> Function:
 def get_arange_kernel(dtype: Any) -> Function:
     """Create a kernel that computes ``z = start + i * step``.
 
-    The kernel's arguments are ``z, start, step, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``z, start, step, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
 
@@ -304,7 +304,7 @@ def get_arange_kernel(dtype: Any) -> Function:
 def get_reverse_kernel(dtype: Any) -> Function:
     """Create a kernel that computes ``z = y[::-1]``.
 
-    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
 
@@ -313,7 +313,7 @@ def get_reverse_kernel(dtype: Any) -> Function:
 def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
     """Create a kernel that computes ``dest = src``.
 
-    The kernel's arguments are ``dest, src, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``dest, src, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
 
@@ -322,7 +322,7 @@ def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
 def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
     """Create a kernel that computes ``z = real(y)``.
 
-    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
 
@@ -331,7 +331,7 @@ def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
 def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
     """Create a kernel that computes ``z = imag(y)``.
 
-    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
 
@@ -340,7 +340,7 @@ def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
 def get_conj_kernel(dtype: Any, conj_dtype: Any) -> Function:
     """Create a kernel that computes ``z = conj(y)``.
 
-    The kernel's arguments are ``y, z, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``y, z, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
 
@@ -354,7 +354,7 @@ def _select_kernel(condition: str, crit_dtype: Any, dtype: Any) -> Function:
 def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
     """Create a kernel that computes ``result = crit > 0 ? then_ : else_``.
 
-    The kernel's arguments are ``crit, then_, else_, result, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``crit, then_, else_, result, n``. See `get_axpbyz_kernel` for the types.
     """
     return _select_kernel("crit[i] > 0", crit_dtype, dtype)
 
@@ -363,7 +363,7 @@ def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
 def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
     """Create a kernel that computes ``result = crit != 0 ? then_ : else_``.
 
-    The kernel's arguments are ``crit, then_, else_, result, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``crit, then_, else_, result, n``. See `get_axpbyz_kernel` for the types.
     """
     return _select_kernel("crit[i] != 0", crit_dtype, dtype)
 
@@ -372,7 +372,7 @@ def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
 def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
     """Create a kernel that computes ``out = x == 0``.
 
-    The kernel's arguments are ``x, out, n``. Types as for `get_axpbyz_kernel`.
+    The kernel's arguments are ``x, out, n``. See `get_axpbyz_kernel` for the types.
     """
     return get_elwise_kernel(_declare(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
 

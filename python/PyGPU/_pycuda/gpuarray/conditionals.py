@@ -74,7 +74,7 @@ def if_positive(
 
 
 def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
-    """Return the elementwise minimum of two operands; if one element is NaN, return the other.
+    """Return the elementwise minimum of two operands; if one element is NaN, return the other element.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
 
 @documented_like(minimum)
 def maximum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
-    """Return the elementwise maximum of two operands; if one element is NaN, return the other.
+    """Return the elementwise maximum of two operands; if one element is NaN, return the other element.
 
     Examples
     --------

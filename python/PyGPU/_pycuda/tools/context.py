@@ -162,7 +162,7 @@ def clear_context_caches() -> None:
 
 
 def init_cuda_context_fixture() -> Iterator[None]:
-    """Open a context before a test and close it afterwards; use ``yield from`` with it in a pytest fixture.
+    """Open a context before a test and close the context afterwards; for ``yield from`` in a pytest fixture.
 
     Yields
     ------

@@ -113,7 +113,7 @@ class _Pool(Generic[Block]):
             pass
 
     def stop_holding(self) -> None:
-        """Return all free blocks to the driver, and make the pool return later blocks when they are freed."""
+        """Return all free blocks to the driver; from now on, each freed block returns to the driver immediately."""
         self._is_holding = False
         self.free_held()
 
@@ -154,7 +154,7 @@ class _Pool(Generic[Block]):
         try:
             return self._allocate(nbytes)
         except (_core.OutOfMemoryError, MemoryError):
-            gc.collect()  # unreachable reference cycles may own blocks of the pool
+            gc.collect()  # Unreachable reference cycles may own blocks of the pool.
         while True:
             try:
                 return self._allocate(nbytes)
@@ -344,7 +344,7 @@ class PageLockedAllocator:
 
 
 class PooledHostAllocation(_PooledAllocation[PagelockedHostAllocation]):
-    """Memory of a `PageLockedMemoryPool`; it is the ``base`` of the pool's arrays.
+    """Memory of a `PageLockedMemoryPool`: the ``base`` of the pool's arrays.
 
     Parameters
     ----------

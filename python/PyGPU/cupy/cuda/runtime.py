@@ -1,7 +1,7 @@
 """CuPy's module `cupy.cuda.runtime`: functions and constants of CUDA's runtime.
 
-The functions are the `cuda*` functions of `PyGPU` without this prefix. They raise a `CUDARuntimeError`, which is
-`PyGPU.CudaError`, with the number of the error in `status`. Streams and events are passed as handles, which are
+The functions are the `cuda*` functions of `PyGPU` without this prefix. Each function raises a `CUDARuntimeError`, which
+is `PyGPU.CudaError`, with the number of the error in `status`. Streams and events are passed as handles, which are
 integers.
 """
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyGPU._cupy.environment import get_scipy_module as get_array_module
 
-__all__ = ["fft", "fftpack", "get_array_module", "linalg", "special"]  # these modules are imported at their first use
+__all__ = ["fft", "fftpack", "get_array_module", "linalg", "special"]  # These modules load at first use.
 
 if not TYPE_CHECKING:
 

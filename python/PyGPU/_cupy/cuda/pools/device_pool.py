@@ -152,7 +152,7 @@ def _allocate(size: int) -> PooledMemory:
     with using_allocator(None):
         array = _core.empty(size, "u1")
     block = [array]
-    # The list holds the only reference to the array. `block.clear` drops it, which returns the memory to the pool.
+    # The list holds the only reference to the array. `block.clear` drops the array, whose memory returns to the pool.
     return PooledMemory(array.ptr, size, array.device.index, block.clear)
 
 

@@ -31,7 +31,7 @@ def parse_limit(text: str) -> dict[str, float | int | None]:
     Raises
     ------
     ValueError
-        If the text is neither.
+        If the text is neither a number of bytes nor a percentage.
     """
     try:
         if text.endswith("%"):
@@ -63,7 +63,7 @@ def limit_of(size: int | None, fraction: float | None) -> int:
 
 
 class _Thread(threading.local):
-    """Per-thread state: an object that identifies the thread, as the key of blocks of its per-thread default stream."""
+    """Per-thread state: the object `identity`, which identifies the thread's per-thread default stream as a key."""
 
     def __init__(self) -> None:
         self.identity = object()
@@ -142,7 +142,7 @@ class SingleDeviceMemoryPool:
                 memory = self._allocator(size).mem
                 return memory
             except MemoryError:
-                pass  # the next iteration of the loop frees memory and tries again
+                pass  # The next iteration of the loop frees memory and tries again.
             finally:
                 if memory is None:
                     with self._lock:
@@ -151,7 +151,7 @@ class SingleDeviceMemoryPool:
         raise OutOfMemoryError(f"{text}, limit set to: {self._limit:,} bytes)." if self._limit else f"{text}).")
 
     def _collect_and_free(self) -> None:
-        gc.collect()  # destroys arrays in reference cycles, whose memory returns to the pool
+        gc.collect()  # The memory of arrays in unreachable reference cycles returns to the pool.
         self.free_all_blocks()
 
     def _release(self, chunk: Chunk) -> None:
@@ -166,7 +166,7 @@ class SingleDeviceMemoryPool:
             arenas = list(self._arenas.values()) if stream is None else [self._arena(stream.handle)]
             freed = [chunk for arena in arenas for chunk in arena.take_whole()]
             self._total -= sum(chunk.size for chunk in freed)
-        del freed  # frees the memory after the lock is released, because the driver may wait for the device
+        del freed  # Memory is freed after the lock is released, because the driver may wait for the device.
 
     def free_all_free(self) -> None:
         """Return the unused allocations to the driver; deprecated in favour of `free_all_blocks`."""
@@ -202,8 +202,8 @@ class SingleDeviceMemoryPool:
 class MemoryPool:
     """Memory pool that a program creates itself, with separate blocks for each device.
 
-    A `MemoryPool` obtains memory from an allocator, and reuses blocks whose arrays were dropped. The pool that
-    `get_default_memory_pool` returns is no such pool, but PyGPU's own pool, which the driver manages.
+    A `MemoryPool` obtains memory from an allocator, and reuses blocks whose arrays were dropped.
+    `get_default_memory_pool` returns another pool: PyGPU's own, which the driver manages.
 
     Parameters
     ----------

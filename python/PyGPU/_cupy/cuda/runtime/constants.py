@@ -166,7 +166,7 @@ cudaMemPoolAttrReservedMemHigh = 6
 cudaMemPoolAttrUsedMemCurrent = 7
 cudaMemPoolAttrUsedMemHigh = 8
 
-# Textures: numbers of CUDA's enumerations.
+# Textures: values of CUDA's enumerations.
 cudaAddressModeWrap = 0
 cudaAddressModeClamp = 1
 cudaAddressModeMirror = 2

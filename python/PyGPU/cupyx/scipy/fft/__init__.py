@@ -3,7 +3,7 @@
 from typing import Any
 
 from PyGPU._cupy.fft.plan_creation import get_fft_plan
-from PyGPU._cupy.fft.scipy_backend import (  # the names of SciPy's protocol of backends
+from PyGPU._cupy.fft.scipy_backend import (  # SciPy's protocol of backends requires these names.
     DOMAIN as __ua_domain__,  # noqa: F401
     call as __ua_function__,  # noqa: F401
     convert as __ua_convert__,  # noqa: F401

@@ -1,4 +1,4 @@
-"""CuPy's module `cupyx.scipy.linalg`. Its functions are elsewhere or missing; errors recommend replacements."""
+"""CuPy's module `cupyx.scipy.linalg`. It provides no functions; error messages recommend replacements."""
 
 from typing import Any
 
