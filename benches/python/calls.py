@@ -147,7 +147,8 @@ SHARED = [
          jax="a.__cuda_array_interface__"),
 ]  # fmt: skip
 
-# The first two exchanges have a goal in goals.py; the others show the cost of an exchange between two other libraries.
+# The first two cases have a goal in goals.py. In each case, the statements of other libraries pass arrays between two
+# libraries without PyGPU, for comparison.
 EXCHANGED = [
     each("exchanged", "from_dlpack(torch's)", exchange=True, pygpu="g.from_dlpack(torchs)",
          numpy="np.from_dlpack(torchs)", cupy="cupy.from_dlpack(torchs)", jax="jnp.from_dlpack(torchs)",

@@ -173,7 +173,8 @@ def test_array_of_every_layout_and_dtype_survives_dask_message(serializers: tupl
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
         assert header["serializer"] == serializers[0], name
-        # Pass read-only bytes, because a connection between processes does not deliver the original frames.
+        # Copy each frame into read-only bytes: a connection between processes delivers such copies, not the original
+        # frames.
         got = protocol.deserialize(header, [bytes(frame) for frame in frames])
         assert type(got) is PyGPU.GPUArray, name
         support.assert_same(got, array.get())

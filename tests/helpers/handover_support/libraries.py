@@ -49,7 +49,7 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the stream of the current holder the current stream of its library, for a `with` block."""
+        """Make the stream of the baton's holder the current stream of the holder's library during a `with` block."""
         yield
 
     def stream(self, choices: Random) -> Any:
@@ -86,7 +86,7 @@ class Baton:
 
 
 class Own(Library):
-    """Hold memory by a PyGPU array; PyGPU orders the accesses on all its streams itself."""
+    """Hold memory by a PyGPU array; PyGPU itself orders the accesses on all of PyGPU's streams."""
 
     name = "PyGPU"
 
