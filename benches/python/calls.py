@@ -32,7 +32,10 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 
 
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
-    """Return a case with one statement for all libraries not in `without`; `others` has different ones for some."""
+    """Return a case with one statement for all libraries.
+
+    The libraries in `without` have no statement, and those in `others` have a different statement.
+    """
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))
     return Case(group, statement, statements, most)
@@ -46,7 +49,10 @@ def each(
     exchange: bool = False,
     **statements: str,
 ) -> Case:
-    """Return a case with a separate statement for each library; "floor" names a loop of floor.py."""
+    """Return a case with a separate statement for each library.
+
+    The statement of "floor" is the name of a loop in floor.py.
+    """
     return Case(group, name, _spelled(statements), cpu_most=cpu_most, backend=backend, exchange=exchange)
 
 

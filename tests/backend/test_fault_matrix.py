@@ -156,7 +156,7 @@ def alive() -> dict[str, int]:
     """Empty all caches, and return how many driver objects are alive and how many bytes of host memory are pinned."""
     wait_until_errors_end()
     devices = range(PyGPU.device_count())
-    for _ in range(2):  # The first pass may move resources of a finished copy into a cache; the second empties it.
+    for _ in range(2):  # The first pass may move resources of a copy into a cache, which the second pass empties.
         for device in devices:
             PyGPU.trim_memory(device=device)
     live = DRIVER.live()

@@ -149,7 +149,10 @@ def test_dask_token_of_array_differs_at_each_call() -> None:
 
 
 def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
-    """Return named arrays with each layout and with unusual dtypes, as contents of messages between processes."""
+    """Return arrays of each memory layout and of unusual dtypes by name.
+
+    The tests serialize each array into a message.
+    """
     base = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))
     record = np.zeros(3, support.RECORD)
     record["id"] = [1, 2, 3]

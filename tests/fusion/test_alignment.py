@@ -64,8 +64,7 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Compute an expression whose kernel stores three results: two intermediate ones, which stay alive, and the final
-    one."""
+    """Compute three results in one kernel. The two intermediate results stay alive, so the kernel must store them."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]

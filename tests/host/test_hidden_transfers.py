@@ -1,8 +1,9 @@
 """Test that functions of device arrays neither copy arrays between host and device nor compute on the host.
 
 Each function is called with an array, and the second call is measured: by the bytes that the simulated driver copies
-between host and device, and by the peak of the memory that Python and NumPy allocate. Both must be less than the array.
-`TEST_ALL=1` calls all functions with 10^6 elements; otherwise a sample is called with 16384 elements.
+between host and device, and by the peak of the memory that Python and NumPy allocate. Both numbers of bytes must be
+less than the size of the array. `TEST_ALL=1` calls all functions with 10^6 elements; otherwise a sample is called with
+16384 elements.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Test the check of streams (`PYGPU_CHECK_STREAMS=1`): it reports unordered handovers, and no ordered ones.
 
-The check is chosen once for a process, so the programs run in processes of their own.
+A process reads the setting once, so the checked programs run in separate processes.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def test_tensor_map_rejects_parameters_unsupported_by_hardware(
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work at random if the driver supports it, so that a wrong order gives wrong values."""
+    """Make a simulated driver delay work at random, so that a wrong order gives wrong values."""
     with simulated.delayed(3000):
         yield
 

@@ -114,7 +114,7 @@ def test_zones_example_assigns_nearest_city() -> None:
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
     products = points @ places.T
     chosen = example.zones(places, width, height).get().ravel()
-    # A point may be equally near to two cities. Either of them is right.
+    # A point may be equally near to two cities. The example may choose either city.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 
@@ -124,7 +124,7 @@ def test_walks_example_counts_every_walk_at_each_step() -> None:
     seen = example.visits(places, 19.0, 50)
     assert seen.shape == (50, 40)
     assert (seen.sum(axis=0) == 300).all()
-    middle = np.abs(places.get()) < 0.76  # These are the two intervals around 0.
+    middle = np.abs(places.get()) < 0.76  # Select the two intervals next to position 0.
     assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
 
 

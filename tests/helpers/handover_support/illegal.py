@@ -98,7 +98,7 @@ def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) 
 
 
 def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    """Drop the owner of memory while the consumer still writes the memory on a stream that it did not name."""
+    """Drop the owner of memory while the consumer still writes to it on a stream that the consumer did not report."""
     memory = PyGPU.zeros(COUNT, "u1")
     address, capsule = memory.ptr, memory.__dlpack__(stream=DEFAULT, max_version=(1, 0))
     PyGPU.synchronize()
@@ -114,7 +114,8 @@ def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is
 def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
     """Write the memory in the producer while the consumer still uses the memory on its stream.
 
-    In the illegal form the consumer does not report that use, so the producer's write does not wait for its end.
+    In the illegal form the consumer does not report that use, so the producer's write does not wait for the end of the
+    use.
     """
     memory = PyGPU.full(COUNT, 1, "u1")
     capsule = memory.__dlpack__(stream=foreign, max_version=(1, 0))
@@ -122,7 +123,7 @@ def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal:
     target = PyGPU.zeros(COUNT, "u1")
     PyGPU.synchronize()
     driver.foreign_fill(target.ptr, 3, COUNT, foreign)
-    # If nothing orders the two writes, this one ends after `fill(2)`.
+    # Without an order between the two writes, this write ends after `fill(2)`.
     driver.foreign_fill(memory.ptr, 4, COUNT, foreign)
     if is_legal:
         memory.record_stream(PyGPU.Stream.from_handle(foreign))
