@@ -138,7 +138,7 @@ def functions() -> list[str]:
     return names if IS_COMPLETE else [name for at, name in enumerate(names) if at % EVERY == 0 or name in CALLS]
 
 
-def test_functions_of_device_arrays_do_not_transfer_them() -> None:
+def test_functions_do_not_transfer_their_device_array_arguments() -> None:
     """Compare the bytes of copies and the host memory with the size of the array.
 
     Formerly `repeat(a, n)` allocated n numbers on the host, `delete` and `insert` uploaded an index for each element,

@@ -94,7 +94,7 @@ def drawn(name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", DRAWS)
-def test_numbers_of_seed_equal_stored_ones_on_every_backend(name: str) -> None:
+def test_numbers_of_seed_equal_stored_numbers_on_every_backend(name: str) -> None:
     stored = json.loads(STORED.read_text())[name]
     values = drawn(name)
     assert values.dtype == stored["dtype"]

@@ -78,8 +78,7 @@ def table_without_order(driver: simulated.Driver, foreign: int, is_legal: bool) 
 def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
     """Read an array on the consumer's stream `foreign` while PyGPU, the producer, writes the array on another stream.
 
-    The legal form passes `foreign` to ``__dlpack__``, which makes that stream wait for the write. The illegal form
-    passes -1, which requests no wait, so the read may precede the write.
+    The illegal form passes -1 to ``__dlpack__`` instead of `foreign`, so that no stream waits for the write.
     """
     own = PyGPU.Stream(non_blocking=True)
     memory = PyGPU.zeros(COUNT, "u1")
