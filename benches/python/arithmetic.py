@@ -19,12 +19,12 @@ from timing import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a function that adds two arrays, of which `x[1:]` does not begin at an address for vector loads."""
+    """Return a function that adds `x[1:]` and `y[:-1]`. The address of `x[1:]` is not aligned for vector loads."""
     return lambda: x[1:] + y[:-1]
 
 
 def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
-    """Return a function that adds two arrays, of which the first is transposed."""
+    """Return a function that adds the transposed array `x.T` and `y`."""
     return lambda: x.T + y
 
 

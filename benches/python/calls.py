@@ -32,7 +32,10 @@ ARRAYS = ("PyGPU", "NumPy", "CuPy", "torch", "PyCUDA", "numba-cuda", "JAX")
 
 
 def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float | None = None, **others: str) -> Case:
-    """Return a case with one statement for all libraries not in `without`; `others` has different ones for some."""
+    """Return a case with one statement for all libraries.
+
+    The libraries in `without` have no statement, and those in `others` have a different statement.
+    """
     statements = {name: statement for name in ARRAYS if name not in without}
     statements.update(_spelled(others))
     return Case(group, statement, statements, most)
@@ -46,7 +49,10 @@ def each(
     exchange: bool = False,
     **statements: str,
 ) -> Case:
-    """Return a case with a separate statement for each library; "floor" names a loop of floor.py."""
+    """Return a case with a separate statement for each library.
+
+    The statement of "floor" is the name of a loop in floor.py.
+    """
     return Case(group, name, _spelled(statements), cpu_most=cpu_most, backend=backend, exchange=exchange)
 
 
@@ -147,7 +153,8 @@ SHARED = [
          jax="a.__cuda_array_interface__"),
 ]  # fmt: skip
 
-# The first two exchanges have a goal in goals.py; the others show the cost of an exchange between two other libraries.
+# The first two cases have a goal in goals.py. In each case, the statements of other libraries pass arrays between two
+# libraries without PyGPU, for comparison.
 EXCHANGED = [
     each("exchanged", "from_dlpack(torch's)", exchange=True, pygpu="g.from_dlpack(torchs)",
          numpy="np.from_dlpack(torchs)", cupy="cupy.from_dlpack(torchs)", jax="jnp.from_dlpack(torchs)",

@@ -62,7 +62,10 @@ def spun(x: Any, turns: int) -> Any:
 
 
 class Own(threading.local):
-    """Hold a stream for each thread, so that uploads of one thread overlap with kernels of the other threads."""
+    """Hold a separate stream for each thread.
+
+    An upload by one thread can thus overlap with kernels of other threads.
+    """
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)

@@ -30,7 +30,10 @@ class Way:
         self.library.synchronize()
 
     def compiled(self, function: Function) -> Function:
-        """Return the function to time, which evaluates an expression; a call must start the computation."""
+        """Return the function that is timed.
+
+        It evaluates an expression, and starts the computation before it returns.
+        """
         return function
 
     def fetch(self, array: Any) -> Any:

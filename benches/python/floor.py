@@ -56,7 +56,10 @@ class Driver:
 
 
 class Floor(Library):
-    """Present the driver's own calls as a library for compare.py; a statement of this library names a C loop."""
+    """Present the driver's own calls as a library for compare.py.
+
+    The statements of this library are names of loops in C.
+    """
 
     def __init__(self) -> None:
         super().__init__("floor", {})
@@ -76,7 +79,7 @@ class Floor(Library):
         self.note = "loops in C" if self.loops else f"through ctypes, which takes {self._ctypes_cost():.0f} ns itself"
 
     def timer(self, statement: str) -> Callable[[int], float]:
-        """Return a function that runs a loop for a given number of iterations and returns its seconds."""
+        """Return a function that runs the loop named `statement` for a number of iterations and returns the seconds."""
         if statement == "allocate and free":
             return self._allocation()
         if statement == "launch, 5 arguments":
@@ -84,7 +87,7 @@ class Floor(Library):
         return self._repeat(*self._call(statement))
 
     def ways(self, arrays: Arrays) -> dict[str, Way]:
-        """Return the same transfers as transfers.py defines for libraries, as calls of the driver alone."""
+        """Return calls of the driver alone that perform the transfers which transfers.py defines for libraries."""
         driver, stream, length = self.driver, self.stream, SIZE(arrays.host.nbytes)
         device = driver.made("cuMemAlloc_v2", ADDRESS, length)
         pinned = driver.made("cuMemHostAlloc", ctypes.c_void_p, length, 0)

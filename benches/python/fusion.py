@@ -84,7 +84,7 @@ def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
 
 
 def launched() -> int:
-    """Return how many kernels PyGPU has launched for deferred operations so far; 0 for other libraries."""
+    """Return the number of kernels that PyGPU has launched for deferred operations in this process so far."""
     return PyGPU.fusion_report().kernels
 
 

@@ -77,7 +77,7 @@ Counts = dict[str, dict[str, int]]
 
 
 def turn() -> None:
-    """Return callgrind's program: for each statement a mark, N iterations, a mark, 2N iterations, and a last mark."""
+    """Run each statement N and 2N times under callgrind; calls of `os.getppid` mark the ends of both intervals."""
     import gc
     import time
     import timeit

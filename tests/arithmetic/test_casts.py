@@ -25,10 +25,10 @@ def dtype_of(kind: str) -> np.dtype[Any]:
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Return pairs of different dtypes. On a simulated GPU, where each kernel takes 0.5 s to compile, return few pairs
-    that together cover all dtypes.
+    """Return pairs of different dtypes.
 
-    On a simulated GPU, which needs half a second per kernel, these are a few pairs that cover all dtypes.
+    On a simulated GPU each kernel takes 0.5 s to compile. There each dtype is the source of one pair and the target of
+    one pair only.
     """
     if IS_SIMULATED:
         return [(kind, KINDS[(place + 4) % len(KINDS)]) for place, kind in enumerate(KINDS)]

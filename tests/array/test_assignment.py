@@ -83,7 +83,9 @@ def test_assignment_between_any_strides_matches_numpy(source: np.ndarray, data: 
 
 @examples(300)
 @given(st.data(), dtypes, st.lists(st.integers(1, 6), min_size=1, max_size=3))
-def test_overlapping_assignment_matches_copy(data: st.DataObject, dtype: Any, shape: list[int]) -> None:
+def test_overlapping_assignment_equals_assignment_of_copied_source(
+    data: st.DataObject, dtype: Any, shape: list[int]
+) -> None:
     host, device = pair(tuple(shape), dtype)
     target_key = tuple(data.draw(slices) for _ in shape)
     source_key = tuple(data.draw(slices) for _ in shape)

@@ -39,7 +39,7 @@ def test_soak_in_threads_with_separate_arrays_matches_numpy() -> None:
     assert report["failure"] is None, report["failure"]
 
 
-def test_soak_with_same_seed_makes_same_arrays() -> None:
+def test_soaks_with_equal_seeds_create_equal_arrays() -> None:
     def live(seed: int) -> list[tuple[str, bytes]]:
         run = soak.Soak(seed)
         run.run(500)

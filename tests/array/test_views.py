@@ -256,7 +256,7 @@ def test_reshape_returns_copy_if_no_view_is_possible() -> None:
     assert_same(device, host)
 
 
-def test_view_with_other_dtype_writes_same_bytes() -> None:
+def test_write_to_view_with_other_dtype_matches_numpy() -> None:
     host, device = pair((2, 3), "float32")
     for array in (host, device):
         array.view("uint8")[:, ::4] = 1

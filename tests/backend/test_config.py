@@ -41,7 +41,7 @@ def test_each_backend_reports_devices_or_reason() -> None:
             assert device["total_memory"] > 0
 
 
-def test_config_of_used_backend_matches_its_functions() -> None:
+def test_config_entry_of_active_backend_equals_device_queries() -> None:
     config = PyGPU.config()
     used = next(backend for backend in config["backends"] if backend["name"] == config["backend"])
     assert used["available"]

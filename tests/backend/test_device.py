@@ -34,7 +34,7 @@ def test_device_of_integer_belongs_to_default_backend(index: object) -> None:
     assert PyGPU.Device(index) == PyGPU.Device(str(PyGPU.Device(0)))
 
 
-def test_str_of_device_selects_same_device() -> None:
+def test_device_constructed_from_str_of_device_equals_device() -> None:
     device = PyGPU.Device(PyGPU.device_count() - 1)
     assert PyGPU.Device(str(device)) == device
     assert repr(device) == f"Device('{device}')"

@@ -43,7 +43,7 @@ if DRIVER is None:
 
 CALLS = vendor_calls.all_of(BACKEND)
 
-# Calls made while PyGPU opens the driver. `test_opening.py` makes each of them fail in a separate process.
+# Calls that PyGPU makes while it opens the driver. `test_opening.py` injects a failure into each of these calls.
 OPENING = {
     "cuInit",
     "cuDeviceGetCount",
@@ -61,11 +61,12 @@ SUPERSEDED = {
 }
 # Functions that exist only in drivers newer than the simulated driver.
 ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else set()
-# `ALL_STAGED`: all copies use the ring of pinned slots (see test_staging.py). `UNSTAGED`: calls not made in this case.
+# `ALL_STAGED`: all copies use the ring of pinned slots (see test_staging.py). `UNSTAGED`: calls that PyGPU then does
+# not make.
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
-# Calls made only after another call has failed. If one of them fails too, an error text is shorter or a pool leaks.
+# Calls that PyGPU makes only after a failed call. If such a call fails too, an error text is shorter or a pool leaks.
 AFTERWARDS = {
     "cuGetErrorName",
     "cuGetErrorString",
@@ -155,11 +156,11 @@ def alive() -> dict[str, int]:
     """Empty all caches, and return how many driver objects are alive and how many bytes of host memory are pinned."""
     wait_until_errors_end()
     devices = range(PyGPU.device_count())
-    for _ in range(2):  # The first pass may move resources of a finished copy into a cache; the second empties it.
+    for _ in range(2):  # The first pass may move resources of a copy into a cache, which the second pass empties.
         for device in devices:
             PyGPU.trim_memory(device=device)
     live = DRIVER.live()
-    # Subtract the slots of the copy ring: slots stay allocated, and concurrent copies add more of them.
+    # Subtract the slots of the copy ring, because slots stay allocated, and concurrent copies add slots.
     slots = sum(PyGPU.memory_statistics(device)["pinned_bytes"] for device in devices)
     host = sum(block["bytes"] for block in live.pop("host"))
     return {kind: len(things) for kind, things in live.items()} | {"host bytes": host - slots}
@@ -210,22 +211,25 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Return the positions at which the tests inject a fault into a driver call: an exercise, and n for its nth such
-    call."""
+    """Return the positions at which the tests inject a fault.
+
+    A position is an exercise and the number n of one call: the fault affects the nth time that the exercise makes the
+    driver call `call`.
+    """
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # After a fatal fault all later calls fail too.
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):
         return found
     step = max(1, min(len(OTHERS), len(found)))
-    # With `ALL_STAGED`, where all copies are staged, the selected positions differ from those of a normal run.
+    # With `ALL_STAGED`, select other positions than in a normal run, so that the two runs together test more positions.
     chosen = found[(OTHERS.index(fault) + CALLS.index(call) + 2 * ALL_STAGED) % step :: step]
     return [place for place in found if place in chosen or (place[1] == 1 and rarest_call(place[0], made) == call)]
 
 
 def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
-    """Return the call of an exercise that the fewest other exercises make.
+    """Return the driver call of an exercise that the fewest exercises make.
 
-    The exercise tests this call with every fault.
+    The tests inject every fault into this call of the exercise.
     """
     calls = [call for call in made[exercise] if call not in NOT_MADE | AFTERWARDS]
     return min(calls, key=lambda call: sum(call in others for others in made.values()))
@@ -246,7 +250,8 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
         if manner == ONCE:
             assert [report for report in DRIVER.reports() if report["kind"] != "bad_handle"] == []
         else:
-            # Ignore the driver's reports of misuse: after a fatal fault, no work can still use a freed object.
+            # Ignore the driver's reports of misuse. They state that work uses a freed object, but after a fatal fault
+            # no work can run.
             _count_errors_after_fatal_fault(code)
             DRIVER.reset_state()
         DRIVER.clear_faults()

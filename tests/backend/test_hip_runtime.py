@@ -62,7 +62,7 @@ def test_config_finds_hip_runtime_and_reports_missing_device(runtime: Path) -> N
     assert re.match(r"there is no AMD GPU, .*: hip\w+ failed: hipError(NoDevice \(100\)|InvalidDevice \(101\))", reason)
 
 
-def test_other_backend_is_default_without_hip_device(runtime: Path) -> None:
+def test_default_backend_is_cpu_or_cuda_without_hip_device(runtime: Path) -> None:
     done = run(runtime, "print(PyGPU.backend_name() in ('cpu', 'cuda'), (PyGPU.zeros(3, 'int8')).get().tolist())")
     assert (done.returncode, done.stdout, done.stderr) == (0, "True [0, 0, 0]\n", "")
 

@@ -4,8 +4,8 @@ python tests/cupy/run_programs.py [--source FOLDER] [--backend cpu,cuda,hip] [--
 
 The programs and their repositories are listed in programs/programs.toml. Their files are fetched by git into
 build/programs, or read from the folder `--source`, which has a folder `owner+name` for each repository. Each program
-runs by `python -m PyGPU run --as-cupy` on each backend, and by Python itself if CuPy is installed. Its output is
-compared with that of CuPy, or with that of the first backend if there is none: numbers with a tolerance, random
+runs by `python -m PyGPU run --as-cupy` on each backend, and by Python itself if CuPy is installed. The output is
+compared with CuPy's output, or with the first backend's output if CuPy's is missing: numbers with a tolerance, random
 numbers by their range. `--against FILE` takes the results of CuPy from a file that `--json` wrote elsewhere.
 
 With `--simulated FOLDER`, the backends cuda and hip are the simulated drivers of this folder (build/simulated).

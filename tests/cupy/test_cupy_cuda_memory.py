@@ -131,7 +131,7 @@ def test_memory_pool_reuses_splits_and_merges_blocks(pool: cuda.MemoryPool) -> N
     assert (head.ptr, tail.ptr) == (address, address + UNIT)
     del tail
     assert (pool.used_bytes(), pool.free_bytes(), pool.n_free_blocks()) == (UNIT, 3 * UNIT, 1)
-    pool.free_all_blocks()  # The pool keeps the allocation, because another block of it is in use.
+    pool.free_all_blocks()  # The pool keeps the allocation, because `head` uses a part of it.
     assert pool.total_bytes() == 4 * UNIT
     del head
     assert pool.n_free_blocks() == 1

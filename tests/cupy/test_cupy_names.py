@@ -120,7 +120,10 @@ def test_creation_functions_accept_parameters_of_cupy() -> None:
 
 
 class Pointer:
-    """Imitate an object of CuPy's class `MemoryPointer` by the attributes of a pointer and of its memory."""
+    """Imitate CuPy's class `MemoryPointer`.
+
+    The attribute `mem` is a memory block, and `ptr` is an address in the block.
+    """
 
     def __init__(self, mem: PyGPU.GPUArray, offset: int = 0) -> None:
         self.mem, self.ptr = mem, mem.ptr + offset

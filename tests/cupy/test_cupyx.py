@@ -110,7 +110,7 @@ def test_benchmark_reports_host_and_device_times() -> None:
         cupyx.time.repeat(cupy.sum, (a,), n_repeat=1)
 
 
-def test_benchmark_computes_results_that_nobody_uses() -> None:
+def test_benchmark_computes_deferred_operations_with_unused_results() -> None:
     a = PyGPU.ones(1000, np.float32)
     with PyGPU.fusion_report() as report:
         PyGPU.profile.benchmark(lambda: 2 * a + 1, n_repeat=3, n_warmup=2)

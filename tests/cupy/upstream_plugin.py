@@ -56,7 +56,7 @@ class StandIn(types.ModuleType):
 
 
 def stand_in(name: str, **attributes: Any) -> StandIn:
-    """Install a stand-in for a private module of CuPy, unless PyGPU has a module of that name."""
+    """Install a stand-in for a private module of CuPy, with the given attributes."""
     module = StandIn(name)
     module.__path__ = []
     vars(module).update(attributes)
@@ -68,7 +68,7 @@ def stand_in(name: str, **attributes: Any) -> StandIn:
 
 
 def skip_if_after_baseline(*, reason: str = "", **cutoffs: str) -> Callable[[Any], Any]:
-    """Return a decorator that skips a test if a package's version is at or beyond the cutoff."""
+    """Return a decorator that skips a test if the installed version of a package is the cutoff or newer."""
     from packaging.version import Version
 
     later = [f"{name}>={one}" for name, one in cutoffs.items() if Version(one) > Version(BASELINES[name])]
@@ -92,7 +92,10 @@ def nothing(*_: Any) -> None:
 
 
 def private_function(*_: Any, **__: Any) -> Any:
-    """Return a function that raises an error when called. Private functions that tests call at collection return it."""
+    """Return a function that raises an error when a test calls it.
+
+    `private_function` replaces private functions of CuPy that test files call already while pytest collects them.
+    """
 
     def call(*_: Any, **__: Any) -> None:
         raise AttributeError(f"{PRIVATE} a function of a private module")
@@ -114,7 +117,10 @@ def run_compiler(command: list[str], *_: Any) -> str:
 
 
 class KernelCache:
-    """Replace CuPy's private kernel cache, whose folder tests set."""
+    """Replace the class of CuPy's private kernel cache.
+
+    A test that derives another class from this class counts as a test of private names.
+    """
 
     def __init__(self, _folder: str) -> None:
         if type(self) is not KernelCache:
@@ -132,18 +138,16 @@ def replace_compiler() -> None:
 
 
 def no_names(*_: Any) -> list[Any]:
-    """Return no accelerators."""
+    """Return an empty list, in place of CuPy's function that lists the accelerators in use."""
     return []
 
 
 def along_each_axis() -> None:
-    """Replace CuPy's private function that transforms one axis after another. Tests only check for its identity by
-    `is`."""
+    """Replace CuPy's private function that transforms one axis after another. Tests only compare it by `is`."""
 
 
 def along_all_axes() -> None:
-    """Replace CuPy's private function that transforms all axes by one plan. Tests only check for its identity by
-    `is`."""
+    """Replace CuPy's private function that transforms all axes by one plan. Tests only compare it by `is`."""
 
 
 def default_fft_function(

@@ -149,7 +149,10 @@ def test_dask_token_of_array_differs_at_each_call() -> None:
 
 
 def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
-    """Return named arrays with each layout and with unusual dtypes, as contents of messages between processes."""
+    """Return arrays of each memory layout and of unusual dtypes by name.
+
+    The tests serialize each array into a message.
+    """
     base = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))
     record = np.zeros(3, support.RECORD)
     record["id"] = [1, 2, 3]
@@ -173,7 +176,8 @@ def test_array_of_every_layout_and_dtype_survives_dask_message(serializers: tupl
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
         assert header["serializer"] == serializers[0], name
-        # Pass read-only bytes, because a connection between processes does not deliver the original frames.
+        # Copy each frame into read-only bytes: a connection between processes delivers such copies, not the original
+        # frames.
         got = protocol.deserialize(header, [bytes(frame) for frame in frames])
         assert type(got) is PyGPU.GPUArray, name
         support.assert_same(got, array.get())

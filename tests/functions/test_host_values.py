@@ -122,7 +122,7 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 def test_error_of_function_called_with_host_values_suggests_to_gpu(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     arguments = tuple(np.array(one) if isinstance(one, list) else one for one in rows)
-    # Values for an ndarray are copied in the other direction.
+    # `copyto` with an ndarray as target copies from the device, so `to_gpu` would be the wrong advice.
     advice = "source.get(out=target)" if function is PyGPU.copyto else "PyGPU.to_gpu(x)"
     assert advice in error_of(function, arguments, is_exact=given is not None)
 

@@ -138,12 +138,12 @@ def assert_message(expression: str, parts: tuple[str, ...], **names: Any) -> Non
 
 
 @pytest.mark.parametrize("expression", MESSAGES)
-def test_message_names_given_expected_and_remedy(expression: str) -> None:
+def test_error_message_names_argument_expectation_and_remedy(expression: str) -> None:
     assert_message(expression, MESSAGES[expression])
 
 
 @needs_kernels
-def test_kernel_message_names_given_expected_and_remedy() -> None:
+def test_kernel_error_message_names_argument_expectation_and_remedy() -> None:
     source = 'extern "C" __global__ void k(float *a, int n) { a[0] = n; }'
     kernels = {
         "kernel": PyGPU.Kernel(source, "k"),

@@ -100,7 +100,7 @@ def test_helper_thread_sleeps_while_no_operation_is_pending() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_small_operation_does_not_wake_the_sleeping_helper() -> None:
+def test_small_operation_does_not_wake_sleeping_helper_thread() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     _core._bound_fusion_age()

@@ -34,7 +34,7 @@ COUNT = 64
 
 
 def twice(x: Any) -> Any:
-    """Return a pending result of the operand with itself: by `|` for bool and by `+` for other dtypes."""
+    """Return a pending result that combines the operand with itself: by `|` for bool and by `+` for other dtypes."""
     return x | x if x.dtype == bool else x + x
 
 
@@ -64,15 +64,14 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Compute an expression whose kernel stores three results: two intermediate ones, which stay alive, and the final
-    one."""
+    """Compute three results in one kernel. The two intermediate results stay alive, so the kernel must store them."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]
 
 
 def chosen(part: Any) -> Any:
-    """Select between two views by a third view. The three views begin at different offsets."""
+    """Select elements of one view or of another view by a condition. The three views begin at different offsets."""
     xp = PyGPU if isinstance(part, PyGPU.GPUArray) else np
     return xp.where(squared(part)[:-2] != 0, part[1:-1], squared(part[2:]))
 
@@ -88,7 +87,7 @@ def reduced_rows(part: Any) -> Any:
     return [(squared(matrix[:, 1:]) != 0).sum(axis=0), (squared(matrix[1:]) != 0).sum(axis=1)]
 
 
-# Expressions whose operands are views at any byte offset.
+# Expressions that the tests apply to views, which begin at any byte offset.
 ANYWHERE: dict[str, Callable[[Any], Any]] = FORMS | {
     "several results": several,
     "choice": chosen,

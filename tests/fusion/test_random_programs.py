@@ -11,7 +11,7 @@ from fusion_support import state_machine
 from fusion_support.figures import CAUSES
 
 OPERATIONS = 5000
-# Number of operations of each program of a new seed; no cache contains the kernels of these programs.
+# Number of operations in each random program with a new seed, whose kernels must be compiled first.
 SHORT = 2000
 FRAGMENTS = 150
 

@@ -237,7 +237,7 @@ def test_operations_of_two_devices_can_be_pending_together() -> None:
         assert got.device.index == index
 
 
-def test_copy_of_pending_result_to_another_device_has_its_values() -> None:
+def test_copy_of_pending_result_to_another_device_has_correct_values() -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("one device")
     x = PyGPU.to_gpu(HOST, device=0)

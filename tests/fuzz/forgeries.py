@@ -192,10 +192,9 @@ def cuda_interface(source: Bytes) -> Any:
 
 
 def host_interface(source: Bytes, memory: np.ndarray) -> Any:
-    """Return a value for `__array_interface__`. Its address is always within `memory`, because NumPy does not check
-    addresses.
+    """Return a value for `__array_interface__`.
 
-    Its address is always in `memory`, because NumPy does not check the address.
+    The address in the value is always within `memory`, because NumPy would access any other address unchecked.
     """
     rank = source.below(4)
     said: dict[str, Any] = {

@@ -222,8 +222,11 @@ def restore_pickles() -> int:
 
 
 def driver_mutants(genuine: bytes) -> Iterator[Any]:
-    """Yield values with which the test replaces a driver's handle. A real driver crashes on some changed bytes, so a
-    call of the driver's own function can be tested there only with values that PyGPU itself refuses."""
+    """Yield values with which the test replaces a driver's handle.
+
+    A real driver crashes on some handles of the right length with changed bytes. For a real driver, yield only values
+    that PyGPU rejects before the driver's call.
+    """
     is_real = PyGPU.backend_name() != "cpu" and simulated.driver() is None
     for forged in mutants(genuine):
         if not is_real or not isinstance(forged, bytes) or len(forged) != len(genuine):

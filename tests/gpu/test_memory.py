@@ -182,7 +182,8 @@ def test_device_memory_is_filled_freed_and_filled_again() -> None:
             PyGPU.empty(6 * size, "uint8")
         assert [int(array[0]) for array in arrays] == [number + turn for number in range(8)]
         del arrays
-    # This array is as large as all eight. It fits only if the pool does not keep their memory as separate blocks.
+    # This array is as large as the eight dropped arrays together. It fits only if the pool does not keep the memory of
+    # the dropped arrays as separate blocks.
     whole = PyGPU.empty(8 * size, "uint8")
     whole[-1] = 3
     assert int(whole[-1]) == 3

@@ -20,8 +20,8 @@ FILE = Path("src/memory/hazards.rs")
 MARKS = Path("src/base/marks.rs")
 STEPS = Path("tests/hazard_model/src/deferred.rs")
 
-# Defects of deferred operations: of the marks, and of the steps of the queues.
-# Each entry has a file, followed by the same fields as an entry of `MUTATIONS`.
+# Defects of deferred operations, in the marks (`MARKS`) and in the model's copy of the queues' steps (`STEPS`). Each
+# entry has a file, followed by the same fields as an entry of `MUTATIONS`.
 OF_DEFERRED = [
     (MARKS, "landing does not release", "store(number, Ordering::Release)", "store(number, Ordering::Relaxed)"),
     (

@@ -98,7 +98,8 @@ class Thread:
             if rule.first_use == PROGRAM:
                 baton.library.finish(baton)
             baton.holder = ways[way](before, baton, self.choices)
-        # The memory's owner receives the stream only if each library passes it to the previous library.
+        # The owner of the memory receives the holder's stream only if each library passes that stream to the library
+        # before it.
         baton.is_stream_known &= rule.end != PROGRAM
         baton.library, baton.stream = target, stream
         if self.choices.random() < 0.6:
@@ -162,7 +163,10 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """Drop a baton. Work on the memory may still be active if the owner of the memory has its stream."""
+        """Drop a baton.
+
+        Wait for the work on the memory first, unless the owner of the memory has the stream of this work.
+        """
         self.batons.remove(baton)
         if not baton.is_stream_known or baton.is_of_jax:
             with baton.library.working(baton):

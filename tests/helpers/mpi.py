@@ -57,7 +57,7 @@ def library() -> str:
 def launcher(folders: str | None = None) -> str:
     """Return the first launcher in the given folders that belongs to mpi4py's MPI.
 
-    The default folders are that of the interpreter and those in PATH.
+    The default folders are the folder of the interpreter and the folders in PATH.
     """
     if folders is None:
         folders = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))

@@ -17,7 +17,7 @@ class World:
         self.parts: list[Any] = [None] * size
 
     def run(self, program: Callable[[Comm], None]) -> None:
-        """Run a program in each thread, and raise an exception if any of them raised one."""
+        """Run a program in each thread. If the program fails in a thread, raise the exception of that thread."""
         failed: list[BaseException] = []
 
         def run_one(rank: int) -> None:
@@ -25,7 +25,7 @@ class World:
                 program(Comm(self, rank))
             except BaseException as error:
                 failed.append(error)
-                self.barrier.abort()  # Otherwise the other threads would wait forever for the thread that failed.
+                self.barrier.abort()  # Otherwise the other threads would wait forever for this thread.
 
         threads = [threading.Thread(target=run_one, args=(rank,)) for rank in range(self.size)]
         for thread in threads:

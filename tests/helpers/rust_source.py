@@ -65,7 +65,10 @@ class RustSource:
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
-        """Yield the modules in other files that a span declares, so that the span's condition applies to them too."""
+        """Yield the modules that a span declares and that are in other files.
+
+        The condition of the span applies to these modules too.
+        """
         for match in _FILE_MODULE.finditer(self.code):
             if _inside(match.start(), spans):
                 yield (*self.module, match[1])
@@ -86,7 +89,7 @@ class RustSource:
                 yield from self._resolve((match["start"], *re.findall(r"\w+", match["rest"])), match.start())
 
     def lines_naming(self, pattern: str, *, outside: list[range]) -> Iterator[int]:
-        """Yield the lines on which code outside of the spans matches the pattern."""
+        """Yield the numbers of the lines on which code matches the pattern, except in the spans `outside`."""
         for match in re.finditer(pattern, self.code):
             if not _inside(match.start(), outside):
                 yield self._line(match.start())

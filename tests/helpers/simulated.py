@@ -1,6 +1,6 @@
 """Control the simulated driver from a test: faults, delays and limits, and query its reports.
 
-`driver()` returns the driver that PyGPU has loaded in this process, or None if it is not a simulated one.
+`driver()` returns the driver that PyGPU has loaded in this process, or None if that driver is a real one.
 `tests/simulated_driver/README.md` describes the driver.
 """
 
@@ -157,8 +157,9 @@ def _loaded(name: str) -> Driver | None:
 
 
 def driver() -> Driver | None:
-    """Return the process's simulated driver, or None if PyGPU has opened no driver or a real one."""
-    # A query of PyGPU's configuration may open the drivers of both vendors. The default backend's driver is the first.
+    """Return the simulated driver of this process, or None if PyGPU has opened no driver or a real driver."""
+    # A query of PyGPU's configuration may open the drivers of both vendors. The driver of the default backend was
+    # opened first.
     names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
     found = [loaded for loaded in map(_loaded, names) if loaded is not None]
     if not found:
@@ -169,7 +170,7 @@ def driver() -> Driver | None:
 
 @contextlib.contextmanager
 def delayed(most: int) -> Iterator[None]:
-    """Delay work by up to `most` microseconds if the driver supports it, so that a wrong order gives wrong values."""
+    """Delay work on a simulated driver by up to `most` microseconds, so that a wrong order gives wrong values."""
     found = driver()
     if found is None:
         yield

@@ -3,9 +3,9 @@
 
     python tests/helpers/soak.py --operations 1000000 --seed 7 --json report.json
 
-Every array has a NumPy counterpart that receives the same operations. A view of an array corresponds to a view of its
-counterpart, so that a write changes both. For a mismatch, the seed and the last operations are printed; the seed
-reproduces the run.
+Every array has a NumPy counterpart that receives the same operations. Each view of an array has the same view of the
+NumPy array as counterpart, so a write changes the memory that the view and the array share, in both libraries. For a
+mismatch, the seed and the last operations are printed; the seed reproduces the run.
 """
 
 from __future__ import annotations

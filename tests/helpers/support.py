@@ -199,7 +199,10 @@ slices = st.builds(slice, _bounds, _bounds, st.none() | _steps)
 
 @st.composite
 def integer_indices(draw: st.DrawFn, length: int) -> Any:
-    """Draw an index of an axis, sometimes one that is out of range, in one of the integer types."""
+    """Draw an index of an axis, as Python's int or as an integer of NumPy.
+
+    Some of the drawn indices are out of range.
+    """
     value = draw(st.integers(-length, length - 1) if length and draw(st.integers(0, 9)) else st.integers(-7, 7))
     narrow = [np.int8] if -128 <= value < 128 else []
     return draw(st.sampled_from([int, np.int64, *narrow]))(value)

@@ -21,7 +21,8 @@ def outcome(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_too_large_array_in_limited_address_space_raises_and_process_continues() -> None:
-    # The same limit as `ulimit -v`, set after the import, whose need of address space varies with NumPy's threads.
+    # Set the limit of `ulimit -v` after the import: the address space that the import needs varies with NumPy's
+    # threads.
     done = outcome(
         "import resource, PyGPU\n"
         "a = PyGPU.ones(10)\n"

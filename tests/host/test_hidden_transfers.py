@@ -1,8 +1,9 @@
 """Test that functions of device arrays neither copy arrays between host and device nor compute on the host.
 
 Each function is called with an array, and the second call is measured: by the bytes that the simulated driver copies
-between host and device, and by the peak of the memory that Python and NumPy allocate. Both must be less than the array.
-`TEST_ALL=1` calls all functions with 10^6 elements; otherwise a sample is called with 16384 elements.
+between host and device, and by the peak of the memory that Python and NumPy allocate. Both numbers of bytes must be
+less than the size of the array. `TEST_ALL=1` calls all functions with 10^6 elements; otherwise a sample is called with
+16384 elements.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def functions() -> list[str]:
     return names if IS_COMPLETE else [name for at, name in enumerate(names) if at % EVERY == 0 or name in CALLS]
 
 
-def test_functions_of_device_arrays_do_not_transfer_them() -> None:
+def test_functions_do_not_transfer_their_device_array_arguments() -> None:
     """Compare the bytes of copies and the host memory with the size of the array.
 
     Formerly `repeat(a, n)` allocated n numbers on the host, `delete` and `insert` uploaded an index for each element,

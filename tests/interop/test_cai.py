@@ -93,7 +93,7 @@ class TestDeviceInterface:
         # The exporting array keeps its stream alive, so the handle of the dropped stream is still valid.
         assert a.__cuda_array_interface__["stream"] == handle
 
-    def test_import_of_own_interface_shares_memory(self) -> None:
+    def test_import_of_pygpu_array_by_array_interface_shares_memory(self) -> None:
         a = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))[::-1, ::2]
         said = a.__cuda_array_interface__
         b = PyGPU.asarray(Exporter(said, a))

@@ -12,7 +12,8 @@ FOLDER = Path(__file__).parents[1] / "fuzz"
 sys.path.append(str(FOLDER))
 import fuzz_interfaces  # noqa: E402
 
-# The fuzz target uses random addresses. The test can determine which of them are valid for host memory only.
+# The fuzz target uses random addresses. Only for host memory can the test determine which addresses are valid, so the
+# test runs on the CPU backend alone.
 pytestmark = [
     pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
     pytest.mark.reads_in_place,

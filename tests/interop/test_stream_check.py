@@ -1,6 +1,6 @@
 """Test the check of streams (`PYGPU_CHECK_STREAMS=1`): it reports unordered handovers, and no ordered ones.
 
-The check is chosen once for a process, so the programs run in processes of their own.
+A process reads the setting once, so the checked programs run in separate processes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def test_report_has_line_of_finding_and_of_handover() -> None:
 
 
 @simulated_gpu
-def test_check_that_is_off_reports_nothing() -> None:
+def test_disabled_stream_check_reports_nothing() -> None:
     done = run(str(CHECKED), check="0")
     assert done.returncode == 0, done.stderr
     assert set(map(str, json.loads(done.stdout).values())) == {"[[], []]"}
@@ -126,7 +126,7 @@ def test_command_prints_reports_and_exits_with_1(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the command refuses the CPU backend only")
-def test_command_refuses_cpu_backend() -> None:
+def test_check_streams_command_rejects_cpu_backend() -> None:
     done = run("-m", "PyGPU", "check", "--streams", str(CHECKED))
     assert done.returncode == 2
     assert "--streams needs a GPU: on the CPU backend each call completes its work" in done.stderr
@@ -148,7 +148,7 @@ def test_check_on_cpu_backend_reports_nothing() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_streams_of_imported_libraries_are_found_and_failing_ones_omitted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stream_check_omits_library_whose_stream_query_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("torch", "cupy", "numba", "numba.cuda"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     assert list(library_streams.current_streams(0)) == []
@@ -176,7 +176,7 @@ def test_streams_of_imported_libraries_are_found_and_failing_ones_omitted(monkey
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
 
 
-def test_library_of_value_is_that_of_its_class_or_base_class() -> None:
+def test_stream_check_finds_library_by_class_or_base_class_of_value() -> None:
     tensor = type("Tensor", (), {"__module__": "torch._tensor"})
     assert library_streams.library_of(tensor()) == "torch"
     assert library_streams.library_of(type("Parameter", (tensor,), {"__module__": "mine"})()) == "torch"

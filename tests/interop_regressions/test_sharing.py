@@ -92,7 +92,7 @@ def test_regression_02_numpy_conversion_of_gpu_array_raises() -> None:
         np.asarray(PyGPU.zeros(3))
 
 
-# 3. Zero-copy that copies
+# Regression 3: imports that should share memory but make a copy.
 
 
 def test_regression_03_imported_array_shares_memory_with_exporter() -> None:
@@ -211,7 +211,7 @@ def test_regression_06_error_of_read_only_export_contains_max_version() -> None:
         PyGPU.asarray(Readonly(PyGPU.zeros(3))).__dlpack__()
 
 
-# 7. Dtypes beyond float32
+# Regression 7: dtypes other than float32.
 
 
 @pytest.mark.reads_in_place

@@ -114,7 +114,7 @@ def test_regression_10_memory_is_not_reused_during_consumer_work(
 def test_regression_10_arrays_stay_valid_after_stream_is_destroyed(
     kernels: Kernels, block: PyGPU.GPUArray, known_by: str
 ) -> None:
-    """Rule out a defect: a library uses a destroyed stream of another one, which crashes or leaves work unordered."""
+    """Rule out a defect: a library uses a destroyed stream of another library, and crashes or works unordered."""
     if known_by == "interface" and BACKEND == "hip":
         pytest.skip("on ROCm the interface names no stream")
     foreign = shared.Vendor()
@@ -233,7 +233,7 @@ print("ended")
     ],
 )
 def test_regression_14_blocking_call_releases_gil_for_host_function(call: str) -> None:
-    """Rule out a defect: a driver's callback waits for the GIL, while the thread with the GIL waits for its stream."""
+    """Rule out a defect: a host function waits for the GIL, while the GIL's holder waits for its stream."""
     script = f"""
 import time, numpy
 import PyGPU
@@ -259,7 +259,7 @@ print("ended")
     assert run(script) == "ended"
 
 
-# 19. Asynchronous copies
+# Regression 19: asynchronous copies.
 
 
 @gpu_only
@@ -278,7 +278,7 @@ def test_regression_19_source_may_change_after_async_upload_returns(
 
 @gpu_only
 def test_regression_19_async_copy_keeps_dropped_pinned_memory(kernels: Kernels, slow: PyGPU.Stream) -> None:
-    """Rule out a defect: an asynchronous copy waits for the stream, or its pinned memory is freed before it runs."""
+    """Rule out a defect: an asynchronous copy waits for the stream, or frees pinned memory too early."""
     pinned = PyGPU.empty_pinned(COUNT, "float32")
     pinned[:] = 6
     array = PyGPU.empty(COUNT, "float32")

@@ -74,7 +74,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work at random if the driver supports it, so that a wrong order gives wrong values."""
+    """Make a simulated driver delay work at random, so that a wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(3000):
         yield

@@ -44,7 +44,7 @@ def run(kernel: PyGPU.Kernel, dtype: str = "float32") -> list[float]:
     return x.tolist()
 
 
-def test_kernel_reports_its_parameters(module: PyGPU.Module) -> None:
+def test_kernel_attributes_report_memory_threads_and_registers(module: PyGPU.Module) -> None:
     reverse, one = module["reverse"], module["one"]
     assert reverse.shared == reverse.shared_size_bytes >= 100 * 4 + 3 * 8
     assert reverse.shared < 100 * 4 + 3 * 8 + 128

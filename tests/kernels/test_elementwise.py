@@ -169,7 +169,7 @@ def test_kernel_call_with_slice_or_range_computes_selected_indices() -> None:
         kernel(PyGPU.zeros(11, np.int32), 0, queue=None)
 
 
-def test_index_beyond_32_bits_reaches_its_element() -> None:
+def test_kernel_index_beyond_32_bits_selects_correct_element() -> None:
     kernel = ElementwiseKernel("int *z, const int *x, long long first", "z[i - first] = x[i]")
     x = PyGPU.broadcast_to(gpu(np.arange(40000, dtype=np.int32)), (120_000, 40000))
     for first in (2**31 - 3, 2**32 + 39_999):

@@ -223,7 +223,7 @@ def test_cache_trusts_only_complete_regular_files(tmp_path: Path, plant: Callabl
 
 
 def with_image(path: Path, change: Callable[[bytes], bytes]) -> None:
-    """Replace the module image in a cache file, and update the file's checksum, so that only a load can fail."""
+    """Replace the module image in a cache file, and update the file's checksum, so that only the driver rejects it."""
     payload = path.read_bytes()[40:]
     key_end = 8 + int.from_bytes(payload[:8], "little")
     image_end = key_end + 8 + int.from_bytes(payload[key_end : key_end + 8], "little")

@@ -35,7 +35,7 @@ def applied(kernel: Any) -> list[float]:
     return y.tolist()
 
 
-def test_pickled_kernel_gives_same_results() -> None:
+def test_unpickled_kernel_gives_results_of_original_kernel() -> None:
     assert applied(pickle.loads(pickle.dumps(halve()))) == [0, 0.5, 1, 1.5]
     dot = ReductionKernel(np.float32, "0", "a + b", "x[i] * y[i]", "const float *x, const float *y")
     x = PyGPU.arange(4, dtype="float32")

@@ -72,7 +72,7 @@ def test_template_instance_is_found_by_its_cxx_name() -> None:
     assert (y.get() == 5).all()
 
 
-def test_image_is_code_object_and_other_images_are_rejected() -> None:
+def test_hip_module_image_is_code_object_and_ptx_is_rejected() -> None:
     image = PyGPU.Module(SCALE).image
     assert image.startswith((b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__"))
     kernel, x = PyGPU.Module(image).get_function("scale"), PyGPU.ones(4, np.float32)

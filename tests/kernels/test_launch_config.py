@@ -86,7 +86,7 @@ def count() -> int:
     return 0 if DRIVER is None else DRIVER.call_count(name)
 
 
-def test_config_repr_shows_its_arguments() -> None:
+def test_repr_of_launch_config_shows_arguments() -> None:
     stream = PyGPU.Stream()
     config = LaunchConfig((4, 2), 64, 128, stream, cluster=(2, 2), priority=-1, cluster_scheduling_policy="spread")
     assert (config.grid, config.block, config.shared, config.stream) == ((4, 2, 1), (64, 1, 1), 128, stream)

@@ -97,7 +97,7 @@ def test_tensor_map_ignores_strides_of_axes_of_length_one(words: PyGPU.Kernel) -
     [("uint8", 0), ("int8", 0), ("bool", 0), ("uint16", 1), ("int16", 1), ("uint32", 2), ("int32", 3), ("uint64", 4),
      ("int64", 5), ("float16", 6), ("float32", 7), ("float64", 8)],
 )  # fmt: skip
-def test_each_element_type_has_its_driver_code(words: PyGPU.Kernel, dtype: str, number: int) -> None:
+def test_tensor_map_contains_driver_code_of_element_type(words: PyGPU.Kernel, dtype: str, number: int) -> None:
     out = PyGPU.zeros(17, "uint64")
     words[1, 17](PyGPU.TensorMap(PyGPU.zeros(64, dtype), 16), out)
     assert out.get()[2] == number | 1 << 32
@@ -149,7 +149,7 @@ def test_tensor_map_rejects_parameters_unsupported_by_hardware(
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work at random if the driver supports it, so that a wrong order gives wrong values."""
+    """Make a simulated driver delay work at random, so that a wrong order gives wrong values."""
     with simulated.delayed(3000):
         yield
 

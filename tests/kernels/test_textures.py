@@ -65,7 +65,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work at random if the driver supports it, so that a wrong order gives wrong values."""
+    """Make a simulated driver delay work at random, so that a wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(2000):
         yield
@@ -167,8 +167,9 @@ def test_texture_reads_in_every_mode_match_numpy(module: PyGPU.Module) -> None:
         expected = sampled(as_floats(values), at.astype("float32"), modes, linear, normalized, border)
         scale = max(1.0, float(np.abs(as_floats(values)).max()))
         told = f"seed {seed}, trial {trial}: {shape} {dtype} {modes} linear={linear} normalized={normalized}"
-        # A texture rounds the product of a normalized coordinate and the length before it computes weights.
-        # Hardware also rounds other intermediate values. The tolerance is therefore greater in both cases.
+        # A texture rounds the product of a normalized coordinate and the length before it computes weights. Hardware
+        # also rounds other intermediate values. The tolerance is therefore greater for normalized coordinates and on
+        # hardware.
         coarse = linear and (normalized or is_hardware)
         error = np.abs(read(module, texture, at, axes) - expected)
         close = error <= scale * (1 / 128 if coarse else 2e-6)

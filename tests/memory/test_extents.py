@@ -172,7 +172,7 @@ class Told:
 def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
     """Test that memory of an allocator that is smaller than the request is rejected.
 
-    Earlier defect: arrays in memory of such allocators wrote beyond it.
+    Earlier defect: arrays in the memory of such allocators wrote beyond that memory.
     """
     gc.collect()  # The collection releases objects that other tests left.
     before = PyGPU.memory_statistics()["bytes"]

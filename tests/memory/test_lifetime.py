@@ -35,7 +35,8 @@ class Named(PyGPU.GPUArray):
         self.name = f"from {other.name}"
 
 
-# Arrays are created by one of three ways: PyGPU's fast path, pyo3, and views. Each must be a normal Python object.
+# PyGPU creates arrays in three ways: by a fast path in Rust, by pyo3, and as views. Each array must be a normal Python
+# object.
 MAKERS = {
     "empty": lambda: PyGPU.empty((3,)),
     "zeros": lambda: PyGPU.zeros((3,)),

@@ -1,6 +1,6 @@
-"""Test objects with state that several threads can change: each race of many rounds must keep the object's invariant.
+"""Test objects whose state several threads change at once: an invariant must hold after each of many rounds.
 
-`docs/design/threads.md` lists these objects. Objects of which the tests are elsewhere are not repeated here.
+`docs/design/threads.md` lists these objects. Objects that other files test are not repeated here.
 """
 
 from __future__ import annotations

@@ -33,10 +33,9 @@ DEFINITE = {"linalg"}
 
 
 class Values(NamedTuple):
-    """Hold the values of a parameter. NumPy accepts each value of the first list in at least one call, and mostly
-    rejects the values of the second list.
+    """Hold the values of a parameter.
 
-    NumPy accepts the first list in at least one call each, and mostly rejects the second.
+    NumPy accepts each value of `accepted` in at least one call, and rejects the values of `rejected` in most calls.
     """
 
     accepted: list[Any]

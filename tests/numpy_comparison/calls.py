@@ -60,11 +60,17 @@ class Call:
         return f"{self.function}({', '.join(parts)})"
 
     def first(self) -> Operand:
-        """Return the first array argument, alone or in a list; if there is none, return a float64 matrix."""
+        """Return the first array argument, alone or in a list.
+
+        If the call has no array argument, return a float64 matrix.
+        """
         return next(_operands([value for _, value in self.arguments]), Operand((2, 3), "float64"))
 
     def filled(self) -> Call:
-        """Return the call in which every array has an explicit shape and dtype, if need be those of the first array."""
+        """Return the call with an explicit shape and dtype for every array.
+
+        A missing shape or dtype is that of the first array.
+        """
         first = self.first()
         first = first.filled(Operand((2, 3), "float64"))
         arguments = tuple((name, _filled(value, first)) for name, value in self.arguments)
@@ -251,8 +257,7 @@ class Generator:
                     yield self.base | {key: value}
 
     def combination(self) -> dict[str, Any]:
-        """Return random arguments. Of their values, seven of eight come from the lists that NumPy accepts in
-        some call."""
+        """Return random arguments. Seven of eight values come from the lists of accepted values."""
         rng = self.rng
         all_shapes = self._shapes()
         shapes = self.succeeding if rng.random() < 0.85 else all_shapes

@@ -37,7 +37,7 @@ def test_command_without_arguments_prints_same_as_show(
 
 
 @pytest.mark.parametrize("arguments", [["--json"], ["show", "--json"]])
-def test_json_output_matches_config(
+def test_json_output_of_command_equals_config(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, text = said(monkeypatch, capsys, *arguments)

@@ -180,7 +180,7 @@ def test_modules_import_each_other_one_way() -> None:
     assert circles(package()) == []
 
 
-def test_private_modules_import_no_public_ones() -> None:
+def test_private_modules_import_no_public_modules() -> None:
     assert public_by_private(package()) == []
 
 
@@ -249,7 +249,7 @@ def test_import_check_accepts_allowed_imports(path: str, text: str) -> None:
     assert against_the_line({path: text}) == []
 
 
-def test_import_violation_names_its_line() -> None:
+def test_message_about_import_violation_contains_line_number() -> None:
     assert against_the_line({"PyGPU/_native/a.py": "\n\nimport PyGPU.driver"}) == [
         "PyGPU._native.a:3: _native must not import PyGPU.driver, of public modules"
     ]
@@ -280,6 +280,6 @@ def test_import_check_ignores_imports_for_type_checkers() -> None:
     assert circles(sources) == ["p.c -> p.c"]
 
 
-def test_import_check_finds_private_module_importing_public_one() -> None:
+def test_import_check_finds_private_module_importing_public_module() -> None:
     sources = {"p/__init__.py": "", "p/a.py": "", "p/_b.py": "from p import a\nimport p", "p/c.py": "import p.a"}
     assert public_by_private(sources) == ["p._b imports p.a"]

@@ -40,7 +40,7 @@ def script(name: str) -> ModuleType:
 
 
 def unpinned(text: str) -> list[str]:
-    """Return the actions of a workflow that no commit and version pins."""
+    """Return those actions of a workflow that are not pinned to a commit, with the version in a comment."""
     return [action for action in USES.findall(text) if not PINNED.fullmatch(action)]
 
 

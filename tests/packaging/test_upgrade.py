@@ -68,7 +68,10 @@ def test_unknown_private_module_is_not_found() -> None:
 
 
 def entry_of_0_1_0(key: str, image: bytes) -> bytes:
-    """Return a cache file in the format of 0.1.0: a mark, a checksum, then key, image and log with their lengths."""
+    """Return a cache file in the format of 0.1.0.
+
+    A fixed text and a checksum precede the key, the image and the log, each of which follows its length.
+    """
     parts = [key.encode(), image, b""]
     payload = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
     return b"PyGPU k2" + hashlib.sha256(payload).digest() + payload

@@ -1,6 +1,7 @@
 """Test that type checkers find exactly the public names. `make check` runs mypy over this file, which is not executed.
 
-Each name in `wrong` must be an error for mypy. If it is none, mypy reports its `type: ignore` as unused.
+Mypy must reject each name in the list `wrong`. If mypy accepts a name, it reports the comment `type: ignore` beside the
+name as unused.
 """
 
 from typing import assert_type

@@ -443,7 +443,7 @@ def test_device_attributes_equal_properties() -> None:
         runtime.cudaDeviceGetAttribute("warp", 0)
 
 
-def test_attribute_numbers_match_driver_module() -> None:
+def test_device_attribute_numbers_equal_those_of_pycuda_driver() -> None:
     drivers = {
         name.replace("_", "").lower(): number for name, number in PyGPU.driver.device_attribute.__members__.items()
     }
@@ -478,7 +478,7 @@ def test_pointer_attributes_report_memory_type() -> None:
         runtime.cudaPointerGetAttributes("address")
 
 
-def test_function_attributes_match_kernel() -> None:
+def test_function_attributes_equal_attributes_of_kernel() -> None:
     kernel = PyGPU.Kernel("__global__ void one(int *x) { *x = 1; }")
     for func in (kernel, PyGPU.driver.Function(kernel)):
         found, status = runtime.cudaFuncGetAttributes(func)

@@ -88,7 +88,9 @@ def test_missing_nvml_returns_not_supported_and_zeros(absent: None, cuda: None) 
 
 
 @pytest.mark.parametrize("backend", ["cpu", "hip"])
-def test_devices_of_other_backends_are_not_supported(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nvml_queries_of_hip_and_cpu_devices_return_not_supported(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_core, "backend_name", lambda: backend)
     monkeypatch.setattr(_nvml_library, "_library", _nvml_library.NvidiaMlPy(package()))
     device = nvml.nvmlDevice(0)

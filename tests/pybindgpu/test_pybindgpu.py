@@ -143,7 +143,7 @@ def test_device_array_accepts_every_constructor_form() -> None:
 @pytest.mark.parametrize(
     "arguments", [(), (1.5,), (None,), ([2], 1, 1), ("ab",), ([2.5],), (["2"],), ({},), (0, 0), (0, 0, 3), ([2], "C")]
 )
-def test_device_array_rejects_other_arguments(arguments: tuple[Any, ...]) -> None:
+def test_device_array_rejects_arguments_of_wrong_type_or_number(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError):
         PyGPU.DeviceArray_float64(*arguments)
     with pytest.raises(TypeError):
@@ -245,7 +245,7 @@ def test_gpuarray_test_program_computes_expected_values() -> None:
     assert array.get().tolist() == [1, 2, 3, 4, 5]
 
 
-def test_memcpy_test_program_gets_status_zero_and_same_values() -> None:
+def test_memcpy_test_program_gets_status_zero_and_copied_values() -> None:
     array = PyGPU.DeviceArray_float64(numpy.arange(5.0))
     for call in (array.allocate, array.to_device, array.to_host):
         call()

@@ -115,7 +115,8 @@ def test_context_can_be_pushed_and_popped():
 @pytest.mark.parametrize("module", ["context", "device"])
 def test_context_survives_pickling_under_both_module_names(module: str):
     context = drv.Context.get_current()
-    # Pickle protocol 0 stores the module's name as text, which the test replaces: it was `context` in PyGPU 0.1.
+    # Pickle protocol 0 stores the module's name as text. The test replaces this name by `context`, the name in PyGPU
+    # 0.1.
     text = pickle.dumps(context, protocol=0).replace(b"driver.device\nContext", f"driver.{module}\nContext".encode())
     assert f"driver.{module}\nContext".encode() in text
     assert pickle.loads(text) == context

@@ -1,6 +1,7 @@
 """Test PyCUDA's functions that generate elementwise kernels.
 
-Each of them returns a prepared function. Its arguments are addresses, numbers, and last the number of elements.
+Each generator returns a prepared kernel function, whose arguments are addresses, scalars, and last the number of
+elements.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def test_to_device_and_from_device_keep_values_and_memory_order():
     assert numpy.array_equal(back, VALUES)
 
 
-def test_mem_alloc_like_allocates_same_size():
+def test_mem_alloc_like_allocates_as_many_bytes_as_given_array():
     assert driver.mem_alloc_like(VALUES).nbytes == VALUES.nbytes
     assert driver.mem_alloc_like(PyGPU.zeros(3)).nbytes == 24
 

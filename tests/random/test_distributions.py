@@ -62,7 +62,7 @@ def test_location_and_scale_are_numbers_or_arrays() -> None:
     assert rng.normal([1.0, 2.0], [3.0, 4.0]).shape == (2,)
 
 
-def test_exponential_and_lognormal_numbers_have_their_distribution() -> None:
+def test_exponential_and_lognormal_numbers_have_correct_distribution() -> None:
     rng = generator()
     drawn = rng.exponential(2.0, COUNT)
     assert_distributed(drawn.get(), lambda values: -np.expm1(-values / 2))
@@ -108,7 +108,7 @@ def test_permutation_has_each_element_once() -> None:
     np.testing.assert_array_equal(np.sort(array.get(), axis=None), np.arange(60))
 
 
-def test_choices_have_their_probabilities() -> None:
+def test_random_choices_occur_with_given_probabilities() -> None:
     rng = generator()
     chances = np.array([0.1, 0.0, 0.6, 0.3])
     drawn = rng.choice(4, COUNT, p=chances).get()

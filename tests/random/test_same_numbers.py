@@ -1,4 +1,4 @@
-"""Test that one seed gives the same numbers on every backend: those that are stored in the repository.
+"""Test that one seed gives the same numbers on every backend: the numbers that are stored in the repository.
 
 ``python tests/random/test_same_numbers.py`` stores the numbers of the current backend after an intended change.
 """
@@ -94,7 +94,7 @@ def drawn(name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", DRAWS)
-def test_numbers_of_seed_equal_stored_ones_on_every_backend(name: str) -> None:
+def test_numbers_of_seed_equal_stored_numbers_on_every_backend(name: str) -> None:
     stored = json.loads(STORED.read_text())[name]
     values = drawn(name)
     assert values.dtype == stored["dtype"]
@@ -135,7 +135,7 @@ def test_split_and_captured_draws_give_same_numbers_as_single_draw(name: str) ->
 
 
 def store() -> None:
-    """Store the numbers of the current backend as the expected ones."""
+    """Store the numbers of the current backend as the expected numbers."""
     rows = {name: drawn(name) for name in sorted(DRAWS)}
     texts = [
         f'"{name}": {{"dtype": "{values.dtype}", "values": {json.dumps(values.ravel().tolist())}}}'

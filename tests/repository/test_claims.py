@@ -138,7 +138,7 @@ def test_guide_gallery_and_picture_match_newest_results() -> None:
     assert made.PICTURE.read_text(encoding="utf-8") == made.picture(), "run: python docs/make_figures.py"
 
 
-def test_figures_script_rejects_text_without_marks() -> None:
+def test_figures_script_rejects_text_without_begin_and_end_lines() -> None:
     with pytest.raises(LookupError, match="has no lines"):
         script("make_figures").between("text\n<!-- begin -->\n", "new\n", "<!-- begin -->\n", "<!-- end -->\n")
 

@@ -94,7 +94,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
     described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
-        for member, value in sorted(vars(base).items()):  # The extension's classes have them in any order.
+        for member, value in sorted(vars(base).items()):  # The members of the extension's classes have no fixed order.
             if isinstance(value, staticmethod | classmethod):
                 value = getattr(base, member)
             if (
@@ -318,7 +318,7 @@ def links(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_links_lead_to_files(page: Path) -> None:
-    has_results = (ROOT / "docs" / "results").exists()  # A copy of the tree for a machine with a GPU may lack them.
+    has_results = (ROOT / "docs" / "results").exists()  # The copy of the tree on a machine with a GPU may lack results.
     targets = [target for target in links(page) if has_results or "results/" not in target]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 

@@ -114,7 +114,7 @@ def test_zones_example_assigns_nearest_city() -> None:
     points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
     products = points @ places.T
     chosen = example.zones(places, width, height).get().ravel()
-    # A point may be equally near to two cities. Either of them is right.
+    # A point may be equally near to two cities. The example may choose either city.
     np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
 
 
@@ -124,7 +124,7 @@ def test_walks_example_counts_every_walk_at_each_step() -> None:
     seen = example.visits(places, 19.0, 50)
     assert seen.shape == (50, 40)
     assert (seen.sum(axis=0) == 300).all()
-    middle = np.abs(places.get()) < 0.76  # These are the two intervals around 0.
+    middle = np.abs(places.get()) < 0.76  # Select the two intervals next to position 0.
     assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
 
 
@@ -171,7 +171,7 @@ def programs() -> dict[str, ModuleType]:
         ("low_pass", "low_pass", (RANDOM.random(1000), 40, 1), 1e-12),
     ],
 )
-def test_program_gives_same_values_as_with_numpy(
+def test_example_program_gives_equal_values_with_numpy_and_pygpu(
     name: str, function: str, arguments: tuple[Any, ...], tolerance: float, programs: dict[str, ModuleType]
 ) -> None:
     compute = getattr(programs[name], function)
@@ -200,7 +200,7 @@ def test_kmeans_finds_groups_and_matches_numpy(programs: dict[str, ModuleType]) 
     assert all(len(set(group[first::3])) == 1 for first in range(3))
 
 
-def test_bodies_move_as_computed_by_numpy(programs: dict[str, ModuleType]) -> None:
+def test_nbody_example_moves_bodies_like_numpy(programs: dict[str, ModuleType]) -> None:
     x, v = RANDOM.standard_normal((2, 100, 3))
     arrays = [PyGPU.to_gpu(each.astype(np.float32)) for each in (x, v)]
     moved = programs["nbody"].bodies(*arrays, 5, 0.05).get()
@@ -211,7 +211,9 @@ def test_bodies_move_as_computed_by_numpy(programs: dict[str, ModuleType]) -> No
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", SHORT_PROGRAMS)
-def test_program_draws_picture_of_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_program_writes_png_named_after_program(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib")
     pillow = pytest.importorskip("PIL.Image")
     monkeypatch.chdir(tmp_path)

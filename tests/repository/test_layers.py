@@ -78,7 +78,7 @@ def _against_the_folders(file: RustSource) -> Iterator[str]:
             yield f"{file.file}:{reference.line}: the folder {folder} must not use {other}, to its right in the line"
 
 
-def test_imports_run_one_way() -> None:
+def test_rust_folders_import_only_folders_to_their_left() -> None:
     sources = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     assert sources, "no Rust source was found: this test would hold nothing"
     assert violations(sources) == []

@@ -40,7 +40,7 @@ def test_four_mpi_processes_pass_and_sum_arrays(way: list[str]) -> None:
     assert "4 processes on cpu:0, cpu:1, cpu:2, cpu:3: passed and summed 9000001" in done.stdout
 
 
-def test_mpi_process_without_device_reports_it_and_ends_others() -> None:
+def test_mpi_program_ends_with_message_if_process_has_no_device() -> None:
     done = run(3, "-m", "mpi4py", str(EXAMPLES / "mpi_device.py"), devices=2)
     assert done.returncode != 0
     assert "process 2 is number 2 on" in done.stderr

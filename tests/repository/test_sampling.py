@@ -108,9 +108,10 @@ def test_unmarked_value_tests_are_sampled_on_simulated_gpus(
 def test_names_and_order_of_all_tests_are_independent_of_hash_seed() -> None:
     """Collect all tests in two processes with different hash seeds: both must find the same tests in the same order.
 
-    A set or the address of an object in a parameter changes the names. Then files could not be spread over processes.
+    The names would differ if a parameter contained a set or the address of an object. Tests could then not be
+    distributed over processes, because the processes would collect different names.
     """
-    # Garbage collection takes a fifth of the time.
+    # Collect no garbage, because garbage collection takes a fifth of the time.
     program = "import gc, sys, pytest; gc.disable(); sys.exit(pytest.main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
     command += ["-W", "default::pytest.PytestConfigWarning"]  # The option `timeout` is unknown without pytest-timeout.

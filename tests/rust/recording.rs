@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pygpu::backend::*;
 use pygpu::error::{Error, OutOfMemory, Result};
 
-/// Copy direction of uploads. `promised` is allowed, because no stream of these tests captures.
+/// Copy direction of uploads. A caller of `promised` promises that the stream of the copy does not capture, and no
+/// stream of these tests captures.
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]

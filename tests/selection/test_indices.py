@@ -39,8 +39,10 @@ def both(name: str, *arguments: Any, **keywords: Any) -> None:
 
 
 def written(name: str, host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
-    """Compare a function that writes into its first argument with NumPy's. If it raises an error, nothing must
-    change."""
+    """Compare a function that writes into its first argument with NumPy's.
+
+    If the function raises an error, the first argument must be unchanged.
+    """
     target, wanted = PyGPU.to_gpu(host), host.copy("K")
     numpys = outcome(lambda: getattr(np, name)(wanted, *arguments, **keywords))
     ours = outcome(lambda: getattr(PyGPU, name)(target, *map(moved, arguments), **keywords))

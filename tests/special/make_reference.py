@@ -2,9 +2,9 @@
 
     python tests/special/make_reference.py
 
-It requires mpmath and SciPy. A row contains the operands and the value of a function at one point. The rows of `exact`
-have values that mpmath computes with 50 digits. The rows of `limits` have SciPy's values at infinities, NaN, zeros,
-poles and points outside of the domain.
+The script requires mpmath and SciPy. A row contains the operands and the value of a function at one point. The rows of
+`exact` have values that mpmath computes with 50 digits. The rows of `limits` have SciPy's values at infinities, NaN,
+zeros, poles and points outside of the domain.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Test values of `PyGPU.special` against mpmath's, and limits against SciPy's. The file reference.json contains both.
+"""Test values of `PyGPU.special` against mpmath's, and limits against SciPy's.
+
+The file reference.json contains these values and limits.
 
 ``tests/special/make_reference.py`` writes the file.
 """

@@ -203,7 +203,7 @@ def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again:
     pointer = imported.ptr
     lent = imported.__dlpack__(stream=foreign) if again == "tensor" else imported.__cuda_array_interface__
     if again == "interface":
-        PyGPU.synchronize()  # In place of the second consumer, wait for the stream in its array interface.
+        PyGPU.synchronize()  # Wait for the stream that the array interface names, as the second consumer must.
     driver.foreign_fill(pointer, 1, 100, foreign)
     del block, lender, imported, lent
     assert (PyGPU.full(100, 2, "uint8").get() == 2).all()

@@ -64,7 +64,7 @@ def exchange(case: Case) -> None:
 
 
 def capture(case: Case) -> None:
-    """Capture work on other memory into a graph, and launch it."""
+    """Capture a kernel on an unrelated array into a graph, and launch the graph."""
     target = PyGPU.zeros(4)
     graph = PyGPU.Graph()
     with graph:
@@ -203,8 +203,7 @@ def dropped_owner(case: Case) -> None:
 
 
 def cyclic(case: Case) -> None:
-    """Create a reference cycle whose `__del__` performs the action. The garbage collector calls it during the tested
-    call."""
+    """Create a reference cycle with a method `__del__` that performs the action."""
 
     class Cycle:
         def __del__(self) -> None:

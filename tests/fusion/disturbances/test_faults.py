@@ -101,8 +101,9 @@ class Run:
     def flush(self, by: Callable[[], Any] = lambda: None) -> bool:
         """Run the program and flush; return whether the final flush raised an error.
 
-        An operation of the program may flush by itself and raise an error; the rest of the program is then skipped.
-        `by` may launch the pending operations, for example in another thread, before this thread flushes.
+        An operation of the program may flush by itself and raise an error; the rest of the program is then skipped. The
+        function `by` runs before this thread flushes. It may launch the pending operations, for example in another
+        thread.
         """
         self.has_stopped = False
         try:

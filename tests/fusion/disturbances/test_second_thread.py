@@ -58,10 +58,9 @@ ACTS: dict[str, Callable[[Operands], Any]] = {
 
 
 class Second:
-    """Run a second thread, which performs one action during each `with` block of `beside`. Block and action start
-    together.
+    """Run a second thread, which performs one action during each `with` block of `beside`.
 
-    The block and the action start together.
+    A barrier makes the block and the action start together.
     """
 
     def __init__(self) -> None:

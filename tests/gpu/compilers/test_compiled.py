@@ -102,7 +102,7 @@ def test_module_has_ptx_and_sass_as_text(module: PyGPU.Module) -> None:
 
 
 @on_cuda_only
-def test_occupancy_matches_driver(module: PyGPU.Module) -> None:
+def test_kernel_occupancy_equals_result_of_driver_function(module: PyGPU.Module) -> None:
     driver = ctypes.CDLL("libcuda.so.1")
     for name in ("one", "reverse"):
         kernel = module[name]

@@ -23,7 +23,8 @@ struct Block {
     written_by: PendingMark,
     read_by: PendingMark,
     published: Escape,
-    /// Number of launched operations that have read the block; the tests check it before a write.
+    /// Number of launched operations that have read the block. Before a write, the tests check that all earlier readers
+    /// are in this number.
     reads: AtomicUsize,
 }
 
@@ -50,8 +51,9 @@ struct Queue {
 }
 
 impl Queue {
-    /// If the queue is empty, records all its operations as landed. The operations after the last batch were discarded,
-    /// so no batch would record them.
+    /// If no operation is queued or being launched, records all operations of this queue as landed. Operations that
+    /// were discarded after the last batch belong to no batch, and otherwise only the end of a batch records operations
+    /// as landed.
     fn land_discarded(&mut self, landing: &Landing, number: usize) {
         if self.nodes.is_empty() && !self.is_in_flight && self.first <= self.highest {
             self.first = self.highest + 1;
@@ -212,7 +214,7 @@ fn address_of_result_is_assigned_before_read_while_other_queue_is_pending() {
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         let (other, kept) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         assert!(library.push(0, &operand, &result));
-        assert!(library.push(1, &other, &kept)); // keeps the count of pending operations above zero
+        assert!(library.push(1, &other, &kept)); // keeps the number of pending operations above zero
         let flushing = {
             let library = Arc::clone(&library);
             thread::spawn(move || library.flush(0))

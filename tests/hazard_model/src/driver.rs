@@ -12,7 +12,7 @@ use crate::hazards::{Access, Queue};
 #[derive(Clone, Copy)]
 enum Item {
     Work(usize),
-    /// Waits for the entries of another queue that precede a position.
+    /// Waits for those entries of another queue that precede a position in that queue.
     Wait(Mark),
 }
 
@@ -32,7 +32,8 @@ struct Queues {
 #[derive(Clone)]
 pub struct Operation {
     pub access: Access,
-    /// Operations that had returned before this operation began and that its thread had observed.
+    /// Operations whose calls returned before this operation began, if the thread of this operation had observed their
+    /// return.
     pub known: BTreeSet<usize>,
 }
 

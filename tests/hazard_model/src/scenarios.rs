@@ -34,8 +34,8 @@ struct Block {
     driver: Arc<Driver>,
     order: HazardTracker<Model>,
     operations: Mutex<Vec<Operation>>,
-    /// Numbers of the operations that have returned. A thread that reads this set has observed them, like a thread that
-    /// takes the GIL. Any other thread has observed only its own operations.
+    /// Numbers of the operations that have returned. A thread that reads this set has observed these operations, like a
+    /// thread that takes the GIL. A thread that does not read the set has observed only its own operations.
     returned: Mutex<BTreeSet<usize>>,
 }
 
@@ -61,7 +61,7 @@ impl Block {
             known.extend(self.returned.lock().unwrap().iter());
         }
         let queue = self.queue(number, kind);
-        // The following steps repeat those of a submission (`memory::ordered`).
+        // The following steps repeat the steps of a submission (`memory::ordered`).
         let is_at_home = self.order.is_only_used_on(queue.identity());
         let ticket = match is_at_home.then_some(UseToken::AT_HOME).or_else(|| self.order.begin_uncontended(&queue)) {
             Some(ticket) => ticket,
@@ -107,7 +107,7 @@ impl Block {
     }
 
     /// Checks that every operation waits for the conflicting operations that its thread had observed, and that the free
-    /// waits for all operations.
+    /// of the block waits for all operations.
     fn check(mut self, case: &str) {
         self.order.wait_before_free().unwrap();
         let operations = self.operations.lock().unwrap().clone();

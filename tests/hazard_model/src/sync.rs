@@ -11,15 +11,16 @@ pub mod atomic {
     pub use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
-/// Cell that is set once, in place of `std::sync::OnceLock`, which loom lacks. The value is written under a lock. It is
-/// read without the lock, after the flag is seen to be set.
+/// Cell that is set once, in place of `std::sync::OnceLock`, which loom lacks. A thread writes the value while it holds
+/// the lock `setting`, and then sets the flag `is_set`. A thread that reads the set flag may read the value without the
+/// lock.
 pub struct OnceLock<T> {
     is_set: AtomicBool,
     setting: Mutex<()>,
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value is written once, under the lock and before the flag is set, and only read after the flag is set.
+// SAFETY: the value is written once, by the holder of the lock and before `is_set` is set, and is only read afterwards.
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
@@ -31,7 +32,7 @@ impl<T> OnceLock<T> {
         if !self.is_set.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: the value is not written any more after the flag is set.
+        // SAFETY: `is_set` is set, and the value is not written any more afterwards.
         unsafe { (*self.value.get()).as_ref() }
     }
 
@@ -44,7 +45,8 @@ impl<T> OnceLock<T> {
             return value;
         }
         let _setting = self.setting.lock().unwrap();
-        // SAFETY: only the holder of the lock writes, and no thread reads before the flag is set.
+        // SAFETY: only the holder of the lock writes the value, and no other thread reads the value before `is_set` is
+        // set.
         unsafe {
             let value = &mut *self.value.get();
             if value.is_none() {

@@ -41,9 +41,10 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Fragment:
-    """Hold lines of code that compute values. Values are numbered: first the operands, then the result of each line.
+    """Hold lines of code that compute values.
 
-    The operands have the first numbers, the results of the lines the next.
+    Each value has a number: the operands have the first numbers, and the results of the lines have the following
+    numbers.
     """
 
     number: int
@@ -150,7 +151,7 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 
 
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
-    """Return whether only one result of a line is correct.
+    """Return whether a correct implementation of a line has exactly one possible result.
 
     Sums of floats depend on the order of additions, and of two zeros with different signs either may be the maximum.
     """

@@ -58,11 +58,11 @@ class World:
         pass
 
     def kernel(self, array: Any, which: int) -> None:
-        """Modify an array as the user-written kernel with the number `which` does."""
+        """Modify an array, with the effect of the user-written kernel that has the number `which`."""
         array *= (np.float32(2), np.float32(3))[which]
 
     def captured(self, array: Any, times: int) -> None:
-        """Modify an array as `times` launches of a captured graph do."""
+        """Modify an array, with the effect of `times` launches of a captured graph."""
         for _ in range(times):
             np.add(array, 1, out=array)
             np.multiply(array, 0.5, out=array)
@@ -74,7 +74,7 @@ class World:
         self.lent.clear()
 
     def write_as_others(self, array: Any, host: np.ndarray, _how: int) -> None:
-        """Write an array in the way in which another library writes it."""
+        """Write the values of `host` to the address of an array, like another library."""
         array[...] = host
 
     def upload(self, array: Any, host: np.ndarray) -> None:
@@ -89,7 +89,7 @@ class World:
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:
-        """Compute with a large operand, and drop the program's other references to it before the flush."""
+        """Compute with a large operand, and drop the program's references to this operand before the flush."""
         self.see(host > 0)
 
     def close(self) -> None:

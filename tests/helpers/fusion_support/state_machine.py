@@ -32,7 +32,8 @@ MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
 # Number of float32 elements of a large operand: 1 MiB. Smaller operands do not count for the queue's memory limit.
 LARGE = 1 << 18
-# Limits of deferral: each program runs with one entry. Each entry has its own part of the fragments.
+# Limits of deferral. Each program runs with the limits of one entry; programs with different entries use different
+# fragments.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
     {"meetings": 1},

@@ -1,5 +1,5 @@
-// Kernels and functions that are independent of PyGPU, like those of another library. Its functions take raw pointers
-// and stream handles, and ctypes calls them.
+// Kernels and functions that are independent of PyGPU, as in another library. The functions take raw pointers and
+// stream handles, and the tests call the functions by ctypes.
 //
 // Every function returns a cudaError_t, 0 for success. No function waits for the device.
 

@@ -2,8 +2,9 @@
 
     PYGPU_CHECK_STREAMS=1 python tests/helpers/handover_support/checked.py [name form]
 
-A module with the functions that the check calls stands in the place of PyTorch. Its current stream is the stream on
-which the programs of `illegal.py` work as another library. Each program runs in its legal and its illegal form.
+A stand-in for the module `torch` has the functions that the check calls. The current stream of this stand-in is the
+stream on which the programs of `illegal.py` work in the place of another library. Each program runs in its legal and
+its illegal form.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ import simulated
 from handover_support import illegal
 from PyGPU._native.observability import stream_check
 
-# Delay of each operation of a slow stream. A shorter one is over before a busy machine has made the next call.
+# Delay of each operation of a slow stream. A shorter delay would end before a busy machine has made the next call.
 DELAY_US = 40_000
 Run = Callable[[simulated.Driver, int, bool], object]
 WRITE = PyGPU.Kernel('extern "C" __global__ void write(unsigned char *x) { x[threadIdx.x] = 5; }', "write")
 
 
 class TorchStream:
-    """A stream of the module that stands in the place of PyTorch."""
+    """Imitate a stream of PyTorch."""
 
     def __init__(self, handle: int) -> None:
         self.cuda_stream = handle
@@ -56,7 +57,7 @@ def address_on_unordered_stream(driver: simulated.Driver, foreign: int, is_legal
 
 
 def use_after_launch_with_address(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
-    """Fill an array while a launch that received its address is pending on another stream."""
+    """Fill an array while a launch that received the array's address is pending on another stream."""
     stream = PyGPU.Stream(non_blocking=True)
     memory = PyGPU.zeros(illegal.COUNT, "u1")
     address = memory.ptr
@@ -73,7 +74,8 @@ def use_after_launch_with_address(driver: simulated.Driver, foreign: int, is_leg
 def import_on_non_blocking_stream(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
     """Import memory on a non-blocking stream while work on the default stream is pending.
 
-    In the legal form the pending work is of PyGPU and on other memory.
+    In the legal form PyGPU enqueued the pending work, which uses other memory. In the illegal form another library
+    enqueued work on the imported memory.
     """
     torch, own = sys.modules["torch"], PyGPU.Stream(non_blocking=True)
     current = torch.cuda.current_stream  # type: ignore[attr-defined]
@@ -94,7 +96,10 @@ def import_on_non_blocking_stream(driver: simulated.Driver, foreign: int, is_leg
 
 
 def work_of_other_library(driver: simulated.Driver, foreign: int, is_legal: bool) -> None:
-    """Import from a class of no known library while another stream is busy: the check sees no relation."""
+    """Import an object of an unknown library while another stream is busy.
+
+    The check reports nothing, because it cannot relate the object to that stream.
+    """
 
     class Unknown(illegal.Producer):
         __module__ = "unknown"
@@ -118,7 +123,10 @@ PROGRAMS |= {
 
 
 def main() -> None:
-    """Run each program in both forms, or one program in one form, which warns instead."""
+    """Run each program in both forms, and print the reports.
+
+    With arguments, run one form and turn reports into warnings.
+    """
     PyGPU.zeros(1)
     PyGPU.synchronize()
     driver = simulated.driver()

@@ -76,9 +76,9 @@ def table_without_order(driver: simulated.Driver, foreign: int, is_legal: bool) 
 
 
 def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    """Read an array on the consumer's stream. In the illegal form, the producer does not make this stream wait.
+    """Read an array on the consumer's stream `foreign` while PyGPU, the producer, writes the array on another stream.
 
-    The illegal form passes stream -1 to ``__dlpack__``, which requests no wait. The read may then precede the write.
+    The illegal form passes -1 to ``__dlpack__`` instead of `foreign`, so that no stream waits for the write.
     """
     own = PyGPU.Stream(non_blocking=True)
     memory = PyGPU.zeros(COUNT, "u1")
@@ -97,7 +97,7 @@ def dlpack_without_wait(driver: simulated.Driver, foreign: int, is_legal: bool) 
 
 
 def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
-    """Drop the owner of memory while the consumer still writes the memory on a stream that it did not name."""
+    """Drop the owner of memory while the consumer still writes to it on a stream that the consumer did not report."""
     memory = PyGPU.zeros(COUNT, "u1")
     address, capsule = memory.ptr, memory.__dlpack__(stream=DEFAULT, max_version=(1, 0))
     PyGPU.synchronize()
@@ -113,7 +113,8 @@ def release_while_untold_stream_works(driver: simulated.Driver, foreign: int, is
 def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal: bool) -> bool:
     """Write the memory in the producer while the consumer still uses the memory on its stream.
 
-    In the illegal form the consumer does not report that use, so the producer's write does not wait for its end.
+    In the illegal form the consumer does not report that use, so the producer's write does not wait for the end of the
+    use.
     """
     memory = PyGPU.full(COUNT, 1, "u1")
     capsule = memory.__dlpack__(stream=foreign, max_version=(1, 0))
@@ -121,7 +122,7 @@ def write_while_consumer_reads(driver: simulated.Driver, foreign: int, is_legal:
     target = PyGPU.zeros(COUNT, "u1")
     PyGPU.synchronize()
     driver.foreign_fill(target.ptr, 3, COUNT, foreign)
-    # If nothing orders the two writes, this one ends after `fill(2)`.
+    # Without an order between the two writes, this write ends after `fill(2)`.
     driver.foreign_fill(memory.ptr, 4, COUNT, foreign)
     if is_legal:
         memory.record_stream(PyGPU.Stream.from_handle(foreign))

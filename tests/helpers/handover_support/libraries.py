@@ -49,7 +49,7 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the stream of the current holder the current stream of its library, for a `with` block."""
+        """Make the stream of the baton's holder the current stream of the holder's library during a `with` block."""
         yield
 
     def stream(self, choices: Random) -> Any:
@@ -86,7 +86,7 @@ class Baton:
 
 
 class Own(Library):
-    """Hold memory by a PyGPU array; PyGPU orders the accesses on all its streams itself."""
+    """Hold memory by a PyGPU array; PyGPU itself orders the accesses on all of PyGPU's streams."""
 
     name = "PyGPU"
 
@@ -115,11 +115,15 @@ class Own(Library):
                     self.replace(baton, part, number)
 
     def replace(self, baton: Baton, part: slice, number: np.float32) -> None:
-        """Make a new array, which is pending if arithmetic is deferred, the holder, and write into this array."""
+        """Compute a new array, make it the holder, and write into it.
+
+        If PyGPU defers arithmetic, the new array is pending at that time.
+        """
         before = baton.holder
         baton.holder = before * np.float32(1)
         baton.holder[part] = number
-        # The kernel may still read the old memory, whose owner may not have PyGPU's stream.
+        # The kernel may still read the old memory, and PyGPU may not have passed the kernel's stream to the owner of
+        # this memory.
         if not baton.is_stream_known or baton.is_of_jax:
             self.finish(baton)
         baton.is_stream_known, baton.is_of_jax = True, False

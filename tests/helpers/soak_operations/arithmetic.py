@@ -85,7 +85,7 @@ def agreed(held: Held) -> Held:
 
 
 def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] | None = None) -> Held:
-    """Return an array of a dtype, of any shape or of one that broadcasts to `shape`: a live array or a new one."""
+    """Return a live or a new array of a dtype. If `shape` is given, the array broadcasts to that shape."""
 
     def fits(other: Held) -> bool:
         if other.twin.dtype != dtype or other.array.device != device or not of_moderate_size(other):

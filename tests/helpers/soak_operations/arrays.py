@@ -80,7 +80,10 @@ def asarray_of_ndarray(soak: Soak) -> Held:
 
 
 def view_of(soak: Soak, held: Held, name: str, *args: Any) -> Held:
-    """Return a view by a method of both arrays or by a function of both packages, or return NumPy's error."""
+    """Apply the method or function `name` to an array and its NumPy counterpart, and hold the resulting views.
+
+    If NumPy raises an error, PyGPU must raise one too, and the array itself is returned.
+    """
     soak.note(name, args)
 
     def call(package: Any, array: Any) -> Any:

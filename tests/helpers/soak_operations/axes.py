@@ -16,7 +16,7 @@ from soak_operations.table import device_of
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# Dtypes of the operands. Each needs a separate kernel, so few are used if compiling takes long.
+# Dtypes of the operands. Each dtype needs a separate kernel, so few dtypes are used if compiling takes long.
 KINDS = list(dict.fromkeys(kind for pair in PAIRS for kind in pair if not kind.startswith("complex")))
 OF_WHOLE = ["sum", "max", "any", "prod", "min", "all", "count_nonzero", "argmin", "argmax"]
 OF_FLOATS = ["max", "min", "any", "all", "count_nonzero"]
@@ -27,7 +27,7 @@ def of_some_kind(soak: Soak) -> Held:
 
 
 def axis_of(soak: Soak, held: Held) -> int | None:
-    """Return one of the array's axes, or None for all of them."""
+    """Return one of the array's axes, or None, which means all axes."""
     ndim = held.twin.ndim
     return None if ndim == 0 or soak.choices.chance(3) else soak.choices.randrange(-ndim, ndim)
 

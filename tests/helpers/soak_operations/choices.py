@@ -1,6 +1,6 @@
 """Make the random choices of a soak: values, shapes, keys.
 
-All of them come from one seed, independently of the speed of a device.
+All choices come from one seed, independently of the speed of a device.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Choices(Random):
         return (*(self.randint(1, 3) for _ in range(self.randrange(3))), *longer)
 
     def broadcasting(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a shape that can be broadcast to the given one."""
+        """Return a shape that can be broadcast to the given shape."""
         shorter = shape[self.randint(0, len(shape)) :]
         return tuple(1 if self.chance(3) else length for length in shorter)
 

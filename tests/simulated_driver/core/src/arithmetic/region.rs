@@ -38,7 +38,7 @@ pub struct Region {
 }
 
 /// Maximum number of rows for which the overlap of two regions is checked row by row. For larger regions the check may
-/// miss an overlap, but it reports none that does not exist.
+/// miss an overlap, but never reports an overlap of regions that share no byte.
 const MOST_ROWS: u64 = 1 << 16;
 
 impl Region {

@@ -135,8 +135,8 @@ impl State {
         }
     }
 
-    /// Returns the capture of a blocking stream of the device, if one captures. Work on the default stream would have
-    /// to wait for that stream, and would thereby become part of the capture.
+    /// Returns the capture of a blocking stream of the device, or `None` if no blocking stream captures. Work on the
+    /// default stream would have to wait for that stream, and would thereby become part of the capture.
     fn bound_capture(&self, device: usize) -> Option<u64> {
         let is_bound = |other: &u64| {
             let other = self.streams.get(other);

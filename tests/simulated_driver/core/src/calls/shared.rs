@@ -1,7 +1,7 @@
-//! Implements memory and events that are shared with other processes. The memory of a device is a file, and another
-//! process maps the pages of a block over a part of the process's device memory. Each shared block also has a file with its
-//! handle that is closed when the block is freed; thereby another process detects whether the block of a handle still
-//! exists, and whether the handle was changed.
+//! Implements memory and events that are shared with other processes. The memory of a device is a file. A process that
+//! opens a shared block maps the pages of this file over a part of the process's own device memory. Each shared block
+//! also has a file that contains the handle of the block, and the driver closes this file when the block is freed. By
+//! this file, another process detects that a block was freed or that its handle was changed.
 //!
 //! Unlike with a real driver, the process that created a handle may open it too. An event opened in another process is
 //! already complete, because the driver waited for it when its handle was created. Later recordings by the owner are

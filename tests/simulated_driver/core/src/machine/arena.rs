@@ -123,7 +123,8 @@ impl Arena {
         self.file
     }
 
-    /// Maps whole pages of another file over the pages from `start` on, at both the visible and the private address.
+    /// Replaces `bytes` bytes of the arena, from the address `start` on, by whole pages of the given file. The pages
+    /// are mapped twice: at the addresses that programs see, and at the private addresses of the driver's workers.
     ///
     /// # Errors
     /// Returns the error of the operating system.
@@ -145,7 +146,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Maps the arena's own pages again.
+    /// Undoes `adopt`: maps the pages of the arena's own file again.
     ///
     /// # Errors
     /// Returns the error of the operating system.

@@ -47,8 +47,8 @@ unsafe fn text(pointer: *const c_char) -> Option<String> {
 /// # Safety
 /// `program` must be null or refer to a program that was not destroyed.
 unsafe fn with(program: *mut Program, body: impl FnOnce(&mut Program) -> u32) -> u32 {
-    // SAFETY: the caller of this function guarantees that the program is alive. As in the vendors' libraries, callers
-    // do not share a program between threads.
+    // SAFETY: the caller of this function guarantees that `program` is null or not yet destroyed. As in the vendors'
+    // libraries, callers do not share a program between threads.
     let Some(program) = (unsafe { program.as_mut() }) else { return INVALID_PROGRAM };
     catch_unwind(AssertUnwindSafe(|| body(program))).unwrap_or(INTERNAL)
 }
@@ -65,7 +65,7 @@ pub unsafe fn create(
     _headers: *const *const c_char,
     _names: *const *const c_char,
 ) -> u32 {
-    // SAFETY: the vendor's manual requires C strings.
+    // SAFETY: the caller guarantees that `source` and `name` are null or C strings, as the vendor's manual requires.
     let (source, name) = unsafe { (text(source), text(name)) };
     let (Some(source), false, 0) = (source, program.is_null(), count) else { return INVALID_INPUT };
     let name = name.unwrap_or_else(|| "default_program".to_owned());
@@ -87,7 +87,8 @@ pub unsafe fn create(
 /// # Safety
 /// The arguments must satisfy the vendor's manual.
 pub unsafe fn destroy(program: *mut *mut Program) -> u32 {
-    // SAFETY: the vendor's manual requires the address of a live program.
+    // SAFETY: the caller guarantees that `program` is null or the address of a variable. The variable contains null or
+    // a program that `create` returned and that was not yet destroyed, because the vendor's manual requires this.
     unsafe {
         if program.is_null() || (*program).is_null() {
             return INVALID_PROGRAM;
@@ -103,7 +104,8 @@ pub unsafe fn destroy(program: *mut *mut Program) -> u32 {
 /// # Safety
 /// The arguments must satisfy the vendor's manual.
 pub unsafe fn add_name(program: *mut Program, expression: *const c_char) -> u32 {
-    // SAFETY: the vendor's manual requires a C string and a live program.
+    // SAFETY: the caller guarantees that `expression` is a C string and that `program` was not destroyed, as the
+    // vendor's manual requires.
     unsafe {
         let Some(expression) = text(expression).and_then(|text| CString::new(text).ok()) else { return INVALID_INPUT };
         with(program, |program| {
@@ -251,7 +253,8 @@ pub unsafe fn compile_program(
     library: &Library,
 ) -> u32 {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: the vendor's manual requires the given number of C strings and a live program.
+    // SAFETY: the caller guarantees that `options` has `count` C strings and that `program` was not destroyed, as the
+    // vendor's manual requires.
     unsafe {
         let options: Vec<String> = (0..count).filter_map(|position| text(*options.add(position))).collect();
         with(program, |program| compile(program, &options, library))
