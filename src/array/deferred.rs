@@ -34,7 +34,7 @@ impl<'a> From<&'a Array> for &'a DeferredArray {
 }
 
 impl DeferredArray {
-    /// Borrows an array as a `DeferredArray`, for code that does not need its address.
+    /// Borrows an array as a `DeferredArray`, for code that does not need the array's address.
     #[inline(always)]
     pub fn of(array: &Array) -> &Self {
         // SAFETY: the type is `repr(transparent)` over its only field, an `Array`.

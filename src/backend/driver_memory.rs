@@ -19,7 +19,7 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    /// Returns the value by which CUDA and HIP denote this attachment of managed memory.
+    /// Returns the enum value of this attachment of managed memory, which is equal in CUDA and HIP.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,

@@ -32,7 +32,7 @@ pub enum NodeKind {
     Fill,
     /// A host function.
     Host,
-    /// Any other kind of operation, with the value by which the driver denotes it.
+    /// Any other kind of operation, with the driver's enum value for this kind.
     Other(u32),
 }
 

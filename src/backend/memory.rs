@@ -56,15 +56,17 @@ pub trait Memory: Send + Sync {
     /// Creates a stream-ordered pool, whose memory every peer device can access. At a synchronisation the pool keeps up
     /// to `threshold` bytes of freed memory. Returns `None` if the device does not support pools.
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>>;
-    /// Sets how many bytes of freed memory a pool keeps at a synchronisation, instead of returning them to the driver.
+    /// Sets the number of bytes of freed memory that a pool keeps at a synchronisation, instead of returning this
+    /// memory to the driver.
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()>;
     /// Returns unused memory of a pool to the driver, until at most `keep` bytes are reserved.
     fn trim_pool(&self, pool: PoolHandle, keep: usize) -> Result<()>;
     /// Returns the statistics of a pool.
     fn pool_statistics(&self, pool: PoolHandle) -> Result<PoolStatistics>;
-    /// Allocates memory from a pool. The memory is usable in the order of `stream`. `bytes` must not be 0.
+    /// Allocates memory from a pool. Work enqueued on `stream` after this call may use the memory without further
+    /// synchronization. `bytes` must not be 0.
     fn allocate_from_pool(&self, device: i32, pool: PoolHandle, bytes: usize, stream: StreamHandle) -> Result<Address>;
-    /// Returns memory to its pool in the order of `stream`.
+    /// Returns memory to its pool after all work that is already enqueued on `stream`.
     ///
     /// # Safety
     /// The address came from `allocate_from_pool` and is not used after this point of the stream.

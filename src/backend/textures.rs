@@ -8,7 +8,7 @@ use pygpu_base::error::{Error, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayHandle(pub usize);
 
-/// Formats of the channels of arrays and textures. CUDA and HIP denote a format by the same value.
+/// Formats of the channels of arrays and textures. The enum value of a format is equal in CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum TexelFormat {

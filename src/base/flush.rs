@@ -256,7 +256,7 @@ pub fn count_faults(change: isize) {
 }
 
 /// Whether a queue has ever stored an error for its thread. The flag is set before the count of pending operations is
-/// lowered. Therefore a thread that finds nothing pending sees the flag.
+/// lowered. Therefore a thread that reads a count of 0 afterwards also finds this flag set.
 static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
 
 /// Records that a queue has stored an error for its thread. The caller holds the queues' lock.

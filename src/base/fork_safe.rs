@@ -170,8 +170,8 @@ impl<T> DerefMut for ForkSafeGuard<T> {
     }
 }
 
-/// Spin lock that protects the list of locks. `fork` holds it while the process is copied; others hold it for a few
-/// steps only. No thread waits for it while holding another lock.
+/// Spin lock that protects the list of locks. `fork` holds the spin lock while the process is copied; all other code
+/// holds it for a few steps only. A thread that holds another lock never waits for the spin lock.
 static CHANGING: AtomicBool = AtomicBool::new(false);
 
 fn begin_change() {

@@ -142,8 +142,8 @@ impl Landing {
 /// A thread that lets a block's address escape first changes the block's visibility, and then calls [`Self::is_begun`].
 /// A thread that defers an operation first calls [`Self::begin`], and then checks the visibility of its operands. Each
 /// of these threads executes a sequentially consistent fence between its two steps, so at least one thread finds the
-/// change of the other. Only the first thread that defers needs the fence: a later one finds that `begin` is finished,
-/// and thereby synchronizes with the first thread.
+/// change of the other. Only the first thread that defers needs the fence: a later thread finds that `begin` is
+/// finished, and thereby synchronizes with the first thread.
 pub struct Usage(pub(crate) AtomicUsize);
 
 impl Usage {

@@ -166,8 +166,9 @@ impl Settings {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Returns whether a switch is on: `1`, `on`, `true` or `yes`, or the opposites, in any case. The default applies
-    /// if the variable is empty or not set. It also applies, with a warning, if the value is any other text.
+    /// Returns true if the variable is `1`, `on`, `true` or `yes`, and false if it is `0`, `off`, `false` or `no`.
+    /// Upper and lower case are equivalent. Returns the default if the variable is empty or not set. For any other
+    /// value, logs a warning and returns the default.
     pub fn is_on(&self, variable: Variable, default: bool) -> bool {
         let Some(text) = self.text(variable) else { return default };
         match text.to_ascii_lowercase().as_str() {

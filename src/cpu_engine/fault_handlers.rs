@@ -2,9 +2,9 @@
 //!
 //! Compiled libraries install no handlers, because handlers belong to the process and stay installed after a library is
 //! unloaded. A thread is recorded while it works on a launch (`enter`, `leave`: one thread-local and one counter). If
-//! the interrupted thread is recorded, the handler calls the library (`pygpu_cpu/faults.h`), which leaves the kernel or
-//! ignores the signal. All other signals are passed to the previous handler: Python's `faulthandler`, a sanitizer, or
-//! the default action, which ends the process.
+//! the interrupted thread is recorded, the handler calls a function of the compiled library (`pygpu_cpu/faults.h`),
+//! which abandons the kernel or ignores the signal. All other signals are passed to the previous handler: Python's
+//! `faulthandler`, a sanitizer, or the default action, which ends the process.
 //!
 //! Handlers are installed when the first image is loaded. When a later image is loaded, they are installed again if
 //! other code has replaced them. Programs often replace the SIGINT handler, so this handler is also checked when the
@@ -207,7 +207,8 @@ fn address_of_handler() -> usize {
 }
 
 /// The handler of all signals in `SIGNALS`. It allocates nothing and takes no lock. The functions that it calls may
-/// switch to another stack and not return, so no frame may contain a value with a drop or code that catches a panic.
+/// switch to another stack and not return, so no stack frame may contain a value that must be dropped, or code that
+/// catches a panic.
 extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let errno = Errno::kept();
     if number == libc::SIGINT {
@@ -218,8 +219,8 @@ extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context:
     if INSIDE.load(Ordering::Relaxed) != 0 {
         let current = CURRENT.get();
         if !current.is_null() {
-            // SAFETY: the object is alive, because the thread has not called `leave`; the function belongs to the
-            // library that this thread is running.
+            // SAFETY: the object is alive, because the thread has not called `leave`. The function belongs to the
+            // compiled library whose kernel this thread is executing, so the library is loaded.
             unsafe { ((*current).signalled)(current, number, information.cast(), context) };
         }
     }

@@ -1,5 +1,5 @@
-//! Holds the environment of the engine, which callers pass as values. The engine does not read environment variables
-//! itself, because it runs on threads on which reading them is unsafe.
+//! Defines the environment of the engine: variables, folders and options, which the caller passes to the engine. The
+//! engine does not read environment variables itself, because it runs on threads on which reading them is unsafe.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

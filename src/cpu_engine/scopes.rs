@@ -73,7 +73,8 @@ pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// Keywords that are followed by arguments in parentheses, which are not a parameter list.
+/// Keywords such as `alignas` that have arguments in parentheses. The parser must not treat these parentheses as the
+/// parameter list of a function.
 const WITH_BRACKETS: [&str; 7] =
     ["__attribute__", "__attribute", "alignas", "decltype", "__launch_bounds__", "__maxnreg__", "__declspec"];
 

@@ -22,8 +22,8 @@ impl SharedSizes {
         self.fresh = names;
     }
 
-    /// Updates the visible variables for a punctuation mark. Returns the static assertion to insert after the mark, if
-    /// any.
+    /// Updates the visible variables for a punctuation mark. Returns the static assertion that must be inserted after
+    /// the punctuation mark, if any.
     pub fn pass(&mut self, mark: &str) -> Option<String> {
         match mark {
             "{" => self.depth += 1,

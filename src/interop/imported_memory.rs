@@ -91,8 +91,9 @@ impl ImportedMemory {
         self.checked_layout().map(|_| ())
     }
 
-    /// Creates the array that the description specifies, usable in the order of `stream`. The owner is dropped with the
-    /// last array that uses the memory, or immediately if an error is returned.
+    /// Creates the array that the description specifies. Work enqueued on `stream` may use the array without further
+    /// synchronization. The owner is dropped with the last array that uses the memory, or immediately if an error is
+    /// returned.
     ///
     /// # Errors
     /// `ValueError` for every invalid part of the description.

@@ -16,7 +16,7 @@ use pygpu_device::Device;
 /// Size in bytes of the dynamic shared memory that a kernel without static shared memory may use without opting in.
 const UNASKED: u32 = 48 << 10;
 
-/// Largest number of blocks in a cluster that every device with clusters supports.
+/// Maximum number of blocks in a cluster on every device that supports clusters.
 const LARGEST_CLUSTER: u32 = 32;
 /// Describes how well blocks of one shape occupy a device.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -151,13 +151,15 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
     Ok(options)
 }
 
-/// Whether the last option about it requests relocatable code.
+/// Whether relocatable code is requested. Of several options such as `-rdc=true` and `-rdc=false`, the last one
+/// decides.
 pub fn is_relocatable(list: &[CompileOption]) -> bool {
     let is_last = |option: &CompileOption| matches!(option, CompileOption::Relocatable(true));
     list.iter().rev().find(|option| matches!(option, CompileOption::Relocatable(_))).is_some_and(is_last)
 }
 
-/// If an option is to be skipped, returns whether the next argument belongs to it, and the note to add.
+/// If an option must be skipped, returns whether the next argument is the option's value, and the note that explains
+/// the skip.
 fn passed_over(text: &str) -> Option<(bool, String)> {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     let (_, has_value, reason) = PASSED_OVER.iter().find(|(names, _, _)| {
@@ -193,7 +195,8 @@ fn flag(text: &str) -> Option<CompileOption> {
     })
 }
 
-/// Returns the option, its name as written, and its value if that is in the same argument.
+/// Returns the option that an argument names, the option's name as written, and the option's value if the argument
+/// contains it.
 fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
     for (kind, names) in VALUED {
         for name in *names {

@@ -130,7 +130,7 @@ const VECTORS: &[(&str, ScalarType)] = &[
 /// The words that form the names of C's basic types.
 pub const BASIC: [&str; 9] = ["unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool"];
 
-/// Returns the element type that a C type name, of one or more words, denotes.
+/// Returns the element type of a C type name, which consists of one or more words.
 pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     const DEEPEST: usize = 8;
     let mut text: String = joined(words);
@@ -181,7 +181,7 @@ fn known(text: &str) -> Option<Element> {
     Some(Element::Vector(*kind, lanes))
 }
 
-/// Returns the basic type that a text such as `unsigned long int` denotes. The words may be in any order.
+/// Returns the basic type that has a name such as `unsigned long int`. The words may be in any order.
 fn basic(text: &str) -> Option<ScalarType> {
     let words: Vec<&str> = text.split(' ').collect();
     if !words.iter().all(|word| BASIC.contains(word)) {

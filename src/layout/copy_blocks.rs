@@ -50,10 +50,10 @@ pub struct Uniform {
     pub src_slice: i64,
 }
 
-/// Equal uniform blocks, repeated along outer axes.
+/// Several [`Uniform`] blocks that differ only in their positions. The positions form a grid along the axes of `outer`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RepeatedBlocks {
-    /// The first block.
+    /// The first block of the grid.
     pub block: Uniform,
     /// Axes along which the block repeats, outermost first. An axis has two strides, first for the destination and then
     /// for the source.

@@ -77,7 +77,8 @@ impl Layout {
         // The returned layout is discarded, because this call only checks the size in bytes, which does not depend on
         // the memory order.
         Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
-        // The product wraps only for strides that address nothing: those of axes of length 1 or of empty arrays.
+        // The product can wrap only for the strides of axes of length 1 and of empty arrays, which no address
+        // computation uses.
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
         let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))

@@ -53,8 +53,8 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Allocates a block of `bytes` bytes, usable in the order of `stream`. For zero bytes no driver is called and the
-    /// address is 0.
+    /// Allocates a block of `bytes` bytes. Work enqueued on `stream` may use the block without further synchronization.
+    /// For zero bytes no driver is called and the address is 0.
     ///
     /// # Errors
     /// `OutOfMemory`, after synchronizing and trimming; driver errors.
@@ -123,7 +123,8 @@ impl Allocation {
         Ok(block)
     }
 
-    /// Creates a block for memory that the caller owns and keeps alive. The memory is usable in the order of `stream`.
+    /// Creates a block for memory that the caller owns and keeps alive. Work enqueued on `stream` may use the memory
+    /// without further synchronization.
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address while anything uses the block.
@@ -143,7 +144,8 @@ impl Allocation {
         Ok(Self::with(location, bytes, epoch, BlockOrigin::Pinned(flags), Stream::default_of(device)))
     }
 
-    /// Creates a block for memory of another library, which is usable in the order of `stream`.
+    /// Creates a block for memory of another library. Work enqueued on `stream` may use the memory without further
+    /// synchronization.
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address until `owner` is dropped.

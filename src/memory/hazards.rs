@@ -240,14 +240,15 @@ const MADE: u64 = 1;
 const MANY: usize = 32;
 
 impl<Q: Queue> HazardTracker<Q> {
-    /// Creates the tracker of a block that becomes usable in the order of `alloc_stream`.
+    /// Creates the tracker of a block. Work enqueued on `alloc_stream` may use the block without further
+    /// synchronization.
     #[inline(always)]
     pub fn new(alloc_stream: Q) -> Self {
         debug_assert!(alloc_stream.lasts(), "the allocation stream of a block lasts");
         Self { alloc_stream, uses: OnceLock::new() }
     }
 
-    /// Returns the queue in whose order the block is allocated and freed.
+    /// Returns the queue on which the block is allocated and freed.
     #[inline]
     pub fn alloc_stream(&self) -> &Q {
         &self.alloc_stream

@@ -50,16 +50,16 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
     }
 }
 
-/// Removes all cached blocks of this size and flags from the cache and returns them, oldest first. Other threads cannot
-/// use the blocks until they are put back.
+/// Removes all blocks with the given size and flags from the cache and returns the removed blocks, oldest first. Other
+/// threads cannot use the blocks until they are put back.
 fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<PinnedCache> {
     let epoch = device.epoch();
     let alike = |kept: &mut PinnedCache| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
     kept(device).extract_if(.., alike).collect()
 }
 
-/// Returns the most recently freed block that is idle, and puts the other blocks back into the cache. The driver is
-/// queried without the lock of the cache.
+/// Returns the most recently freed idle block of `alike`, and puts all other blocks of `alike` back into the cache. The
+/// lock of the cache is not held while the driver is queried, so that other threads do not wait for the driver.
 fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
     let place = alike.iter().rposition(|kept| kept.is_idle(device));
     let found = place.map(|place| alike.remove(place));

@@ -7,7 +7,7 @@ use super::driver::Cpu;
 use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Value by which the CUDA driver denotes conditional operations in a graph.
+/// The CUDA driver's enum value for conditional operations in a graph.
 const CONDITIONAL: NodeKind = NodeKind::Other(13);
 
 impl Cpu {

@@ -85,7 +85,7 @@ impl EventTable {
         })
     }
 
-    /// Records the current time in an event, or a point of a capture.
+    /// Records an event: stores the current time in it, or the id `capture` if the event is recorded during a capture.
     pub fn record(&self, operation: &'static str, event: EventHandle, capture: Option<u64>) -> Result<()> {
         let now = Instant::now();
         let mut table = self.lock();

@@ -13,7 +13,7 @@ use super::sys::{
     hipDeviceAttributeTextureAlignment, hipDeviceAttributeUnifiedAddressing,
 };
 
-/// Returns the value by which HIP denotes the attribute that CUDA denotes by `number`.
+/// Returns HIP's enum value for the device attribute whose enum value in CUDA is `number`.
 pub const fn of_cuda(number: i32) -> Option<hipDeviceAttribute_t> {
     Some(match number {
         11 => hipDeviceAttributeMaxPitch,

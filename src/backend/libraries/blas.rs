@@ -63,7 +63,7 @@ pub enum GemmType {
 }
 
 impl GemmType {
-    /// Returns the enum value by which both vendors' headers denote the type.
+    /// Returns the enum value of the type, which is equal in both vendors' headers.
     const fn code(self) -> u32 {
         match self {
             Self::Float32 => 0,
@@ -208,7 +208,7 @@ impl Blas {
         &self.path
     }
 
-    /// Returns the vendor's name of the library.
+    /// Returns the library's name, cuBLAS or hipBLAS, for messages.
     pub fn name(&self) -> &'static str {
         NOUN.name(self.kind)
     }

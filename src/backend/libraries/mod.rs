@@ -99,7 +99,7 @@ fn record(report: LibraryReport) {
 }
 
 impl LibrarySpec {
-    /// Returns the vendor's name of the library.
+    /// Returns the name of NVIDIA's or AMD's library, for messages.
     pub const fn name(&self, kind: BackendKind) -> &'static str {
         match kind {
             BackendKind::Hip => self.names[1],

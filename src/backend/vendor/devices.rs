@@ -10,7 +10,7 @@ use crate::error_codes::{INVALID_DEVICE, SUCCESS};
 use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use pygpu_base::error::Result;
 
-/// The values by which the vendor's driver denotes the device attributes that PyGPU queries.
+/// The vendor's enum values for the device attributes that PyGPU queries.
 pub struct DeviceAttributes<T> {
     pub pci_domain: T,
     pub pci_bus: T,

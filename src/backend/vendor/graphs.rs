@@ -146,7 +146,8 @@ macro_rules! exchange {
 }
 pub(crate) use exchange;
 
-/// Returns whether the driver's capture state of a stream denotes a capture, valid or not.
+/// Returns whether a stream with the driver's capture state `state` is capturing. The capture may be valid or
+/// invalidated.
 fn is_capture(state: u32) -> bool {
     const ACTIVE: u32 = 1;
     state >= ACTIVE

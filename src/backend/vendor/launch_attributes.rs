@@ -14,8 +14,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// The values by which the driver denotes the launch attributes. AMD's runtime supports only `COOPERATIVE` and
-/// `PRIORITY`.
+/// The driver's enum values for the launch attributes. AMD's runtime supports only `COOPERATIVE` and `PRIORITY`.
 pub mod attributes {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;

@@ -16,10 +16,10 @@ pub const PORTABLE: c_uint = 1;
 pub const MAPPED: c_uint = 2;
 pub const WRITE_COMBINED: c_uint = 4;
 
-/// The value by which the driver denotes the host as a location of managed memory.
+/// The driver's enum value for the host as a location of managed memory.
 pub const HOST: c_int = -1;
 
-/// The values by which the vendor's driver denotes the pool attributes that PyGPU uses.
+/// The vendor's enum values for the pool attributes that PyGPU uses.
 pub struct PoolAttributes<T> {
     pub release_threshold: T,
     pub reserved: T,

@@ -15,7 +15,7 @@ use crate::{
 };
 use pygpu_base::error::Result;
 
-/// The values by which the vendor's driver denotes the kernel attributes that PyGPU queries.
+/// The vendor's enum values for the kernel attributes that PyGPU queries.
 pub struct FunctionNumbers<T> {
     pub max_threads_per_block: T,
     pub static_shared_bytes: T,
@@ -113,7 +113,8 @@ pub trait VendorPrograms: VendorModules + VendorFunctions {
     /// # Errors
     /// `NotSupported` if the library has no such function.
     fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>>;
-    /// Returns the maximum shared memory of a block with opt-in; `plain` is the maximum without opt-in.
+    /// Returns the maximum shared memory of a block for kernels that opt in to more than `plain`, the maximum for all
+    /// other kernels.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32>;
     /// Returns whether the device has clusters of blocks and the driver can launch them.
     fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {

@@ -93,7 +93,7 @@ template <class T, class Walk, int A> struct strided {
     }
 };
 
-// Accessor for an array with one element, which every index yields.
+// Accessor for an array with a single element: every index returns this element.
 template <class T> struct repeated {
     T *first;
 

@@ -8,7 +8,7 @@ use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
-/// Upper bound of the numbers that kernels divide by a multiplication and a shift instead of a division.
+/// Upper bound of the dividends for which kernels replace a division by a multiplication and a shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// Maximum size of a unit in bytes.

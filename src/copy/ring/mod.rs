@@ -2,9 +2,9 @@
 //! while the copy engine works on the remaining slots.
 //!
 //! This module owns the threads, the slots and their limit. It handles copies of at least [`RingSettings::threshold`]
-//! bytes. Smaller copies are faster through the driver's own staging, which is also used if no memory can be pinned. No
-//! lock may be held during a driver call, and no call may wait for another stream's work while another caller may be
-//! waiting for its slots.
+//! bytes. Smaller copies are faster through the driver's own staging, which is also used if no memory can be pinned.
+//! Two rules prevent deadlocks. No lock is held during a driver call. A copy that holds slots, for which other callers
+//! may wait, does not wait for the work of another stream.
 
 mod chunks;
 mod settings;

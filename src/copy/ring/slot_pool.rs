@@ -1,7 +1,8 @@
-//! Provides pinned slots through which pageable memory is copied, by a bounded pool for each device.
+//! Provides a bounded pool of pinned slots for each device. Pageable memory is copied through these slots.
 //!
 //! A slot whose copy is still running returns to the pool with an event recorded after that copy; the next user waits
-//! for the event before accessing the slot. A slot is never reused if it cannot be determined whether a copy uses it.
+//! for the event before accessing the slot. If it cannot be determined whether a copy still uses a slot, the slot is
+//! never reused.
 
 use std::sync::Arc;
 
@@ -69,8 +70,8 @@ impl PinnedSlot {
         }
     }
 
-    /// Returns a snapshot of the slot's state, which can be queried after the pool's lock was released; `None` if it is
-    /// unknown whether a copy uses the slot.
+    /// Returns a snapshot of the slot's state, which can be queried after the lock of the pool is released. Returns
+    /// `None` for a slot in the state `Lost`.
     fn sight(&self) -> Option<SlotSnapshot> {
         let mark = match &self.state {
             SlotState::Idle => None,
@@ -81,7 +82,8 @@ impl PinnedSlot {
     }
 }
 
-/// Snapshot of a slot's address and event, for queries without the pool's lock.
+/// Copy of a slot's address, size and event. With this copy a thread can query the event after it has released the lock
+/// of the pool.
 struct SlotSnapshot {
     address: Address,
     bytes: usize,
@@ -89,7 +91,8 @@ struct SlotSnapshot {
 }
 
 impl SlotSnapshot {
-    /// Returns whether no copy uses the slot. May return false although the copy is complete.
+    /// Returns whether no copy uses the slot. If the query of the event fails, returns false although the copy may be
+    /// complete.
     fn is_over(&self) -> bool {
         self.mark.as_ref().is_none_or(|mark| mark.event().query().unwrap_or(false))
     }
@@ -110,7 +113,8 @@ struct SlotPool {
     /// Total size in bytes of all slots of the device, including those that are checked out.
     bytes: usize,
     epoch: u32,
-    /// Error of the last failed attempt to pin memory. No further attempt is made until a trim or a new limit.
+    /// Error of the last failed attempt to pin memory. PyGPU does not attempt again to pin memory until the pool is
+    /// trimmed or its limit is changed.
     refused: Option<String>,
 }
 
@@ -118,7 +122,7 @@ impl SlotPool {
     const EMPTY: Self = Self { slots: Vec::new(), bytes: 0, epoch: 0, refused: None };
 
     /// Returns snapshots of the slots that may be idle, most recently used first. The list ends with the first slot
-    /// that is known to be idle.
+    /// that is known to be idle, because the caller needs no further candidates.
     fn sights(&self, bytes: usize) -> SmallVec<[SlotSnapshot; 16]> {
         let mut found_idle = false;
         let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(PinnedSlot::sight);
@@ -150,8 +154,8 @@ fn store(device: Device) -> ForkSafeGuard<SlotPool> {
     store
 }
 
-/// Takes the most recently used idle slot, which may still be in the processor's caches. The driver is queried without
-/// the lock.
+/// Takes the most recently used idle slot, whose memory may still be in the processor's caches. The lock of the pool is
+/// not held while the driver is queried.
 fn take_idle(device: Device, bytes: usize) -> Option<PinnedSlot> {
     let sights = store(device).sights(bytes);
     sights.iter().filter(|sight| sight.is_over()).find_map(|sight| store(device).take_seen(sight))
@@ -298,8 +302,8 @@ pub(super) fn held(device: Device) -> usize {
     sights.iter().filter(|sight| !sight.is_over()).map(|sight| sight.bytes).sum()
 }
 
-/// Frees idle slots until at most `keep` bytes are left, and permits new attempts to pin memory after a failed one. The
-/// driver waits for the device.
+/// Frees idle slots until at most `keep` bytes are left. If an earlier attempt to pin memory has failed, permits new
+/// attempts. The driver waits for the device.
 ///
 /// # Errors
 /// Driver errors.

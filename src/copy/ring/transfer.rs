@@ -1,8 +1,9 @@
 //! Executes one copy through the ring. Each thread of the copy transfers some of the chunks.
 //!
-//! Upload: fill a slot, enqueue its copy, continue with the next slot. Download: keep the copies of several slots
-//! enqueued, wait for the oldest, empty it, enqueue its next copy. All chunks are enqueued on the user's stream, in any
-//! order among themselves. Their copies thus run after all earlier and before all later work of the stream.
+//! During an upload, a thread fills a slot, enqueues the copy of this slot, and continues with the next slot. During a
+//! download, a thread keeps the copies of several slots enqueued: it waits for the oldest copy, empties the slot, and
+//! enqueues the next copy into this slot. All chunks are enqueued on the user's stream, in any order among themselves.
+//! Their copies thus run after all earlier and before all later work of the stream.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! Checksums of built files, by which damage from a power failure is distinguished from an error in a source.
+//! Computes checksums of built files. If a compilation that uses such files fails, the checksums show whether a power
+//! failure has damaged a file or the source has an error.
 
 use std::fs;
 use std::io;

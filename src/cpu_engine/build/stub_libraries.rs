@@ -94,7 +94,8 @@ fn version_script(versions: &Versions) -> String {
     versions.iter().map(|(version, symbols)| format!("{version} {{ global: {}}};\n", names(symbols))).collect()
 }
 
-/// A section of an ELF file: the position and length of its data, its linked section, and its extra number.
+/// A section of an ELF file: the position and the length of its data, the index of the related section (`sh_link`), and
+/// the number in its field `sh_info`.
 struct Section {
     place: usize,
     length: usize,

@@ -22,8 +22,8 @@ const WAITING: [&str; 13] = [
     "__syncthreads_",
 ];
 
-/// Names that the engine's header inserts into preprocessed sources. They begin with `pygpu_cpu_` but denote no
-/// operation that waits.
+/// Names that the engine's header inserts into preprocessed sources. These names begin with `pygpu_cpu_`, like the
+/// names of operations that wait, but are not names of such operations.
 const HARMLESS: [&str; 5] = [
     "pygpu_cpu_thread_index",
     "pygpu_cpu_block_index",

@@ -147,8 +147,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             && (first..end).zip(["__syncthreads", "(", ")", ";"]).all(|(at, mark)| self.text.at(at) == mark)
     }
 
-    /// Decides whether a statement must be outside of the loops over threads. Returns `Some` with the text of such a
-    /// statement, and `Some(None)` for any other statement. Returns `None` if the kernel cannot be converted.
+    /// Decides whether a statement must be outside of the loops over threads. If so, returns `Some(Some(text))` with
+    /// the text of the statement, otherwise `Some(None)`. Returns `None` if the kernel cannot be converted.
     fn hoisted(&mut self, statement: TokenRange) -> Option<Option<String>> {
         if self.text.find(statement, &["__shared__"]) < statement.1 {
             return self.shared_memory(statement).map(Some);

@@ -49,7 +49,8 @@ impl<'a> TokenizedSource<'a> {
         behind_brackets(self.source, &self.tokens, open)
     }
 
-    /// Returns the position of the first token that is one of the marks and is outside of brackets, or `end`.
+    /// Returns the position of the first token outside of brackets that is one of the texts in `marks`, or `end` if
+    /// there is no such token.
     pub fn find(&self, (first, end): (usize, usize), marks: &[&str]) -> usize {
         let mut at = first;
         while at < end && !marks.contains(&self.at(at)) {

@@ -77,8 +77,9 @@ pub fn spare_size(bytes: usize) -> Option<usize> {
 }
 
 impl Stream {
-    /// Returns whether blocks freed in this stream's order are cached. Returns `false` if the handle denotes different
-    /// streams in different threads, or if PyGPU is not informed of the stream's destruction.
+    /// Returns whether blocks freed in this stream's order are cached. Returns `false` for the per-thread default
+    /// stream, whose handle stands for another stream in each thread, and for a stream whose destruction is not
+    /// reported to PyGPU.
     #[inline]
     pub fn has_block_cache(&self) -> bool {
         self.handle() != PER_THREAD && !self.is_foreign() && !self.device.is_cpu()

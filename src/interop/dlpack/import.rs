@@ -23,7 +23,8 @@ enum ManagedTensor {
 /// A managed tensor of another library. PyGPU must call its deleter.
 pub struct ImportedTensor {
     managed: ManagedTensor,
-    /// The PyGPU stream on which the data is used. `None` if the producer's later work need not wait for this stream.
+    /// The PyGPU stream on which the imported data is used. `None` if later work of the producer need not wait for
+    /// PyGPU's uses of the data.
     used_on: Option<Stream>,
 }
 
@@ -133,8 +134,8 @@ impl ImportedTensor {
         self.flags().contains(DlpackFlags::IS_COPIED)
     }
 
-    /// Creates an array over the tensor's memory. `ready` is a stream of the tensor's device in whose order the data is
-    /// usable.
+    /// Creates an array over the tensor's memory. `ready` is a stream of the tensor's device: work enqueued on it may
+    /// use the data without further synchronization.
     ///
     /// # Errors
     /// `BufferError` if any part of the tensor is invalid. The tensor is then deleted.
@@ -188,7 +189,7 @@ fn read(at: *const i64, len: usize) -> Dims {
 /// Allocates an uninitialized tensor with the dtype, shape and device of a prototype.
 ///
 /// # Errors
-/// `BufferError` for a prototype that no array can have; `OutOfMemory`; driver errors.
+/// `BufferError` if PyGPU has no array with the dtype, shape and device of the prototype; `OutOfMemory`; driver errors.
 pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVersioned>> {
     let (dtype, shape) = element_and_shape(prototype)?;
     let device = device_of(prototype.device.device_type.0.into(), prototype.device.device_id.into())?;

@@ -133,7 +133,7 @@ fn remember(name: (Option<PathBuf>, ImageKey), compiled: &Arc<Compiled>) {
     memory.bytes = memory.bytes.saturating_sub(before.map_or(0, |before| before.image.len()));
 }
 
-/// Whether all files that the image was compiled from are unchanged.
+/// Returns whether all files from which the image was compiled are unchanged.
 fn is_fresh(compiled: &Compiled) -> bool {
     compiled.read.as_ref().is_some_and(|read| read.iter().all(FileFingerprint::holds))
 }

@@ -75,7 +75,7 @@ impl LoopNest {
     /// `ValueError` for shapes that do not broadcast, or whose common shape is too large.
     pub fn plan(sides: &[&Layout], rules: LoopNestRules) -> Result<Self> {
         let mut scratch = Scratch::new();
-        // For the most common counts of arrays, the length of a table entry is a compile-time constant, which makes
+        // For the most common numbers of arrays, the length of a table entry is a compile-time constant, which makes
         // planning faster.
         match sides.len() {
             1 => Ok(LoopNestBuilder::<2>::of(&mut scratch, sides, rules)?.walk()),
@@ -390,7 +390,7 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
         let len = row[0];
         for (stride, offset) in row[1..].iter_mut().zip(offsets) {
             // The product cannot overflow, because both ends of an axis are addressable; it wraps only for strides that
-            // address nothing.
+            // no address computation uses.
             *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
             *stride = stride.wrapping_neg();
         }

@@ -28,7 +28,7 @@ pub struct DeferredReduction {
     pub computed: ScalarType,
     /// The reduced axes as a bit set; bit 0 is the first axis.
     pub reduced: u64,
-    /// Number that a variance subtracts from its divisor, the number of elements (`ddof` of `var`).
+    /// The argument `ddof` of `var`: a variance divides by the number of elements minus this value.
     pub less: f64,
     /// Layout that the result would have if each reduced axis were kept as an axis of length one.
     pub kept: Layout,

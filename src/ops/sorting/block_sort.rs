@@ -38,8 +38,8 @@ pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let function = COMPILED.function(stream.device(), &key, NAME, source)?;
     let blocks = (rows.rows as u64).div_ceil(capacity as u64 >> log);
     let shape = LaunchShape {
-        // The conversion to 32 bits never fails: so many blocks would need more elements than fit into a device's
-        // memory.
+        // The number of blocks always fits into 32 bits, because 2^32 blocks would sort more elements than a device's
+        // memory can contain.
         grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
         block: [threads, 1, 1],
         shared: 0,

@@ -75,13 +75,14 @@ pub enum ScalarRule {
 /// Determines how a function is evaluated for arrays in host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostEvaluation {
-    /// NumPy's ufunc of the same name evaluates the function.
+    /// The function has the name of a NumPy ufunc, and this ufunc evaluates the function.
     Ufunc,
-    /// By several NumPy calls.
+    /// Several NumPy calls evaluate the function.
     Steps,
     /// The compiled kernel evaluates the function. If there is no compiler, Python's `math` does, one number at a time.
     Kernel,
-    /// SciPy's ufunc of the same name evaluates the function if SciPy is installed, otherwise the compiled kernel does.
+    /// The function has the name of a SciPy ufunc. This ufunc evaluates the function if SciPy is installed; otherwise
+    /// the compiled kernel does.
     SciPy,
 }
 

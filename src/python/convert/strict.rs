@@ -1,10 +1,11 @@
-//! Implements strict mode, which `PYGPU_STRICT=1` enables: arrays in host memory behave like GPU arrays, even if the
-//! standards allow more.
+//! Implements strict mode, which `PYGPU_STRICT=1` enables. In strict mode, PyGPU arrays in host memory reject the
+//! accesses that GPU arrays reject. A program that runs on the CPU in strict mode therefore also runs on a GPU.
 //!
-//! Inside PyGPU's functions, NumPy never reads a PyGPU array in place, with and without strict mode. These functions
-//! therefore behave alike on all devices ([`without_host_arrays`]). Strict mode disables two further accesses: NumPy's
-//! reads of a PyGPU array in place (`numpy.asarray`, `__array_interface__`), and the sharing of an ndarray's memory by
-//! `asarray` without a device argument. DLPack stays enabled, because DLPack reports that the memory is on the host.
+//! Strict mode disables two accesses to host memory. First, NumPy cannot read a PyGPU array in place (`numpy.asarray`,
+//! `__array_interface__`). Second, PyGPU's `asarray` without a device argument does not share the memory of an ndarray.
+//! DLPack stays enabled, because DLPack reports that the memory is on the host. Even without strict mode, NumPy cannot
+//! read a PyGPU array in place while a PyGPU function converts its arguments ([`without_host_arrays`]). Therefore
+//! PyGPU's functions behave alike on all devices.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -85,7 +85,8 @@ impl PyAllocator {
                 let argument = PyStream::from(stream.clone());
                 (object.call_method1(intern!(py, "allocate"), (bytes, argument))?, stream.clone())
             }
-            // Memory of an allocator without a stream argument is usable in the order of the default stream.
+            // If an allocator takes no stream argument, work enqueued on the default stream may use its memory without
+            // further synchronization.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
         // A result that is a plain number is rejected, because no object would free the memory at this address. For

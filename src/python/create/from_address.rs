@@ -21,7 +21,8 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// Create an array over the memory at an address. If PyGPU tracks the memory, the array shares the record of its uses.
+/// Create an array over the memory at an address. If PyGPU tracks the memory, uses of the array are synchronized with
+/// uses of other arrays over this memory.
 ///
 /// Parameters
 /// ----------
@@ -34,8 +35,8 @@ use pygpu_layout::{Layout, MemoryOrder};
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis; C order by default.
 /// stream : Stream, object with `__cuda_stream__` or int, optional
-///     The stream on which the array is used. Memory that PyGPU does not track is assumed to be usable in the order of
-///     this stream. The default is the legacy default stream.
+///     The stream on which the array is used. The default is the legacy default stream. If PyGPU does not track the
+///     memory, work enqueued on this stream uses the memory without further synchronization.
 /// offset : int, optional
 ///     Bytes between the address and element zero.
 ///

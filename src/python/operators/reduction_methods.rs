@@ -190,12 +190,12 @@ fn truth<'py>(
 }
 
 reductions! {
-    /// Sum the elements; integers in 64 bits.
+    /// Sum the elements; integers are summed as 64-bit integers.
     number method sum => reduce::call, "sum" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).sum(axis=0).tolist()
         /// [4, 6]
     }
-    /// Multiply the elements; integers in 64 bits.
+    /// Multiply the elements; integers are multiplied as 64-bit integers.
     number method prod => reduce::call, "prod" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
         /// [2, 12]

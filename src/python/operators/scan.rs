@@ -276,12 +276,12 @@ macro_rules! scans {
 }
 
 scans! {
-    /// Return the cumulative sums of the elements; integers in 64 bits.
+    /// Return the cumulative sums of the elements; integers are summed as 64-bit integers.
     method cumsum => "sum" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).cumsum(axis=0).tolist()
         /// [[1, 2], [4, 6]]
     }
-    /// Return the cumulative products of the elements; integers in 64 bits.
+    /// Return the cumulative products of the elements; integers are multiplied as 64-bit integers.
     method cumprod => "prod" {
         /// >>> PyGPU.to_gpu([1, 2, 3]).cumprod().tolist()
         /// [1, 2, 6]

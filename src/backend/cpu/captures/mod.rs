@@ -172,7 +172,7 @@ impl Captures {
         }
     }
 
-    /// Removes a stream that is being destroyed.
+    /// Removes a stream, which is being destroyed, from its capture if it takes part in one.
     pub fn forget(&self, stream: StreamHandle) {
         if self.of(stream).is_some() {
             let mut table = self.lock();

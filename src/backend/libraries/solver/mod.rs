@@ -158,7 +158,7 @@ impl Element {
         }
     }
 
-    /// Returns the enum value by which both vendors' headers denote the type.
+    /// Returns the enum value of the type, which is equal in both vendors' headers.
     const fn number(self) -> u32 {
         match self {
             Self::Float32 => 0,

@@ -1,6 +1,6 @@
-// Converts an element of an index array to a position on the indexed axis. BOUNDS 1 wraps an index that is out of
-// range, 2 clips it; otherwise the position is 0, and `is_refused` is set. The function writes no memory, so that many
-// indices are read concurrently.
+// Converts an element of an index array to a position on the indexed axis. An index out of range is wrapped if BOUNDS
+// is 1, and clipped if BOUNDS is 2. For any other value of BOUNDS, the position is 0 and `is_refused` is set to report
+// the error. The function writes no memory, so that many indices are read concurrently.
 #if INDEX_SIGNED
 #define INDEX_SIGN signed
 #else

@@ -60,7 +60,8 @@ template <class... A, void (*kernel)(A...), bool is_whole> struct entry<kernel, 
     }
 };
 
-// Returns the address of a kernel. A name expression may denote the kernel with or without &.
+// Returns the address of a kernel. The argument is the kernel itself or a pointer to it, because a name expression may
+// begin with & or not.
 template <class F> constexpr F *address_of(F &function) { return &function; }
 template <class F> constexpr F *address_of(F *function) { return function; }
 
