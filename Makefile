@@ -31,6 +31,9 @@ RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>
 PACKAGE_FILES := $(shell find python -name ".*" -prune -o -type f ! -name "*.pyc" ! -name "*.so" -print 2>/dev/null)
 # Without make's job server, whose descriptors a recipe does not inherit.
 CARGO := env -u MAKEFLAGS cargo
+# Maturin sets these variables for the build script of pyo3. Without them, cargo compiles pyo3 and all crates that depend on
+# it again, and so does the next run of maturin.
+LIKE_MATURIN = env PYO3_BUILD_EXTENSION_MODULE=1 $(addprefix PYO3_CONFIG_FILE=$(CURDIR)/,$(firstword $(shell ls -t target/maturin/pyo3-config-*.txt 2>/dev/null)))
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX -u MAKEFLAGS VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 # In a release lld, rustc's linker on x86-64 Linux, makes functions of the same code one. No function's address is compared.
@@ -122,7 +125,7 @@ PYTEST := $(BIN)/python -m pytest
 	@$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(PYTEST) tests/interop tests/memory tests/streams $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .rust:
-	@$(CARGO) test --locked --workspace $(part)
+	@$(LIKE_MATURIN) $(CARGO) test --locked --workspace $(part)
 .simulators-own: build/simulated/.ready
 	@$(CARGO) test --locked $(SIMULATED) $(part)
 .hazard-model:
@@ -142,7 +145,7 @@ held = sh tools/release/check_wheel.sh $(BIN) $(WHEEL_MAX_BYTES) $(1)
 # Cargo lets one command at a time use a folder of objects. A part that shares one comes after the build that uses it, instead
 # of waiting for the lock in the place of another part.
 .lint-rust: .venv/.extension-dev
-	@bash tools/all_of.sh "$(CARGO) fmt --all --check" "$(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
+	@bash tools/all_of.sh "$(CARGO) fmt --all --check" "$(LIKE_MATURIN) $(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
 
 .lint-others: .tools/.cargo-deny-$(CARGO_DENY_VERSION) build/simulated/.ready
 	@bash tools/all_of.sh \
@@ -223,7 +226,7 @@ release-check: ## Run all parts of a release that need no hosted runner, in a ne
 # Runs benches: the command of Python, their names, options.
 benches = mkdir -p $(RESULTS); for bench in $(2); do $(1) benches/python/$$bench.py --json $(RESULTS)/$$bench.json $(3) || exit 1; done
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
-	$(CARGO) bench
+	$(LIKE_MATURIN) $(CARGO) bench
 	$(call benches,$(BIN)/python,import_time)
 	$(call benches,$(BIN)/python,compare,$(BENCH_ARGS))
 
