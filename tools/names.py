@@ -136,7 +136,7 @@ def index(names: list[Name]) -> str:
     hosts = {one.name: one.host for one in sorted(names, key=lambda one: one.name) if one.host}
     lines += [f'    "{name}": {tuple_text(host)},' for name, host in hosts.items()]
     lines += ["}", '"""Parameters in which NumPy\'s function accepts an ndarray beside arrays of a device."""']
-    lines += ["", "TIERS = {"]
+    lines += ["TIERS = {"]
     for tier in (tiers.COMPATIBILITY, tiers.EXPERIMENTAL):
         members = sorted(name for name, own in tiers_of(names).items() if own == tier)
         lines += filled(f'    "{tier}": (', [f'"{name}",' for name in members])

@@ -72,7 +72,7 @@ def test_device_supports_weak_references() -> None:
     [PyGPU.Device, PyGPU.set_device, PyGPU.synchronize, PyGPU.reset_device, PyGPU.device_properties, PyGPU.memory_info],
 )
 def test_device_argument_of_wrong_type_raises_type_error_with_value(call, given) -> None:
-    with pytest.raises(TypeError, match=re.escape(repr(given))):
+    with pytest.raises(TypeError, match=r"the device is .*; expected None, an int, a name"):
         call(given)
 
 

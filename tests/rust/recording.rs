@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pygpu::backend::*;
 use pygpu::error::{Error, OutOfMemory, Result};
 
-/// Copy direction of uploads. A caller of `promised` promises that the stream of the copy does not capture, and no
-/// stream of these tests captures.
+/// Copy direction of uploads. `promised` requires that the copy's stream does not capture; no stream captures here.
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 #[allow(dead_code, clippy::undocumented_unsafe_blocks)]

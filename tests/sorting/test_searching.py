@@ -76,7 +76,7 @@ def test_searches_reject_arguments_that_numpy_rejects() -> None:
         lambda x: np.digitize(x, 3),
     ):
         assert_same_refusal(outcome(lambda call=call: call(a)), outcome(lambda call=call: call(host)))
-    with pytest.raises(TypeError, match="no operand is an array"):
+    with pytest.raises(TypeError, match="no operand is on a device"):
         PyGPU.searchsorted(np.ones(1), np.ones(1))
     with pytest.raises(ValueError, match="k=7"):
         PyGPU.topk(a, 7)

@@ -63,8 +63,8 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     numpy_result: _core.GPUArray = library.by_numpy("cholesky", a, **({"upper": True} if upper else {}))
     if numpy_result is not NotImplemented:
         return numpy_result
-    # The library is twice as fast for a lower triangle, so it always reads the triangle as a lower one. It reads matrices in
-    # C order as transposed.
+    # The library is twice as fast for lower triangles, so it always receives a lower one. It reads matrices in C order
+    # as transposed.
     work = copy_row_major(a, dtype) if upper else copy_column_major(a, dtype)
     info = library.cholesky(work, is_lower=True) if work.size else None
     factor = triu(work) if upper else copy_row_major(tril(transposed(work)), dtype)

@@ -487,7 +487,6 @@ HOST = {
     "vsplit": ("indices_or_sections",),
 }
 """Parameters in which NumPy's function accepts an ndarray beside arrays of a device."""
-
 TIERS = {
     "compatibility": (
         "Allocator", "SUPPORTED_DTYPES", "allocators", "as_cupy", "as_pycuda", "autoinit", "autoprimaryctx", "backend",

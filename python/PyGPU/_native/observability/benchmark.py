@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.argument_errors import describe
+from PyGPU._native.argument_errors import describe
 
 __all__ = ["BenchmarkResult", "benchmark"]
 
