@@ -117,7 +117,7 @@ OWN = {
 """Functions with a shorter text than in xsf."""
 
 BETA = """XSF_HOST_DEVICE inline double lbeta_large(double a, double b) {
-    // The difference of two of Stirling's series; the logarithms of gamma would cancel.
+    // Subtracts two Stirling series, because the difference of the logarithms would cancel.
     double p = 1 / (a * a), sum = a + b, q = 1 / (sum * sum);
     double series_a = (-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3;
     double series_b = (-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3;
@@ -146,7 +146,7 @@ NEAR = {
 """Bessel functions of the first kind for arguments of at most 5, by order."""
 
 FAR = """XSF_HOST_DEVICE inline void jN_far(double x, double *p, double *q, double *sine, double *cosine) {
-    // Both quotients by one division, and both phases by one reduction of the argument.
+    // One division computes both quotients, and one argument reduction serves both phases.
     double w = 5.0 / x, z = w * w, scale = SQRT1OPI / ::sqrt(x);
     double below_p = polevl(z, jN_PQ, 6), below_q = p1evl(z, jN_QQ, 7);
     scale /= below_p * below_q;

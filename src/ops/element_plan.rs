@@ -64,7 +64,7 @@ pub struct ElementOperand {
 /// The plan of a kernel call.
 #[derive(Clone, Debug)]
 pub struct ElementPlan {
-    /// The loop nest over the arrays used at `i`.
+    /// The loop nest over the arrays that the expression uses at element `i`.
     walk: LoopNest,
     /// One loop nest for each non-contiguous array that is used only at other indices than `i`. Few calls have such
     /// arrays.
@@ -101,7 +101,7 @@ impl ElementPlan {
     fn of_any(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         let mut used = Used::new();
         for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
-            used.push((array, usage)); // inlined, unlike `collect`
+            used.push((array, usage)); // `push` is inlined, unlike `collect`
         }
         let mut common = used.iter().filter(|(_, usage)| usage.at_index).map(|(array, _)| array.layout());
         let Some(first) = common.clone().next().or_else(|| arrays.first().map(|array| array.layout())) else {

@@ -140,9 +140,6 @@ fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
 /// Shape and strides of an array, for tensors that borrow them. Such a tensor is valid as long as this value exists.
 /// The functions of DLPack's exchange table return such tensors. Few arrays are exported in this way, so the value is a
 /// pointer that stays null until the first such export.
-///
-/// The functions of DLPack's exchange table return tensors whose shape the producer keeps alive. Few arrays are
-/// exported in this way, so the value is a pointer that stays null until the first such export.
 pub struct LentDimensions(OnceBox<Dimensions>);
 
 impl LentDimensions {

@@ -50,7 +50,8 @@ pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
-/// Returns the number of contiguous packs that a thread loads at once for an expression of a compile-time weight.
+/// Returns the number of contiguous packs that a thread loads at once for an expression with the given compile-time
+/// weight.
 fn packs_per_thread(pack: u8, weight: u8) -> u8 {
     const LEAST: u8 = 2;
     let is_unrolled = usize::from(weight) * usize::from(pack) <= UNROLLED;
@@ -58,10 +59,10 @@ fn packs_per_thread(pack: u8, weight: u8) -> u8 {
 }
 
 impl ElementPlan {
-    /// Chooses the pack size and the pack layout, unless a written array overlaps another array and is not the same
-    /// array. For transposed operands it chooses tiles. If all arrays are contiguous, and aligned or of elements of at
-    /// most 2 bytes, it chooses packs of 16 bytes of the largest type. Otherwise it chooses packs along the last axis,
-    /// vertically adjacent elements, or elements that are a block's width apart.
+    /// Chooses the pack size and the pack layout, unless a written array overlaps an array that is not identical to it.
+    /// For transposed operands, the function chooses tiles. If all arrays are contiguous, and aligned or of elements of
+    /// at most 2 bytes, it chooses packs of 16 bytes of the largest type. Otherwise it chooses packs along the last
+    /// axis, vertically adjacent elements, or elements that are a block's width apart.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         if used.iter().any(|(array, _)| array.dtype().kind() == ScalarType::Opaque) {
             return; // a user-defined type may lack the constructors that a pack requires
@@ -176,7 +177,7 @@ impl ElementPlan {
                     continue;
                 }
                 if distance > step * usize::from(rows) {
-                    return; // too far apart, e.g. a plane: no block of threads would read a row for two views
+                    return; // too far apart: no block of threads would read a row through two views
                 }
                 is_rows_apart |= distance >= row;
             }
@@ -203,7 +204,7 @@ impl ElementPlan {
             one.form = match one.form {
                 AccessPattern::Broadcast => AccessPattern::Broadcast,
                 _ if sides.contains(&usize::from(one.side)) => AccessPattern::Transposed,
-                _ => AccessPattern::Strided, // contiguous arrays become strided along the axes
+                _ => AccessPattern::Strided, // tiles address contiguous arrays by strides too
             };
         }
         (self.pack, self.way) = (tiles.each(), PackLayout::Tiles(tiles));
@@ -240,8 +241,8 @@ impl ElementPlan {
         }
     }
 
-    /// Returns the pairs of arguments that are the same array, if one of the two is written. Returns `None` if a
-    /// written array overlaps another array and is not the same array.
+    /// Returns the pairs of arguments for which the call passes the same array, if one of the two arguments is written.
+    /// Returns `None` if a written array overlaps an array that is not identical to it.
     fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
         let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
         for (one, (array, usage)) in self.operands.iter().zip(used) {

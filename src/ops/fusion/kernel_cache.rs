@@ -106,7 +106,7 @@ fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) -> (FusedCode, u64) {
     let known = table.get_or_insert_default();
     if let Some(known) = known.get_mut(draft.key.as_slice()) {
         known.times += 1;
-        return (known.form.clone(), known.times); // `form` is dropped after the lock's guard
+        return (known.form.clone(), known.times); // `form` is dropped after the lock is released
     }
     let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
     known.insert(draft.key.as_slice().into(), FusedKernelEntry { form: form.clone(), times: 1 });

@@ -84,7 +84,7 @@ pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) ->
     for group in &groups {
         batch.launch(group);
         if variant_cache::has_postponed() {
-            break; // later groups may depend on this group
+            break; // later groups may need this group's results
         }
     }
     batch.told()

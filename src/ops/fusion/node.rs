@@ -55,7 +55,7 @@ pub struct DeferredNode {
 
 impl DeferredNode {
     /// Creates a node for a result that is a whole new array. The node is constructed directly on the heap.
-    #[inline(always)] // only two callers, one of which determines the cost of an operator
+    #[inline(always)] // called from two functions; the cost of an operator depends on one of them
     pub fn boxed(
         work: DeferredOp,
         operands: Operands,

@@ -404,7 +404,7 @@ pub fn install_hooks(flush: fn(Scope, FlushReason)) {
         let queue = queues.queues.get_mut(batch.queue());
         let error = queue.and_then(|queue| queue.error.take_if(|(other, _)| *other == batch));
         drop(queues);
-        drop(error); // not under the lock: it may be another library's object
+        drop(error); // not under the lock: the error may own an object of another library
     };
     flush::register(HOOKS.get_or_init(|| FlushHooks {
         flush,

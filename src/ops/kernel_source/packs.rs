@@ -54,7 +54,7 @@ pub(super) fn body(
             // A second copy of the expression for each element would take twice the time of compilation.
             let unrolling = if plan.packs > 1 { "#pragma unroll 1\n" } else { "" };
             let rest = match plan.way {
-                PackLayout::InnerContiguous => String::new(), // there are only whole packs
+                PackLayout::InnerContiguous => String::new(), // this layout has no incomplete pack
                 _ => format!(
                     "else {{\n{}{unrolling}    for (int pygpu_turn = 0; pygpu_turn < {elements}; pygpu_turn++) {{\n    size_t i = \
                      {at};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
@@ -67,7 +67,7 @@ pub(super) fn body(
     format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
 }
 
-/// Returns the C expression for the index of the element with the number `pygpu_turn` among those of a thread.
+/// Returns the C expression for the array index of element number `pygpu_turn` of a thread.
 fn element(pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
         1 => format!("pygpu_at + pygpu_turn * {}", width(plan.way)),
@@ -75,7 +75,7 @@ fn element(pack: usize, plan: &ElementPlan) -> String {
     }
 }
 
-/// Returns the C expression for the same element in the packs of an array.
+/// Returns the C expression for element number `pygpu_turn` of a thread in the packs of an array.
 fn item(name: &str, pack: usize, plan: &ElementPlan) -> String {
     match plan.packs {
         1 => format!("pygpu_pack_{name}.item[pygpu_turn]"),
@@ -180,11 +180,11 @@ impl PackLoop {
             PackLayout::BlockStrided | PackLayout::StackedRows | PackLayout::InnerContiguous => {
                 format!("pygpu_all_{name}")
             }
-            // An array that this argument only reads may be written through another argument.
+            // The cast removes `const`, because the kernel may write an array through another argument than this one.
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = element(pack, plan);
-        // Each pack of a thread, and its elements in memory.
+        // The name of each pack of a thread, and the C expression for its elements in memory.
         let memory = format!("*({kind} *)(pygpu_array_{name} + pygpu_at");
         let packs = match operand.form {
             AccessPattern::InnerContiguous => {

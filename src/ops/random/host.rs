@@ -19,7 +19,8 @@ use pygpu_layout::{Dims, Layout, MemoryOrder};
 const PART: usize = 1 << 14;
 /// Number of elements that are computed at once. Their random words fit into the first-level cache.
 const PIECE: usize = 1 << 10;
-/// Lane of the element that uses a kept half of a number. Lanes number the blocks of one counter.
+/// Lane from which the element that uses the kept half of a number draws further words. A lane is the index of a block
+/// among the blocks of one counter.
 const LANE_OF_HALF: u64 = 15;
 
 /// An element type of random numbers.
@@ -177,7 +178,7 @@ fn in_pairs<T: RandomElement>(to: &mut [T], compute: impl Fn(usize, &mut [T])) {
     }
 }
 
-/// Identifies the block of random words, and the lane in it, for an element whose first words may be rejected.
+/// Block and lane from which an element draws further random words if its first words are rejected.
 type Lane = (u64, u64);
 
 /// Generates consecutive random numbers of a sequence, beginning at a position of the sequence.
@@ -194,7 +195,8 @@ impl<'a> Numbers<'a> {
         Self { keys, counter, number, half: position.half() }
     }
 
-    /// Returns the numbers without the kept half of a number, which only some distributions use.
+    /// Returns the numbers without the half that was kept from the previous call. Only some distributions use this
+    /// half.
     fn whole(&self) -> Self {
         Self { half: None, ..*self }
     }

@@ -127,7 +127,8 @@ pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
         }
         ScalarType::Bool if from == ScalarType::Bool => format!("({text}) ? 1 : 0"),
         ScalarType::Bool => format!("({text}) != 0"),
-        ScalarType::Float16 if from == ScalarType::Float64 => format!("pygpu::float16({text})"), // rounded once
+        // A conversion by way of float would round twice.
+        ScalarType::Float16 if from == ScalarType::Float64 => format!("pygpu::float16({text})"),
         ScalarType::Float16 | ScalarType::BFloat16 => format!("{}((float)({text}))", DType::new(to).c_name()),
         _ if to.is_complex() && !from.is_complex() => {
             let part = if to == ScalarType::Complex64 { "float" } else { "double" };

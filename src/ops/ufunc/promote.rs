@@ -172,8 +172,8 @@ fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[Scalar
             strong.push(kind);
         }
     }
-    // NumPy's `ldexp` accepts exponents of any integer width. A Python integer as its first operand then selects the
-    // loop that a bool would select.
+    // NumPy's `ldexp` accepts exponents of any integer type. For these exponents, a Python integer as the first operand
+    // selects the loop that a bool would select.
     let has_exponents = row
         .fixed
         .is_some_and(|(place, kind)| kind == Int64 && !matches!(operands[place], PromotionOperand::Strong(Bool)));

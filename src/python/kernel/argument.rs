@@ -33,8 +33,8 @@ use pygpu_memory::{Access, Allocation};
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
-    // `None` if there are no owners. The collector can visit an object whose bytes are still zero: they are this
-    // option's `None`, but not a valid `Vec`.
+    // `None` if there are no owners. The garbage collector may visit an object before its fields are set. All bytes of
+    // the field are then zero, which represents `None`, but would be no valid `Vec`.
     owners: Option<Box<[(Py<PyAny>, Access)]>>,
 }
 

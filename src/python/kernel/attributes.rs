@@ -31,7 +31,7 @@ impl PyKernel {
         Ok(self.attributes(py)?.static_shared_bytes)
     }
 
-    /// Static shared memory of a block in bytes. On the CPU backend that of called functions is not included.
+    /// Static shared memory of a block in bytes. On the CPU backend the memory of called functions is not included.
     #[getter]
     fn shared(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.static_shared_bytes)
@@ -164,7 +164,7 @@ impl PyKernel {
         Ok(block.py().without_gil(|| function.max_cluster_size(block_shape, shared))?)
     }
 
-    /// Return the number of clusters of a launch that run concurrently; blocks, on a device without clusters.
+    /// Return how many clusters of a launch run concurrently, or how many blocks on a device without clusters.
     ///
     /// Parameters
     /// ----------

@@ -132,8 +132,8 @@ impl PyKernelModule {
         Ok(PyKernel::new(instance::instantiate_template(self.module(), name, arguments)?))
     }
 
-    /// PTX, on NVIDIA devices: the loaded PTX, or that compiled from the source for the same architecture; for a fatbin
-    /// or a library the PTX that cuobjdump extracts.
+    /// PTX, on NVIDIA devices: the loaded PTX; the PTX compiled from the source for the module's architecture; or, for
+    /// a fatbin or a library, the PTX that cuobjdump extracts.
     #[getter]
     fn ptx(&self, py: Python<'_>) -> PyResult<String> {
         let module = self.module();

@@ -238,7 +238,7 @@ impl PyLaunchConfig {
         Ok(self.config.shape.shared)
     }
 
-    /// Stream as given; None for the thread's current one.
+    /// Stream of the launch; None for the thread's current stream.
     #[getter]
     // stub: -> StreamLike
     fn stream(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
@@ -270,7 +270,7 @@ impl PyLaunchConfig {
         Ok(self.config.attributes.programmatic)
     }
 
-    /// Priority, lower numbers first; None for the stream's.
+    /// Priority, lower numbers first; None for the stream's priority.
     #[getter]
     fn priority(&self) -> PyResult<Option<i32>> {
         Ok(self.config.attributes.priority)

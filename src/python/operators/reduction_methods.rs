@@ -225,7 +225,7 @@ reductions! {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).mean(axis=0).tolist()
         /// [2.0, 3.0]
     }
-    /// Return the variance of the elements, read once: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
+    /// Return the variance of the elements in one pass: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
     variance method var => variance::variance, "var" {
         /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
         /// 1.0
@@ -235,12 +235,12 @@ reductions! {
         /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
         /// 1.4142135623730951
     }
-    /// Return the index of the smallest element; the first of equal ones, and NaN before all others.
+    /// Return the index of the smallest element, the first of equal ones; a NaN takes precedence.
     index method argmin => reduce::call, "argmin" {
         /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmin(axis=1).tolist()
         /// [1, 0]
     }
-    /// Return the index of the largest element; the first of equal ones, and NaN before all others.
+    /// Return the index of the largest element, the first of equal ones; a NaN takes precedence.
     index method argmax => reduce::call, "argmax" {
         /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmax().item()
         /// 3

@@ -36,7 +36,7 @@ fn layouts<'v>(
 
 /// Returns the device of all arrays of a call, or the current device if the call has no array. Rejects arrays on
 /// different devices.
-#[inline(always)] // two callers, each short
+#[inline(always)] // called from two short functions, so that inlining adds little code
 pub(super) fn common_device(
     entry: &UfuncEntry,
     values: &OperandValues<'_, '_>,
@@ -82,7 +82,7 @@ pub(super) fn common_shape(values: &OperandValues<'_, '_>, keywords: &UfuncKeywo
     broadcast(values, keywords)
 }
 
-#[inline(never)] // keeps this rare path out of the inlined function
+#[inline(never)] // keeps broadcasting, which is rare, out of the inlined `common_shape`
 fn broadcast(values: &OperandValues<'_, '_>, keywords: &UfuncKeywords<'_>) -> PyResult<Dims> {
     let shapes: SmallVec<[Dims; 4]> = layouts(values, keywords).map(|layout| layout.shape().collect()).collect();
     let views: SmallVec<[&[i64]; 4]> = shapes.iter().map(|shape| shape.as_slice()).collect();

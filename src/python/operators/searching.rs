@@ -141,7 +141,7 @@ impl GpuArray {
         call(slf.py(), "searchsorted", (slf, v, side, sorter))
     }
 
-    /// Move the elements at the given sorted positions there, with smaller ones before and larger ones after them.
+    /// Put the elements whose sorted positions are `kth` there, smaller ones before them, larger ones after them.
     ///
     /// Parameters
     /// ----------
@@ -175,12 +175,12 @@ impl GpuArray {
         call(slf.py(), "_partition_in_place", (slf, kth, axis, kind, order)).map(drop)
     }
 
-    /// Return indices of the elements in an order that is correct at the given positions.
+    /// Return the indices by which `partition` would reorder the elements.
     ///
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The positions at which the order is correct.
+    ///     The positions at which the indexed elements are in sorted order.
     /// axis : int or None, optional
     ///     Axis of the partition; the last axis by default. None takes all elements in C order.
     /// kind : {'introselect'}, optional

@@ -34,9 +34,9 @@ use pygpu_ops::ufunc::{self, UfuncEntry};
 /// The module that implements `__array_function__`.
 const ARRAY_FUNCTION: &str = "PyGPU._protocols.array_function";
 
-/// Returns PyGPU's function for a NumPy function that was called with `count` positional arguments, if it takes the
-/// same arguments and all arrays among them are exact `GPUArray` objects. The module's function `call` finds the same
-/// function, but as a Python function it takes longer than the launch of a small kernel.
+/// Returns PyGPU's function that accepts the same `count` positional arguments as a NumPy function. Returns `None` if
+/// there is no such function, or if an array among the arguments is not exactly a `GPUArray`. The function `call` of
+/// the Python module finds the same function, but takes longer than the launch of a small kernel.
 fn direct_function<'py>(
     func: &Bound<'py, PyAny>,
     types: &Bound<'py, PyAny>,
@@ -324,7 +324,7 @@ impl GpuArray {
         product::assign(slf, other)
     }
 
-    // A class with this method and without `__hash__` is not hashable, as NumPy's arrays are not.
+    // A class that defines comparisons but no `__hash__` is not hashable. NumPy's arrays are not hashable either.
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
         let entry = match operator {
             CompareOp::Lt => table_entry!("less"),
@@ -338,7 +338,7 @@ impl GpuArray {
             (Ok(Some(result)), _) => Ok(result.unbind()),
             (Ok(None), CompareOp::Eq | CompareOp::Ne) => compare_with_other_type(slf, other, operator),
             (Ok(None), _) => Ok(slf.py().NotImplemented()),
-            // Ufuncs do not support structured items. These are compared field by field.
+            // Ufuncs do not support structured items, so these items are compared field by field.
             (Err(_), CompareOp::Eq | CompareOp::Ne)
                 if has_opaque_items(slf) || other.cast().is_ok_and(has_opaque_items) =>
             {

@@ -175,7 +175,7 @@ impl Ufunc {
             .ok_or_else(|| argument_errors::operand(entry.name, entry.inputs, operands, keywords))
     }
 
-    /// Apply the function at indices of an array that may repeat, once for each occurrence, in their order.
+    /// Apply the function to the elements at indices, once for each occurrence of an index, in order.
     ///
     /// Parameters
     /// ----------

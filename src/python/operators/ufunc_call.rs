@@ -75,7 +75,7 @@ pub(crate) fn call<'py>(
 }
 
 /// Checks that the output arrays can contain the results.
-#[inline(always)] // has one caller
+#[inline(always)] // called from one function, so that inlining adds no code
 fn check_outs(
     entry: &'static UfuncEntry,
     kind: ScalarType,
@@ -94,7 +94,7 @@ fn check_outs(
 }
 
 /// Returns the arrays for the results: output arrays of the caller, and new arrays.
-#[inline(always)] // has one caller
+#[inline(always)] // called from one function, so that inlining adds no code
 fn allocate<'py>(
     py: Python<'py>,
     (entry, kind, device): (&'static UfuncEntry, ScalarType, Device),
@@ -114,7 +114,7 @@ fn allocate<'py>(
 }
 
 /// Returns the Python result of a call: one array, or a tuple of two arrays.
-#[inline(always)] // has one caller
+#[inline(always)] // called from one function, so that inlining adds no code
 fn finish<'py>(
     py: Python<'py>,
     mut results: Results<'py>,
@@ -136,7 +136,7 @@ fn finish<'py>(
 }
 
 /// Returns the type that identifies the loop for the operands and the keyword `dtype` of a call.
-#[inline(always)] // two callers, each short
+#[inline(always)] // called from two short functions, so that inlining adds little code
 pub(super) fn select_loop(
     entry: &'static UfuncEntry,
     values: &OperandValues<'_, '_>,
@@ -181,7 +181,7 @@ fn no_loop_error(entry: &UfuncEntry, values: &OperandValues<'_, '_>, keywords: &
 }
 
 /// Computes the results with a kernel on the device of the arrays, or, for arrays in host memory, with NumPy.
-#[inline(always)] // has one caller
+#[inline(always)] // called from one function, so that inlining adds no code
 fn compute(
     py: Python<'_>,
     ufunc_loop: &UfuncLoop<'_>,

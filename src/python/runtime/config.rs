@@ -151,8 +151,8 @@ fn pinned_line() -> String {
     }
 }
 
-/// Formats a line about a vendor library that was searched for. Libraries are opened on first use; the report opens
-/// none.
+/// Formats a line about a vendor library that was searched for. Libraries are opened on first use, and this function
+/// opens no library.
 fn library_lines(report: &LibraryReport) -> Vec<String> {
     let path = report.path.as_deref().unwrap_or("not found");
     let mut lines = vec![format!("{}: {path}", report.name)];

@@ -101,8 +101,8 @@ impl PyStream {
     /// On a GPU the function runs on a driver thread, and the stream waits for its end; on the CPU the function runs
     /// immediately. The next call that waits (`synchronize()`, `get()`) raises the function's exception. A second
     /// exception before that call goes to :func:`sys.unraisablehook`. The function must not use the GPU, which raises
-    /// NotSupportedError, nor wait for GPU work. It may notify another thread, which does so. Functions that have not
-    /// started when the process ends do not run.
+    /// NotSupportedError, nor wait for GPU work. It may notify another thread that uses the GPU. Functions that have
+    /// not started when the process ends do not run.
     ///
     /// Examples
     /// --------

@@ -192,8 +192,8 @@ impl PyStream {
         self.0.make("Stream", || Ok(py.without_gil(create)?))
     }
 
-    /// Makes this object, whose `__init__` has not run, denote the stream of another object, for subclasses with
-    /// another constructor.
+    /// Makes this object, whose `__init__` has not run, refer to the stream of another object. Subclasses with another
+    /// constructor call this method.
     #[pyo3(signature = (stream: "Stream") -> "None")]
     fn _adopt(&self, stream: &Bound<'_, Self>) -> PyResult<()> {
         self.0.make("Stream", || stream.get().stream().cloned())

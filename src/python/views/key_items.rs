@@ -23,8 +23,8 @@ use pygpu_ops::selection;
 pub(super) enum KeyItem<'py> {
     /// An index array for one axis, in device memory, and the rule for its indices out of range.
     Indices(Array, Bounds),
-    /// A zero-dimensional integer array, and its value if it was an array in host memory. As in NumPy, the item counts
-    /// as an integer if the key contains other arrays, and otherwise as an array.
+    /// A zero-dimensional integer array in device memory. Its value is stored too if the key contains a NumPy array. As
+    /// in NumPy, the item counts as an integer if the key contains other arrays, and otherwise as an array.
     Single(Array, Option<Bound<'py, PyAny>>),
     /// A mask in device memory: for one or more axes, or without axes, i.e. a truth value.
     Mask(Array),

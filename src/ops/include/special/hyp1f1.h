@@ -59,7 +59,7 @@ static __device__ __noinline__ Estimate hyp1f1_series(Pair a, double b, double x
         value *= factor;
         if (part < scalings) value *= LIMIT;
     }
-    if (value == 0) return {0, 1e-16};  // The zero of a polynomial.
+    if (value == 0) return {0, 1e-16};  // x is a zero of the polynomial.
     return {value, 1e-16 + 1e-31 * (k + 1) * largest / fabs(sum.high)};
 }
 
@@ -126,7 +126,7 @@ static __device__ __noinline__ double hyp1f1(double a, double b, double x) {
     const double GOOD = 5e-16;
     Estimate best = {NAN, INFINITY};
     if (fabs(x) > 50) best = x < 0 ? hyp1f1_far(a, b, -x, 0) : hyp1f1_far(b - a, b, x, x);
-    if (best.error > GOOD) {  // The series whose terms are positive, if there is one.
+    if (best.error > GOOD) {  // The series in |x|: for positive operands no terms cancel.
         bool by_rest = x < 0;
         best = better(best, by_rest ? hyp1f1_series(rest, b, -x, x) : hyp1f1_series({a, 0}, b, x, 0));
         if (best.error > GOOD) {
@@ -137,7 +137,7 @@ static __device__ __noinline__ double hyp1f1(double a, double b, double x) {
         double first = x > 0 ? a : b - a;
         if (first < -1) best = better(best, hyp1f1_recurrence(first, b, fabs(x), x > 0 ? 0 : x));
     }
-    return best.error < 1e-6 ? best.value : NAN;  // Rather no value than a wrong one.
+    return best.error < 1e-6 ? best.value : NAN;  // NaN is returned rather than an inexact value.
 }
 
 }

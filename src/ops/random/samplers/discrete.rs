@@ -9,8 +9,8 @@ use super::machine::*;
 use super::mathematics::*;
 use super::units::*;
 
-/// Parameters above this limit are sampled by a normal approximation instead of a rejection. The rejection's sums of
-/// logarithms would lose the digits that its decision needs. The relative error of the approximation is below 1e-6.
+/// If a parameter exceeds this limit, a normal approximation replaces the rejection method, whose sums of logarithms
+/// would be too inexact to decide a rejection. The relative error of the approximation is below 1e-6.
 const MANY: f64 = 1_099_511_627_776.0;
 
 functions! {

@@ -15,9 +15,9 @@ use super::mathematics::{ln, ln_1p};
 const WORDS: f64 = 4_294_967_296.0;
 /// Number of octaves (powers of two) of a word's absolute value, from 1 on. The last octave has only the value 2^31.
 const OCTAVES: usize = 32;
-/// Intervals of an octave.
+/// Number of intervals per octave.
 const PARTS: usize = 8;
-/// Rows of one sign.
+/// Number of table rows for the words of one sign.
 const ROWS: usize = OCTAVES * PARTS;
 /// Index of the first interval, which begins at 1. An index consists of the exponent and three bits of the mantissa.
 const FIRST: usize = 127 * PARTS;

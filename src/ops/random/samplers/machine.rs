@@ -22,7 +22,8 @@ pub(in super::super) enum First {
     Own,
     /// The words are one half of a block that two elements share.
     Half,
-    /// There are two words that two elements share, for two normal numbers, and one word of this element.
+    /// Two elements share two words, from which two normal numbers are computed. One further word belongs to this
+    /// element alone.
     Normal,
 }
 

@@ -1,6 +1,6 @@
 //! Computes elements from their first random words alone. Most elements of a distribution need no further words. GPUs
-//! compute these elements first, and then draw the others together. The samplers compute the same values for the former
-//! elements.
+//! compute these elements first, and then draw all other elements together. For both, the samplers compute the same
+//! values.
 //!
 //! `tools/random_kernels.py` translates this file to CUDA. The macro `functions!` also compiles it for processors with
 //! FMA.

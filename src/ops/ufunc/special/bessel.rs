@@ -4,7 +4,7 @@ use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
-/// Functions for float. The headers of a table entry contain only functions for double.
+/// C++ functions that compute in float. The functions of xsf compute in double.
 static FLOAT: Header = Header::of(include_str!("../../include/special/bessel_float.h"), &[&POLYNOMIAL]);
 static DEBYE: Header = Header::of(include_str!("../../include/special/debye.h"), &[&xsf::SCIPY_IV, &xsf::JV, &xsf::YV]);
 static MODIFIED: Header = Header::of(include_str!("../../include/special/bessel.h"), &[&xsf::SCIPY_IV]);

@@ -35,7 +35,7 @@ mod tests {
     static THIRD: Header = Header::of("third ", &[&FIRST, &SECOND]);
 
     #[test]
-    fn texts_follow_those_that_they_use_once() {
+    fn each_header_text_occurs_once_after_the_texts_it_uses() {
         let mut texts = Vec::new();
         add_texts(&[&THIRD, &SECOND], &mut texts);
         assert_eq!(texts.concat(), "first second third ");

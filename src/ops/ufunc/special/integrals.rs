@@ -4,7 +4,7 @@ use super::header::Header;
 use super::{POLYNOMIAL, SpecialFunction, as_complex, complex, double, integers, real, single, small, special, xsf};
 use crate::ufunc::UfuncEntry;
 
-/// Functions of floats.
+/// C++ functions that compute in float.
 static EXPONENTIAL: Header = Header::of(include_str!("../../include/special/exponential_integral.h"), &[&POLYNOMIAL]);
 static LAMBERTW: Header = Header::of(include_str!("../../include/special/lambertw.h"), &[]);
 static SICI_PARTS: Header = Header::of(include_str!("../../include/special/sici.h"), &[&xsf::SICI]);

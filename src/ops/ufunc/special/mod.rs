@@ -14,7 +14,7 @@ pub mod header;
 mod integrals;
 mod xsf;
 
-/// Polynomials of floats.
+/// C++ template that evaluates polynomials of float or double.
 static POLYNOMIAL: Header = Header::of(include_str!("../../include/special/polynomial.h"), &[&xsf::MULTIPLY_ADD]);
 
 use self::header::Header;
@@ -157,8 +157,8 @@ mod tests {
     use super::*;
     use crate::ufunc::kernel::{LoopOperand, kernel_of};
 
-    /// A header may contain macros and references by which a call modifies its operands. A kernel with such a header
-    /// processes single elements instead of packs.
+    /// Macros and references by which a call could modify its operands would make a kernel process single elements
+    /// instead of packs. The headers must therefore contain neither.
     #[test]
     fn kernels_of_special_functions_process_packs() {
         for row in functions().map(|one| &one.row) {

@@ -148,8 +148,8 @@ fn axis_index(object: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
     Ok(normalize_axis(shape::integer(object, "axis")?, ndim)?)
 }
 
-/// Returns the error that NumPy raises for more lengths than axes. NumPy raises `IndexError` if it reads the length of
-/// a missing axis, and otherwise `AxisError` if it transforms along this axis.
+/// Returns the error that NumPy raises if a call passes more lengths than the array has axes: `IndexError` if NumPy
+/// would read the length of a missing axis from the shape, otherwise `AxisError`.
 #[cold]
 fn too_many_lengths(points: Option<&Bound<'_, PyAny>>, ndim: usize) -> PyErr {
     let lengths = points.and_then(|points| points.extract::<Vec<Option<i64>>>().ok()).unwrap_or_default();

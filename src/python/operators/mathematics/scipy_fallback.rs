@@ -11,17 +11,17 @@ use crate::host::cpu_view;
 use crate::py_once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, ScalarType};
 
-/// Returns SciPy's ufunc for a loop. Returns `None` for a masked loop, if SciPy is not installed, and if SciPy has no
-/// such ufunc.
+/// Returns SciPy's ufunc that computes a loop, i.e. the implementation of a function for certain types. Returns `None`
+/// for a loop of bfloat16, for a loop with a mask, and if SciPy or its ufunc is missing.
 ///
 /// # Errors
-/// Errors of Python, except that SciPy cannot be imported.
+/// Python exceptions, but no `ImportError` of SciPy.
 pub(in super::super) fn scipy_ufunc<'py>(
     py: Python<'py>,
     ufunc_loop: &UfuncLoop<'_>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     static FUNCTIONS: PyOnce<Py<PyDict>> = PyOnce::new();
-    // NumPy 2.4 computes a call of SciPy's ufuncs with both a mask and a cast wrongly.
+    // NumPy 2.4 returns wrong results for calls of SciPy's ufuncs with both a mask and a cast.
     if ufunc_loop.kind == ScalarType::BFloat16 || ufunc_loop.mask.is_some() {
         return Ok(None);
     }
@@ -52,8 +52,8 @@ pub(in super::super) fn run(
         });
     }
     let outs = targets.iter().map(|target| cpu_view::borrowed(py, target)).collect::<PyResult<SmallVec<[_; 2]>>>()?;
-    // SciPy tries its loops in another order of types. Therefore the call names the type. The casts were checked
-    // before.
+    // SciPy's ufuncs would select a loop in another order of types. Therefore the call passes the loop's type. The
+    // casts are already checked, so the call allows all casts.
     let kind = match ufunc_loop.kind {
         ScalarType::Float16 => ScalarType::Float32,
         kind => kind,

@@ -138,7 +138,8 @@ fn checked_output<'py>(
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let Some(out) = output_argument(entry, false, array, args.out.as_ref())? else { return Ok(None) };
     let out_array = out.get();
-    // As in NumPy, the rule 'safe' must permit a cast of `out` to int64. For arrays in host memory, NumPy checks this.
+    // An output array for indices must have a type that the rule 'safe' casts to int64, as in NumPy. For arrays in host
+    // memory, NumPy itself checks the type.
     if entry.is_numbered && !array.device().is_cpu() && !Casting::Safe.allows(out_array.dtype().kind(), result) {
         return Err(PyTypeError::new_err(format!(
             "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'safe'",

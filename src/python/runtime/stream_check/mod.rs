@@ -1,7 +1,8 @@
-//! Passes handovers of memory to the check of streams (`PYGPU_CHECK_STREAMS=1`). The Python module
-//! `PyGPU._native.observability.stream_check` finds the streams of other libraries, and reports.
+//! Checks the streams on which other libraries use memory that they exchange with PyGPU (`PYGPU_CHECK_STREAMS=1`). The
+//! Python module `PyGPU._native.observability.stream_check` finds these streams and issues the warnings.
 //!
-//! The functions report their own errors by `sys.unraisablehook`, so that a failed check does not change the program.
+//! [`hand_over`] and [`launch_address`] report their errors by `sys.unraisablehook`, so that a failed check does not
+//! change the program.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ fn origin_of(origin: Bound<'_, PyAny>) -> Origin {
 /// names no producer either.
 ///
 /// # Errors
-/// A warning that the program turns into an exception.
+/// The warning of a failed check, if the program turns warnings into exceptions.
 #[cold]
 pub(crate) fn check_import(py: Python<'_>, producer: Option<&Bound<'_, PyAny>>, array: &Array) -> PyResult<()> {
     let device = array.device();
@@ -49,10 +50,10 @@ pub(crate) fn check_import(py: Python<'_>, producer: Option<&Bound<'_, PyAny>>, 
     module(py)?.call_method1(intern!(py, "check_import"), (producer, PyDevice::from(device), ready)).map(drop)
 }
 
-/// Checks an export without synchronization.
+/// Checks that no write is pending on memory that is exported without synchronization.
 ///
 /// # Errors
-/// A warning that the program turns into an exception.
+/// The warning of a failed check, if the program turns warnings into exceptions.
 #[cold]
 pub(crate) fn check_unordered_export(py: Python<'_>, array: &Array) -> PyResult<()> {
     match array.allocation().pending_writer() {
@@ -63,8 +64,8 @@ pub(crate) fn check_unordered_export(py: Python<'_>, array: &Array) -> PyResult<
     }
 }
 
-/// Records that other code receives the memory of an array: for use on `consumer`, or, if the code names no stream, on
-/// any stream. `way` is the expression by which the code received the memory.
+/// Records that another library receives the memory of an array. The library uses the memory on the stream `consumer`,
+/// or on any stream if `consumer` is `None`. `way` describes in warnings how the library received the memory.
 #[cold]
 pub(crate) fn hand_over(py: Python<'_>, array: &Array, consumer: Option<&Stream>, way: &str) {
     let (block, access) = (array.allocation(), array.exported_access());
@@ -86,7 +87,7 @@ fn try_hand_over(
     let (origin, named, suspects): (Bound<'_, PyAny>, Option<Bound<'_, PyStream>>, Vec<Bound<'_, PyStream>>) =
         answer.extract()?;
     let origin = origin_of(origin);
-    // A stream of PyGPU is valid without the library's stream object.
+    // A stream that PyGPU created stays valid without the stream object of the other library.
     let own = consumer.filter(|stream| !stream.is_foreign()).cloned();
     let named =
         own.map_or_else(|| named.map(|stream| stream.get().stream().cloned()).transpose(), |own| Ok(Some(own)))?;
@@ -99,7 +100,7 @@ fn try_hand_over(
     Ok(())
 }
 
-/// Checks a launch that receives an address in a block instead of an array.
+/// Checks a launch whose argument is an address in a memory block instead of an array.
 #[cold]
 pub(crate) fn launch_address(py: Python<'_>, block: &Arc<Allocation>, access: Access, stream: &Stream) {
     let origin =
@@ -110,7 +111,7 @@ pub(crate) fn launch_address(py: Python<'_>, block: &Arc<Allocation>, access: Ac
     }
 }
 
-/// Returns whether pending work of other libraries on one stream is not ordered before new work on another stream.
+/// Returns whether new work on one stream would not wait for pending work of other libraries on another stream.
 ///
 /// Parameters
 /// ----------
@@ -122,7 +123,7 @@ pub(crate) fn launch_address(py: Python<'_>, block: &Arc<Allocation>, access: Ac
 /// Returns
 /// -------
 /// bool
-///     False if it is not certain.
+///     False if this is not certain.
 #[pyfunction]
 #[pyo3(signature = (waiter: "Stream", worker: "Stream") -> "bool")]
 fn _is_unordered(py: Python<'_>, waiter: &Bound<'_, PyStream>, worker: &Bound<'_, PyStream>) -> PyResult<bool> {

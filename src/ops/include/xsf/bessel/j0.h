@@ -40,7 +40,7 @@ __constant__ const double j0_RQ[8] = {
     2.11277520115489217587E12, 3.10518229857422583814E14, 3.18121955943204943306E16, 1.71086294081043136091E18,
 };
 __device__ inline void j0_far(double x, double *p, double *q, double *sine, double *cosine) {
-    // Both quotients by one division, and both phases by one reduction of the argument.
+    // One division computes both quotients, and one argument reduction serves both phases.
     double w = 5.0 / x, z = w * w, scale = SQRT1OPI / ::sqrt(x);
     double below_p = polevl(z, j0_PQ, 6), below_q = p1evl(z, j0_QQ, 7);
     scale /= below_p * below_q;

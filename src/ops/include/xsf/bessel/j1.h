@@ -39,7 +39,7 @@ __constant__ const double j1_YQ[8] = {
 constexpr double j1_Z1 = 1.46819706421238932572E1;
 constexpr double j1_Z2 = 4.92184563216946036703E1;
 __device__ inline void j1_far(double x, double *p, double *q, double *sine, double *cosine) {
-    // Both quotients by one division, and both phases by one reduction of the argument.
+    // One division computes both quotients, and one argument reduction serves both phases.
     double w = 5.0 / x, z = w * w, scale = SQRT1OPI / ::sqrt(x);
     double below_p = polevl(z, j1_PQ, 6), below_q = p1evl(z, j1_QQ, 7);
     scale /= below_p * below_q;

@@ -3,7 +3,7 @@
 // Copyright 1984, 1987 by Stephen L. Moshier
 namespace pygpu_xsf {
 __device__ inline double lbeta_large(double a, double b) {
-    // The difference of two of Stirling's series; the logarithms of gamma would cancel.
+    // Subtracts two Stirling series, because the difference of the logarithms would cancel.
     double p = 1 / (a * a), sum = a + b, q = 1 / (sum * sum);
     double series_a = (-5.952380952380952e-4 * p + 7.936507936507937e-4) * p - 2.777777777777778e-3;
     double series_b = (-5.952380952380952e-4 * q + 7.936507936507937e-4) * q - 2.777777777777778e-3;
