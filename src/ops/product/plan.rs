@@ -158,8 +158,8 @@ fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> 
         // Loads of single elements suffice for the second operand, because its elements come from the cache.
         second = 1;
     }
-    // These are the number of elements along the inner axis that a thread loads at once, and the number of rows that it
-    // computes.
+    // `pack` is the number of elements along the inner axis that a thread loads at once, and `own` the number of rows
+    // that it computes.
     let (pack, own) = if is_along { (first, 1) } else { (1, first) };
     let packs = task.depth / pack;
     let threads = i64::from(draft.threads);

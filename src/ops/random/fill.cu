@@ -259,7 +259,8 @@ extern "C" __global__ void PYGPU_BOUNDS
     const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
     if (start + PYGPU_THREADS <= straight) {
         pygpu_u64 high, step_high;
-        // The first product grows by a constant from one block of a thread to the next.
+        // The first round multiplies the counter by a constant. From one block of a thread to the next, this product
+        // grows by a fixed step.
         const pygpu_u64 step_low = pygpu_product(PYGPU_FACTOR0, step, step_high);
         pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, place.counter[0] + start + threadIdx.x, high);
         pygpu_vector *to = (pygpu_vector *)out + start * PYGPU_VECTORS;

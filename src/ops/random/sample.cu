@@ -16,8 +16,8 @@ struct pygpu_parameters {
 
 #if PYGPU_FIRST
 // Two elements take their first words from one block, and most elements need no further words. PYGPU_QUICK computes an
-// element from its first words without loops and logarithms, or returns a number below 0. The elements for which it
-// does so wait in shared memory until each thread can compute one of them.
+// element from its first words without loops and logarithms, or returns a number below 0. Elements that need further
+// words wait in shared memory until each thread can compute one of them.
 
 // Maximum number of waiting elements: all elements of one pass, and from earlier passes fewer elements than the thread
 // block has threads.

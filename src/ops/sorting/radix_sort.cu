@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                      unsigned *ticket) {
     __shared__ unsigned digits[PYGPU_WARPS * 256];
     __shared__ pygpu_lanes written[PYGPU_WARPS * 256];
-    // This shared memory contains the keys, and later the positions.
+    // Shared memory for the keys, and later for the positions.
     __shared__ unsigned long long shared[PYGPU_TILE_WORDS];
     pygpu_key *const keys = (pygpu_key *)shared;
     __shared__ pygpu_number base[256], sums[PYGPU_WARPS];

@@ -101,7 +101,7 @@ impl GpuArray {
         diagonal.call_method1(intern!(py, "sum"), (-1, dtype, out))
     }
 
-    /// The allocator of the memory and of results, if `allocator=` was given; else None.
+    /// The allocator of the array's memory and of results, if `allocator=` was passed; else None.
     ///
     /// An assignment changes the allocator of later results.
     ///

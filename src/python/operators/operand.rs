@@ -238,7 +238,7 @@ fn convert_to_truth(values: &mut [UfuncOperand<'_, '_>]) -> PyResult<()> {
     Ok(())
 }
 
-/// Appends a number, converted to `kind`, the loop's type for this operand, to the kernel arguments.
+/// Converts a number to `kind`, the loop's type for this operand, and appends it to the kernel arguments.
 ///
 /// # Errors
 /// `TypeError` for an object that cannot be converted to `kind`.

@@ -200,12 +200,12 @@ reductions! {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
         /// [2, 12]
     }
-    /// Return the smallest element; NaN if there is one.
+    /// Return the smallest element, or NaN if an element is NaN.
     extreme method min => reduce::call, "min" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).min(axis=0).tolist()
         /// [1, 2]
     }
-    /// Return the largest element; NaN if there is one.
+    /// Return the largest element, or NaN if an element is NaN.
     extreme method max => reduce::call, "max" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).max().item()
         /// 4

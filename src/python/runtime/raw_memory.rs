@@ -161,7 +161,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 /// Raises
 /// ------
 /// CudaError
-///     With code 1, for an address that no such function allocated, including addresses of arrays.
+///     With code 1, for any other address, including addresses of arrays.
 ///
 /// Examples
 /// --------

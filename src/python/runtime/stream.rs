@@ -78,8 +78,8 @@ impl Drop for PyStream {
     fn drop(&mut self) {
         let Some(stream) = self.0.take() else { return };
         let is_default = stream.handle() == StreamHandle::DEFAULT;
-        // These streams are dropped with the GIL held: the drop of a default, borrowed or CPU stream makes no driver
-        // call, and the drop of a borrowed stream may release a Python object.
+        // Default, borrowed and CPU streams are dropped with the GIL held, because their drop makes no driver call, and
+        // the drop of a borrowed stream may release a Python object.
         if is_default || stream.is_foreign() || stream.device().is_cpu() {
             drop(stream)
         } else {

@@ -30,8 +30,8 @@ functions! {
         return -ln_of_normal(open_unit(word), 0);
     }
 
-    /// Returns the bits of the start of the interval that contains the absolute value of a number: its exponent and
-    /// three bits of its mantissa.
+    /// Returns the bits of the number at which the interval of |`number`| begins: the exponent and three bits of the
+    /// mantissa of `number`.
     pub(super) fn interval_of(number: f32) -> i32 {
         return bits32(number) & 0x7ff0_0000_i32;
     }

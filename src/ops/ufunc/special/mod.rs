@@ -1,9 +1,9 @@
 //! Defines the special functions, with the names of SciPy's ufuncs, as table entries of the same kind as those of
 //! [`super::TABLE`].
 //!
-//! They compute in double, except where an expression contains `{T}` or calls a function that the device has for each
-//! type. As in SciPy, whose loops have float32 and float64, results of other types are float32 if it represents all
-//! their values, otherwise float64; bfloat16, which SciPy lacks, keeps its type.
+//! The functions compute in double, except where an expression contains `{T}` or calls a function that the device has
+//! for each type. As in SciPy, results are float32 if float32 can represent all values of the operands' type, otherwise
+//! float64. Only bfloat16, which SciPy lacks, gives results of its own type.
 
 mod bessel;
 mod distributions;

@@ -71,7 +71,7 @@ impl Scale {
     /// undo the first step. The results of all steps are written into `out`.
     ///
     /// # Errors
-    /// `TypeError` if the casting rules do not permit quotients in the type of `out`.
+    /// `TypeError` if the casting rules do not permit a cast of quotients to the type of `out`.
     fn round_in_steps<'py>(
         &self,
         a: &Bound<'py, PyAny>,
