@@ -37,7 +37,8 @@ impl Allocation {
             return true;
         }
         self.flush(Access::Write, FlushReason::Values);
-        self.pending_before(Access::Write).is_none() // false within a host function that a stream calls
+        // A flush launches nothing within a host function that a stream calls, so operations may still be pending.
+        self.pending_before(Access::Write).is_none()
     }
 
     /// Ends an export to a library that used the block on the stream `consumer`. Later uses and the free are ordered
