@@ -23,8 +23,8 @@ impl Allocation {
     }
 
     /// Launches the pending operations on the block, because other code can access the block from now on. An operation
-    /// that is deferred concurrently either detects this change and is executed eagerly, or is launched here. Returns
-    /// whether no operation is left.
+    /// that is deferred concurrently is either launched here, or detects that the block is exposed and is executed
+    /// eagerly. Returns whether no operation is left.
     #[inline]
     fn flush_exposed(&self) -> bool {
         !flush::is_used() || self.flush_exposed_now()

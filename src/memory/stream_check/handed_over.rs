@@ -21,7 +21,7 @@ enum Claim {
     Suspected,
 }
 
-/// A stream that may use a block without the knowledge of PyGPU.
+/// A stream on which code outside PyGPU may use a block.
 #[derive(Clone)]
 struct Borrower {
     /// The stream, which stays valid: its owner is alive.
