@@ -274,7 +274,8 @@ pub fn included_by_list(
 ) -> Option<Vec<FileFingerprint>> {
     let mut read = pygpu_cpu_engine::dependencies(list);
     if read.is_empty() {
-        return None; // every list contains at least the source itself
+        // The list is unusable, because a complete list contains at least the source itself.
+        return None;
     }
     read.retain(|path| !path.starts_with(temporary));
     fingerprints_of(source, &read, folders, &[], begun)

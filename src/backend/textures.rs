@@ -145,14 +145,14 @@ pub enum Resource {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {
-    /// The texture is repeated; requires normalised coordinates.
+    /// The texture is repeated beyond its edge; requires normalised coordinates.
     Wrap = 0,
-    /// The element at the edge.
+    /// Coordinates beyond the edge return the element at the edge.
     #[default]
     Clamp = 1,
-    /// The texture is mirrored; requires normalised coordinates.
+    /// The texture is mirrored beyond its edge; requires normalised coordinates.
     Mirror = 2,
-    /// The border colour.
+    /// Coordinates beyond the edge return the border colour.
     Border = 3,
 }
 

@@ -43,7 +43,8 @@ impl HostSpan {
 
     fn write_back(&self, array: &Array, host: HostUse, stream: &Stream) -> Result<()> {
         let device = array.device();
-        // SAFETY: as in `fetch`; the driver has read the vector, which is pageable memory, when the call returns.
+        // SAFETY: the range is inside the array's block; the vector has the same size and is pageable memory, which the
+        // driver has read when the call returns.
         unsafe {
             device.backend().copy(
                 device.index(),

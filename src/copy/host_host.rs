@@ -13,19 +13,18 @@ use pygpu_layout::{ContiguousRuns, Layout, Line, Odometer, SharedAxis, for_each_
 pub(super) unsafe fn copy(target: CopyOperand<'_>, source: CopyOperand<'_>) -> Result<()> {
     let pieces = ContiguousRuns::of(target.layout, source.layout)?;
     let offsets = [pieces.dst, pieces.src];
-    // SAFETY of all blocks below: the runs are inside both layouts, for which the caller guarantees valid memory.
     match crossing(&pieces) {
         Some(rows) => {
             let mut axes = pieces.axes.clone();
             let (row, column) = (axes.remove(rows), axes.pop());
             for [dst, src] in Odometer::new(&axes, offsets) {
                 let tiles = TiledPlane { row, column: column.unwrap_or(row), width: pieces.width };
-                // SAFETY: see above.
+                // SAFETY: the tiles are inside both layouts, for which the caller guarantees valid memory.
                 unsafe { tiles.copy(target.base, source.base, [dst, src]) };
             }
         }
         None => for_each_line_of(&pieces, |line| {
-            // SAFETY: see above.
+            // SAFETY: the runs are inside both layouts, for which the caller guarantees valid memory.
             unsafe { copy_line(target.base, source.base, &line) };
         }),
     }

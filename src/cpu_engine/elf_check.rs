@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn truncated_elf_file_is_not_whole() {
+    fn truncated_elf_file_is_rejected() {
         let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         assert!(is_whole(&whole));
         for length in [4, 16, 63, 64, 100, 4096, whole.len() / 2, whole.len() - 1] {

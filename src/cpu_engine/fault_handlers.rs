@@ -113,7 +113,7 @@ fn keep_ctrl_c() {
 unsafe extern "C" fn leave(guarded: *mut Guarded) {
     catch_panic((), || {
         INSIDE.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: as in `enter`.
+        // SAFETY: the caller keeps the object alive until `leave` returns.
         CURRENT.set(unsafe { (*guarded).outer });
     });
 }

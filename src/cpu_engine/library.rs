@@ -332,7 +332,7 @@ unsafe fn kernels(
 /// # Safety
 /// The conditions of `kernels` apply.
 unsafe fn constants(module: &RawModule) -> u32 {
-    // SAFETY: as in `kernels`.
+    // SAFETY: the caller guarantees a valid module. Its table has `global_count` entries.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
     let bytes: c_ulonglong = rows.iter().filter(|row| row.constant != 0).map(|row| row.bytes).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX)
@@ -343,7 +343,7 @@ unsafe fn constants(module: &RawModule) -> u32 {
 /// # Safety
 /// The conditions of `kernels` apply.
 unsafe fn globals(module: &RawModule) -> Vec<(String, usize, usize)> {
-    // SAFETY: as in `kernels`.
+    // SAFETY: the caller guarantees a valid module. Its table has `global_count` entries.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
     // SAFETY: names are string literals of the library.
     rows.iter().map(|row| (unsafe { text(row.name) }, row.address as usize, row.bytes as usize)).collect()

@@ -30,7 +30,7 @@ impl<'a> StaticShared<'a> {
     /// Reads the symbols of an image. An image without symbols of shared variables has no shared memory.
     pub fn of(image: &'a [u8]) -> Self {
         let mut found = Self::default();
-        let _ = found.read(image); // symbols that cannot be read are treated as absent
+        let _ = found.read(image); // unreadable symbols are treated as absent
         found
     }
 

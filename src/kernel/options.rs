@@ -278,7 +278,7 @@ impl CompileOptions {
         if self.architecture.is_none() {
             return self.one_architecture(name, value);
         }
-        Ok(()) // an architecture is already set, normally by the more specific `-code`
+        Ok(()) // the option is ignored, because `-code` or another option has already set an architecture
     }
 
     fn code(&mut self, name: &str, value: &str) -> Result<()> {

@@ -70,7 +70,7 @@ pub type Aliases = HashMap<String, Option<String>>;
 const LONG: ScalarType = if cfg!(windows) { ScalarType::Int32 } else { ScalarType::Int64 };
 const UNSIGNED_LONG: ScalarType = if cfg!(windows) { ScalarType::UInt32 } else { ScalarType::UInt64 };
 
-/// Type names of one word.
+/// C type names that consist of one word, and their scalar types.
 const WORDS: &[(&str, ScalarType)] = &[
     ("bool", ScalarType::Bool),
     ("size_t", ScalarType::UInt64),

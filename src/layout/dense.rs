@@ -61,7 +61,7 @@ impl Layout {
     pub fn assign(&mut self, other: &Self) {
         self.axes.clear();
         for &axis in &other.axes {
-            self.axes.push(axis); // inlined, unlike `extend_from_slice`
+            self.axes.push(axis); // `push` is inlined, unlike `extend_from_slice`
         }
         self.offset = other.offset;
         self.itemsize = other.itemsize;

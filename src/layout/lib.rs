@@ -128,7 +128,7 @@ impl Layout {
     pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: MemoryOrder) {
         self.axes.clear();
         for &len in shape {
-            self.axes.push(Axis { len, stride: 0 }); // inlined, unlike `extend`
+            self.axes.push(Axis { len, stride: 0 }); // `push` is inlined, unlike `extend`
         }
         if bytes > 0 {
             fill_contiguous(&mut self.axes, itemsize, order);
@@ -140,7 +140,7 @@ impl Layout {
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         if shape.len() != strides.len() {
-            check_size(shape, itemsize)?; // so that an invalid shape is reported before a wrong number of strides
+            check_size(shape, itemsize)?; // an invalid shape is reported before a wrong number of strides
             return Err(errors::strides_rank(shape.len(), strides.len()));
         }
         let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride });

@@ -63,7 +63,7 @@ impl Layout {
         let axes = &mut view.axes;
         axes.clear();
         for &len in wanted {
-            axes.push(Axis { len: if len < 0 { unknown } else { len }, stride: 0 }); // inlined, unlike `extend`
+            axes.push(Axis { len: if len < 0 { unknown } else { len }, stride: 0 }); // `extend` is not inlined
         }
         if size == 0 {
             check_empty(wanted, self.itemsize)?;

@@ -24,7 +24,7 @@ impl Layout {
     pub fn reverse_into(&self, view: &mut Self) {
         view.axes.clear();
         for &axis in self.axes.iter().rev() {
-            view.axes.push(axis); // inlined, unlike `extend`
+            view.axes.push(axis); // `push` is inlined, unlike `extend`
         }
         (view.offset, view.itemsize) = (self.offset, self.itemsize);
     }

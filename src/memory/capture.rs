@@ -229,7 +229,8 @@ pub(super) fn alloc_stream(device: Device) -> Result<Stream> {
     if let Some(stream) = known(&slot.lock()) {
         return Ok(stream);
     }
-    let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?; // not under the lock: calls the driver
+    // The stream is created without holding the lock, because its creation calls the driver.
+    let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?;
     let mut home = slot.lock();
     let stream = known(&home).unwrap_or_else(|| made.clone());
     let before = home.replace(CaptureAllocStream { epoch, stream: stream.clone() });
@@ -339,7 +340,7 @@ impl Capture {
                 others.push(other.clone());
             }
         }
-        drop(contents); // the driver is not called under the lock
+        drop(contents); // the lock is released before the driver is called
         others.iter().try_for_each(|other| stream.wait_for(other))
     }
 
@@ -400,7 +401,7 @@ impl Capture {
         if !noted.uses.iter().any(|(other, _)| other.has_handle_of(stream)) {
             noted.uses.push((stream.clone(), access));
         }
-        drop(contents); // the driver is not called under the lock
+        drop(contents); // the lock is released before the driver is called
         before.iter().try_for_each(|other| stream.wait_for(other))
     }
 
@@ -439,7 +440,7 @@ impl Capture {
     /// Records the resource, e.g. a kernel, from which the next captured operation is created.
     pub fn made_of(&self, part: SharedResource) {
         let before = lock(&self.contents).part.replace(part);
-        drop(before); // not under the lock
+        drop(before); // the previous resource is dropped after the lock is released
     }
 
     /// Keeps an object alive as long as the captured graph.

@@ -353,7 +353,8 @@ impl<Q: Queue> HazardTracker<Q> {
             };
             (covered, uses.list.len() > MANY)
         };
-        drop(covered); // not under the lock, because a use may own a Python object (a borrowed stream)
+        // The uses are dropped after the lock is released, because a use may own a Python object (a borrowed stream).
+        drop(covered);
         if is_long {
             self.forget_passed();
         }

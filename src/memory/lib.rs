@@ -9,7 +9,7 @@
 //! - [`host_block_cache`] caches host memory of results.
 //! - [`capture`] tracks active captures.
 //! - [`retired`] keeps objects alive until a stream has completed the work that uses them.
-//! - [`stream_check`] finds work that nothing orders, if the user requests this check.
+//! - [`stream_check`] finds uses of a block that no synchronization orders, if the user requests this check.
 //! - [`texture`] contains driver arrays, textures and surfaces, whose uses are tracked like those of blocks.
 //! - [`readback`] contains 64-bit values that kernels write and the host reads.
 

@@ -70,7 +70,7 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
 /// Driver errors while waiting. All objects then stay alive.
 pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()> {
     if device.is_cpu() {
-        return Ok(()); // the CPU backend has no work in progress
+        return Ok(()); // `thing` is dropped here, because the CPU backend has no work in progress
     }
     let mut waiting = lock(WAITING_FOR_IDLE.of(device));
     waiting.push(thing);

@@ -24,7 +24,8 @@ pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
         return;
     }
     if shutdown::exiting() {
-        drop(value); // calls no driver during process exit
+        // During process exit, the drop of a value calls no driver.
+        drop(value);
         return;
     }
     Python::attach(|py| py.without_gil(move || drop(value)));

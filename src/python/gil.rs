@@ -82,8 +82,8 @@ pub(crate) fn has_released_threads() -> bool {
 /// Begins process exit: memory is no longer freed, and no other thread acquires the GIL after a driver call.
 pub(crate) fn begin_process_exit(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
-    /// Time limit while user functions are in progress. A shorter limit would terminate these functions midway, which
-    /// aborts the process.
+    /// Time limit of process exit while user functions are in progress. A shorter limit would terminate these functions
+    /// midway, which aborts the process.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
     finalization::begin();
     shutdown::begin_exit();

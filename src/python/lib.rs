@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         if !ffi::interpreter::is_main(module.py()) {
-            // The package imports this module, which raises an error, only where NumPy is not loaded yet.
+            // The imported Python module raises the error. The package imports it only if NumPy is not loaded yet.
             module.py().import("PyGPU._native.interpreter")?;
         }
         errors::register(module)?;

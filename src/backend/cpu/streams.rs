@@ -46,7 +46,8 @@ impl Streams for Cpu {
 
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>> {
         if stream.0 < FIRST_STREAM {
-            return Ok(Some(device_numbers::current())); // a default stream
+            // A low number denotes a default stream, which belongs to the current device.
+            return Ok(Some(device_numbers::current()));
         }
         Ok(Some((stream.0 / 2 % MOST as usize) as i32))
     }

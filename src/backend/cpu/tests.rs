@@ -104,7 +104,7 @@ fn empty_box_touches_no_memory_for_any_pitch() {
     }
     // SAFETY: a fill without rows or without elements writes nothing.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 0, 5, S).unwrap() };
-    // SAFETY: as above.
+    // SAFETY: a fill without rows or without elements writes nothing.
     unsafe { CPU.fill(0, 8, usize::MAX, Pattern::U32(1), 5, 0, S).unwrap() };
 }
 
@@ -112,16 +112,16 @@ fn empty_box_touches_no_memory_for_any_pitch() {
 fn fill_with_pattern_of_any_size_leaves_gaps_between_rows() {
     let mut words = [0xffff_ffff_u32; 6];
     let first = address(&mut words);
-    // SAFETY: the rows of all four fills lie inside `words`.
+    // SAFETY: the rows lie inside `words`.
     unsafe { CPU.fill(0, first, 12, Pattern::U32(0x0102_0304), 2, 2, S).unwrap() };
     assert_eq!(words, [0x0102_0304, 0x0102_0304, u32::MAX, 0x0102_0304, 0x0102_0304, u32::MAX]);
-    // SAFETY: as above.
+    // SAFETY: the rows lie inside `words`.
     unsafe { CPU.fill(0, first, 4, Pattern::U16(0xabcd), 2, 6, S).unwrap() };
     assert_eq!(words, [0xabcd_abcd; 6]);
-    // SAFETY: as above.
+    // SAFETY: the rows lie inside `words`.
     unsafe { CPU.fill(0, first, 12, Pattern::U16(0), 4, 2, S).unwrap() };
     assert_eq!(words, [0, 0, 0xabcd_abcd, 0, 0, 0xabcd_abcd]);
-    // SAFETY: as above.
+    // SAFETY: the rows lie inside `words`.
     unsafe { CPU.fill(0, first, 8, Pattern::U8(1), 1, 3, S).unwrap() };
     assert_eq!(words, [1, 0, 0xabcd_ab01, 0, 1, 0xabcd_abcd]);
 }
@@ -192,7 +192,7 @@ fn cpu_backend_has_device_0_only() {
 }
 
 #[test]
-fn host_properties_are_reported() {
+fn cpu_backend_reports_properties_of_host() {
     let properties = CPU.properties(0).unwrap();
     assert!(!properties.name.is_empty());
     assert_eq!(properties.architecture, std::env::consts::ARCH);

@@ -37,16 +37,16 @@ unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> TextureImage {
     TextureImage::of_array(data, extent, (shape.texel.format as u32, shape.texel.channels))
 }
 
-fn given_out(image: TextureImage) -> u64 {
+fn leak_description(image: TextureImage) -> u64 {
     Box::into_raw(Box::new(image)).expose_provenance() as u64
 }
 
 /// Frees an image description.
 ///
 /// # Safety
-/// The number came from `given_out` and is passed only once.
-unsafe fn taken_back(number: u64) {
-    // SAFETY: the caller guarantees that the number is the address of a box that was leaked by `given_out`.
+/// `number` came from `leak_description` and is passed only once.
+unsafe fn free_description(number: u64) {
+    // SAFETY: the caller guarantees that the number is the address of a box that was leaked by `leak_description`.
     drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<TextureImage>(number as usize)) });
 }
 
@@ -134,7 +134,7 @@ impl Textures for Cpu {
                 )
             },
         };
-        Ok(given_out(TextureImage {
+        Ok(leak_description(TextureImage {
             address: sampling.address.map(|mode| mode as u32),
             linear: sampling.linear.into(),
             normalized: sampling.normalized.into(),
@@ -147,20 +147,20 @@ impl Textures for Cpu {
     unsafe fn destroy_texture(&self, device: i32, texture: u64) -> Result<()> {
         check_device("destroy_texture", device)?;
         // SAFETY: the caller promises that the number came from `create_texture` and is not used again.
-        unsafe { taken_back(texture) };
+        unsafe { free_description(texture) };
         Ok(())
     }
 
     unsafe fn create_surface(&self, device: i32, (array, shape): (ArrayHandle, &ArrayShape)) -> Result<u64> {
         check_device("create_surface", device)?;
         // SAFETY: the caller promises that the array is alive.
-        Ok(given_out(unsafe { image_of(array, shape) }))
+        Ok(leak_description(unsafe { image_of(array, shape) }))
     }
 
     unsafe fn destroy_surface(&self, device: i32, surface: u64) -> Result<()> {
         check_device("destroy_surface", device)?;
         // SAFETY: the caller promises that the number came from `create_surface` and is not used again.
-        unsafe { taken_back(surface) };
+        unsafe { free_description(surface) };
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! AMD's part of the backend. Common code is in `vendor`; `cuda` implements the same traits.
+//! Contains AMD's part of the backend. Common code is in `vendor`; `cuda` implements the same traits.
 //!
 //! - `sys` declares the functions that only AMD's runtime has, `driver` defines the vendor's types, `open` has the
 //!   messages about opening the runtime;

@@ -304,7 +304,7 @@ pub const ARCHITECTURE_SIZE: usize = 256;
 /// Values of the driver's enum `hipMemoryType` for host, device and managed memory, in versions before [`VERSION_6`].
 pub const MEMORY_TYPES_5: [hipMemoryType; 3] = [0, 1, 4];
 /// Values of the driver's enum `hipMemoryType` for host, device and managed memory, from [`VERSION_6`] on. In these
-/// versions the value 0 means memory that the driver does not know.
+/// versions the value 0 means memory that is not registered with the driver.
 pub const MEMORY_TYPES_6: [hipMemoryType; 3] = [1, 2, 3];
 
 /// Declares constants of HIP that have the same value in every version of the runtime.

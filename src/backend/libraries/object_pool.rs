@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_of_some_keys_are_counted_and_taken() {
+    fn pool_counts_and_takes_objects_with_matching_keys() {
         static SHELF: ObjectPool<i32, &str> = ObjectPool::new(4);
         for (key, thing) in [(1, "a"), (2, "b"), (3, "c")] {
             assert_eq!(SHELF.put(key, thing), None);

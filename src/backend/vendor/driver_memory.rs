@@ -75,7 +75,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         attachment: Attachment,
         stream: StreamHandle,
     ) -> Result<()> {
-        const ALL: usize = 0; // in bytes: 0 selects the whole block
+        const ALL: usize = 0; // a length of 0 bytes selects the whole block
         self.call(
             device,
             V::NAMES.stream_attach_memory,

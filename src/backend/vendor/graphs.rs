@@ -263,7 +263,8 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         // SAFETY: the caller guarantees the conditions of `node_count`.
         let mut count = unsafe { self.node_count(device, graph) }?;
         if count == 0 {
-            return Ok(Vec::new()); // drivers reject an empty list
+            // Drivers reject a query with an empty list, so an empty graph is not queried.
+            return Ok(Vec::new());
         }
         let mut nodes = vec![V::GraphNode::NONE; count];
         self.call(

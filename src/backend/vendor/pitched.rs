@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_planes_without_gaps_are_copied_as_one_line() {
+    fn rows_and_planes_without_gaps_are_one_contiguous_copy() {
         assert_eq!(planned((8, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::Line(40));
         assert_eq!(planned((8, 40), (8, 40), (8, 5, 3)), PitchedCopyKind::Line(120));
         assert_eq!(planned((1, 1), (99, 99), (8, 1, 1)), PitchedCopyKind::Line(8));

@@ -92,7 +92,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_priority,
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the stream is alive; the out-parameter is writable.
             |on| unsafe { (on.symbols.stream_priority)(Raw::of(stream.0), &mut priority) },
             || described(stream),
         )?;

@@ -158,7 +158,7 @@ impl Units {
             return None;
         }
         let axis = self.axes.remove(y);
-        self.axes.push(axis); // now second to last: x, y
+        self.axes.push(axis); // the last two axes are now x and y
         match self.vector(along_x, along_y) {
             Some(vector) if wish == ForcedKernel::None => Some(CopyKernel::Squares { vector }),
             _ => Some(tiles(self.unit, along_x.len, along_y.len)),

@@ -184,7 +184,8 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
         (kept, Some(stride)) => (kept, stride),
         _ => return scatter(target, selection, &duplicate(values, MemoryOrder::C, stream)?, stream),
     };
-    let is_one_value = stride == 0; // all assignments to one element store the same value
+    // With stride 0, all assignments to one element store the same value, so their order is irrelevant.
+    let is_one_value = stride == 0;
     let is_repeated = !is_one_value && selection.count() > 1 && !selection.is_distinct();
     if is_repeated && !table.keep_last(selection, stream)? {
         return Ok(false);

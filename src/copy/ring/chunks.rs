@@ -133,7 +133,7 @@ mod tests {
     use pygpu_layout::{MemoryOrder, for_each_run};
 
     #[test]
-    fn run_is_cut_at_host_addresses_that_are_multiples_of_chunk() {
+    fn contiguous_run_is_divided_at_host_multiples_of_chunk_size() {
         let run = ContiguousRun::new(0, 0, 100, 0x1000 + 5, 16);
         let pieces: Vec<_> = (0..run.count()).map(|chunk| run.piece(chunk)).collect();
         assert_eq!(pieces, [(0, 11), (11, 16), (27, 16), (43, 16), (59, 16), (75, 16), (91, 9)]);

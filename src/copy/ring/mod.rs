@@ -62,7 +62,7 @@ pub(super) struct Ring<'a> {
 pub(super) fn open(device: Device, host: &HostBuffer, bytes: usize, most: usize) -> Result<Option<Ring<'static>>> {
     let settings = settings()?;
     let is_small = bytes < settings.threshold() && bytes <= most;
-    let fits = host.layout.itemsize() as usize <= settings.slot(); // an item cannot be divided
+    let fits = host.layout.itemsize() as usize <= settings.slot(); // a slot contains whole items
     if is_small || !fits || settings.limit() < settings.slot() || shutdown::exiting() {
         return Ok(None);
     }

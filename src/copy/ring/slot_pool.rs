@@ -217,7 +217,8 @@ fn take(device: Device, bytes: usize, settings: &RingSettings) -> Option<PinnedS
         if store.refused.is_some() || store.bytes + bytes > settings.limit() {
             return store.take_flying(bytes);
         }
-        store.bytes += bytes; // before the lock is released, so that concurrent calls respect the limit
+        // The bytes are counted before the lock is released, so that concurrent calls respect the limit.
+        store.bytes += bytes;
     }
     let made = pin(device, bytes);
     let mut store = store(device);

@@ -109,7 +109,8 @@ impl RingTransfer<'_> {
     /// The conditions of `run` apply.
     unsafe fn take_part(&self, mut hand: CheckedOutSlots<'_>) -> Result<()> {
         if hand.len() == 0 && !hand.grow() {
-            return Ok(()); // the other threads do the work
+            // No slot is available, so the other threads of the copy do the work.
+            return Ok(());
         }
         // SAFETY: the caller guarantees the memory as `run` requires.
         unsafe { if self.is_upload() { self.upload(&mut hand) } else { self.download(&mut hand) } }
@@ -202,14 +203,14 @@ impl RingTransfer<'_> {
         match &self.plan {
             ChunkPlan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
-                // SAFETY: as in `fill`.
+                // SAFETY: the chunk is inside the run and no longer than the slot.
                 unsafe { host_host::copy_bytes(at(self.host, run.host + start), slot.address(), bytes as usize) };
                 Ok(())
             }
             ChunkPlan::Boxes(boxes) => {
                 let [_, target] = boxes.piece(chunk)?;
                 let dense = dense(&target)?;
-                // SAFETY: as in `fill`.
+                // SAFETY: the chunk is inside the host memory and no larger than the slot.
                 unsafe {
                     host_host::copy(self.host_side(&target), CopyOperand { base: slot.address(), layout: &dense })
                 }

@@ -48,7 +48,8 @@ pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
                     files.push(PathBuf::from(std::mem::take(&mut word)));
                 }
                 if blank == '\n' {
-                    break; // the option -MP adds further rules, which are not parsed
+                    // The first rule has ended. Further rules, which the option -MP adds, are not parsed.
+                    break;
                 }
             }
             (other, _) => word.push(other),

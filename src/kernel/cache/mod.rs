@@ -126,7 +126,8 @@ fn remember(name: (Option<PathBuf>, ImageKey), compiled: &Arc<Compiled>) {
     let mut memory = memory();
     let memory = memory.get_or_insert_default();
     if memory.bytes.saturating_add(compiled.image.len()) > MEMORY_SIZE {
-        *memory = MemoryTier::default(); // happens rarely, and the cache folder still has the images
+        // All images are removed from memory. This is rare, and the cache folder still contains the images.
+        *memory = MemoryTier::default();
     }
     let before = memory.images.insert(name, Arc::clone(compiled));
     memory.bytes += compiled.image.len();

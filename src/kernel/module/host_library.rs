@@ -45,7 +45,7 @@ pub fn parts(image: &[u8], kind: BackendKind) -> Result<Vec<Range<usize>>> {
 fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(header) = section.get(at..at + 16) {
-        let mut step = 8; // size of the zero padding between fatbins that is skipped in one step
+        let mut step = 8; // number of bytes by which a search for the next fatbin advances
         if header.starts_with(&FATBIN) {
             let rest = number(header, 8, 8).unwrap_or(usize::MAX);
             let length = number(header, 6, 2).unwrap_or(0).saturating_add(rest);
@@ -112,7 +112,7 @@ mod tests {
         section.extend(fatbin(8));
         assert_eq!(fatbins(&section), [0..40, 56..80]);
         section.truncate(76);
-        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend reports the truncated fatbin
+        assert_eq!(fatbins(&section), [0..40, 56..76]); // includes the truncated fatbin, which the backend reports
         assert!(fatbins(b"").is_empty());
     }
 

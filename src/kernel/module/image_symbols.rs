@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(in_image(&amd), ["_Z1kPi"]);
         assert!(in_image(&elf(62, &[("main", 0x12, 0)])).is_empty());
         for length in 0..nvidia.len() {
-            in_image(&nvidia[..length]); // must not panic for a truncated image
+            in_image(&nvidia[..length]); // a truncated image must not cause a panic
         }
         assert!(in_image(b"").is_empty());
     }

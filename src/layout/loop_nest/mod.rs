@@ -211,7 +211,7 @@ pub fn paired(dst: &Layout, src: &Layout) -> Result<(SharedAxes<2>, [i64; 2])> {
     let draft = LoopNestBuilder::<3>::of(&mut scratch, &[dst, src], LoopNestRules { lead: Some(0), reduced: 0 })?;
     let mut axes = SharedAxes::new();
     for row in draft.table[3..draft.rows * 3].as_chunks::<3>().0 {
-        axes.push(SharedAxis { len: row[0], strides: [row[1], row[2]] }); // inlined, unlike `collect`
+        axes.push(SharedAxis { len: row[0], strides: [row[1], row[2]] }); // `push` is inlined, unlike `collect`
     }
     Ok((axes, [draft.table[1], draft.table[2]]))
 }

@@ -23,8 +23,8 @@ impl Allocation {
     }
 
     /// Launches the pending operations on the block, because other code can access the block from now on. An operation
-    /// that is deferred concurrently either detects this change and is executed eagerly, or is launched here. Returns
-    /// whether no operation is left.
+    /// that is deferred concurrently is either launched here, or detects that the block is exposed and is executed
+    /// eagerly. Returns whether no operation is left.
     #[inline]
     fn flush_exposed(&self) -> bool {
         !flush::is_used() || self.flush_exposed_now()
@@ -37,7 +37,8 @@ impl Allocation {
             return true;
         }
         self.flush(Access::Write, FlushReason::Values);
-        self.pending_before(Access::Write).is_none() // false within a host function that a stream calls
+        // A flush launches nothing within a host function that a stream calls, so operations may still be pending.
+        self.pending_before(Access::Write).is_none()
     }
 
     /// Ends an export to a library that used the block on the stream `consumer`. Later uses and the free are ordered

@@ -119,7 +119,8 @@ impl BlockLocation {
     fn end_fault(&self) {
         let fault = FAULTS.lock().remove(&ptr::from_ref(self).addr());
         flush::count_faults(-1);
-        drop(fault); // not under a lock, because the error may contain another library's object
+        // The error is dropped after the lock is released, because it may contain another library's object.
+        drop(fault);
     }
 }
 

@@ -28,7 +28,8 @@ impl Allocation {
     /// owner orders the free only after that stream, which is the allocation stream.
     fn wait_before_return(&self) -> Result<()> {
         if self.device().is_cpu() || self.epoch != self.device().epoch() {
-            return Ok(()); // no work is in progress
+            // No work is in progress on the CPU backend, or after a device reset.
+            return Ok(());
         }
         if !self.hazards.needs_no_wait_on(self.hazards.alloc_stream()) {
             self.hazards.synchronize()?;

@@ -48,7 +48,8 @@ pub(super) fn push(kind: FindingKind, waiter: &Stream, worker: &Stream, origin: 
         Some(finding)
     };
     drop(found);
-    drop(dropped); // not under the lock, because the origin may own a Python object
+    // The finding is dropped after the lock is released, because its origin may own a Python object.
+    drop(dropped);
     log_queue::wake();
 }
 

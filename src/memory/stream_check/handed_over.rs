@@ -21,7 +21,7 @@ enum Claim {
     Suspected,
 }
 
-/// A stream that may use a block without the knowledge of PyGPU.
+/// A stream on which code outside PyGPU may use a block.
 #[derive(Clone)]
 struct Borrower {
     /// The stream, which stays valid: its owner is alive.
@@ -49,7 +49,8 @@ fn add(block: &Allocation, borrower: Borrower) {
     let removed = if list.len() < MOST { None } else { Some(list.remove(0)) };
     list.push(borrower);
     drop(table);
-    drop(removed); // not under the lock, because a stream may own a Python object
+    // The borrower is dropped after the lock is released, because its stream may own a Python object.
+    drop(removed);
 }
 
 /// Records that other code uses a block on a stream from now on. The owner of the stream must be alive as long as
@@ -128,7 +129,8 @@ pub(crate) fn check_release(block: &Allocation, waiter: &Stream) {
 #[cold]
 pub(crate) fn forget(block: &Allocation) {
     let removed = BORROWERS.lock().remove(&key_of(block));
-    drop(removed); // not under the lock
+    // The borrowers are dropped after the lock is released, because a stream may own a Python object.
+    drop(removed);
 }
 
 thread_local! {

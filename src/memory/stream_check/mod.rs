@@ -1,8 +1,8 @@
-//! Finds work on memory that nothing orders, with `PYGPU_CHECK_STREAMS=1`.
+//! Finds pairs of uses of a block that no synchronization orders, with `PYGPU_CHECK_STREAMS=1`.
 //!
 //! [`HazardTracker`](crate::hazards::HazardTracker) orders the work that PyGPU enqueues. This module observes the other
 //! work: a stream to which a block was handed over, and a launch that received an address. At later uses of the block,
-//! and at its release, [`probe`] tests whether this work is pending although nothing orders it.
+//! and at its release, [`probe`] tests whether such work is pending and not ordered before the later use.
 //!
 //! The check changes the timing of the program, and never its order: no stream waits because of the check. While it is
 //! off, its cost is part of the load by which [`capture`](crate::capture) detects active captures.

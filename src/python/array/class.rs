@@ -153,7 +153,8 @@ impl GpuArray {
             register_escaped(&value.array);
             value.has_escaped.store(true, Ordering::Relaxed);
             if flush::has_pending() {
-                require_values(value.array.allocation())?; // another thread may have deferred an operation meanwhile
+                // Another thread may have deferred an operation on the block before its address was registered.
+                require_values(value.array.allocation())?;
             }
         }
         Ok(value.array.address())
@@ -190,7 +191,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
-    #[inline(always)] // a call would copy a result of eight words, and nearly all functions call this method
+    #[inline(always)] // a call would copy a result of eight words in nearly every PyGPU function
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(&self.array),
@@ -212,7 +213,7 @@ impl GpuArray {
     /// # Errors
     /// The error of the deferred operation that computes the array, if it failed; `ValueError` if `gpudata` has not
     /// been assigned yet.
-    #[inline(always)] // for the same reason as `array`
+    #[inline(always)] // a call would copy a result of eight words
     pub(crate) fn without_flush(&self) -> PyResult<&DeferredArray> {
         match self.cold_fields.get() {
             None if !flush::has_pending() => Ok(DeferredArray::of(&self.array)),

@@ -29,7 +29,7 @@ impl GpuArray {
 ///
 /// # Errors
 /// The errors of `create`; driver errors of pending operations.
-#[inline(always)] // only two callers, one of which determines the cost of an operator
+#[inline(always)] // the function has two callers, and one of them determines the cost of an operator
 pub(crate) fn new_deferred<'py>(
     (work, operands): (DeferredOp, Operands),
     (bytes, stream): (usize, Stream),

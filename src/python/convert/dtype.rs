@@ -80,7 +80,8 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         let name = text.to_str()?;
         if let Some(dtype) = DType::from_name(name) {
             if dtype.row().is_some_and(|entry| entry.origin == Origin::MlDtypes) {
-                to_python(py, dtype)?; // an error if the package that defines the dtype is missing
+                // This call fails if `ml_dtypes`, which defines the dtype, is not installed.
+                to_python(py, dtype)?;
             }
             remember(object, dtype);
             return Ok(dtype);
@@ -92,7 +93,8 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     let descr = numpy_dtype(py)?.call1((object,)).map_err(|error| argument_errors::dtype(object, &error))?;
     let dtype = from_numpy(&descr)?;
     if object.is_instance_of::<PyType>() {
-        remember(object, dtype); // other objects may change, and the cache must not keep them alive
+        // Only classes are cached. Other objects may change, and the cache would keep them alive.
+        remember(object, dtype);
     }
     Ok(dtype)
 }

@@ -51,7 +51,8 @@ fn from_sequence_or_index(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // Sequences are checked first, because an ndarray has `__index__`, too, which fails unless the ndarray is a single
     // integer.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
-        pygpu_layout::check_rank(object.len()?)?; // reject a sequence of a billion items without reading the items
+        // A sequence of a billion items is rejected before its items are read.
+        pygpu_layout::check_rank(object.len()?)?;
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
     if numbers::is_index(object) {
@@ -100,7 +101,7 @@ fn integer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr 
 #[derive(Clone, Copy)]
 pub(crate) struct IntegerArgument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
-/// Stands for an argument that the caller did not pass. An argument that is Python's `None` was passed.
+/// Stands for an argument that the caller did not pass. Python's `None` counts as a passed argument.
 pub(crate) const ABSENT: IntegerArgument<'static, 'static> = IntegerArgument(None);
 
 impl IntegerArgument<'_, '_> {

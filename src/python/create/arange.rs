@@ -197,7 +197,8 @@ impl<'py> ArangeSpec<'py> {
 fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
     const MAX_COUNT: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;
-    let number = quotient.cast::<PyFloat>().ok()?.value(); // NumPy's float64 is included, complex numbers are not
+    // The cast accepts NumPy's float64, which derives from float, and rejects complex numbers.
+    let number = quotient.cast::<PyFloat>().ok()?.value();
     // If the quotient underflows to 0, the result has 1 or 0 elements, and NumPy decides which.
     let underflows = number == 0.0 && stop.ne(start).unwrap_or(true);
     (number.is_finite() && number.abs() < MAX_COUNT && !underflows).then(|| (number.ceil() as i64).max(0))

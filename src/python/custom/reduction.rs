@@ -225,7 +225,8 @@ impl PyReduction {
         let out = result.get().array(py)?;
         kernel.check_out(out, device)?;
         let parts = match ready.parts() {
-            0 => result.clone(), // the kernel needs no array of partial results
+            // The result is a placeholder here, because the kernel needs no array of partial results.
+            0 => result.clone(),
             count => new_exact(py, new_array(py, allocator, &[count], dtype, stream)?)?,
         };
         let outputs = [out, parts.get().array(py)?];

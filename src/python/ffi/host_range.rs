@@ -22,8 +22,8 @@ use crate::names::names;
 struct HostRange {
     address: usize,
     nbytes: isize,
-    // Always `Some` in a written object. The collector can visit an object whose bytes are still zero: they are this
-    // option's `None`, but not a valid `Py`.
+    // The field is an option, because the collector can visit an object before it is written. Its bytes are then zero,
+    // which is a valid `None` but not a valid `Py`. In a written object the field is `Some`.
     owner: Option<Py<PyAny>>,
 }
 

@@ -16,8 +16,8 @@ use crate::finalization;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::flush::PythonAccess;
 
-/// Returns whether the interpreter reports that this thread holds the GIL. With several interpreters the report may be
-/// a wrong false. The thread then waits for the GIL unnecessarily, but never works without the GIL.
+/// Returns whether the interpreter reports that this thread holds the GIL. With several interpreters the report may
+/// wrongly be false. The thread then waits for the GIL unnecessarily, but never works without the GIL.
 pub(crate) fn holds_gil() -> bool {
     // SAFETY: any thread may call these functions. `PyGILState_Check` returns 1 after finalization, so
     // `Py_IsInitialized` is called first. A thread unknown to Python has no thread state.

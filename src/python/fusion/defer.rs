@@ -90,7 +90,9 @@ fn push_after_flush(
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
-            array.allocation().check()?; // if the launch failed meanwhile, the block never gets values
+            // The flush may have failed to compute an operand. Such an operand never gets values, and this call returns
+            // its error.
+            array.allocation().check()?;
         }
         match fusion::push(node, block) {
             Ok(visibility) => return Ok(visibility),

@@ -112,7 +112,7 @@ fn _get_fusion() -> PyResult<&'static str> {
     Ok(fusion::current()?.name())
 }
 
-/// Launch this thread's deferred operations, and raise an error of theirs that was not raised before.
+/// Launch this thread's deferred operations, and raise their error if no other call has raised it.
 ///
 /// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could
 /// observe a pending result launches the operations first. If a launch fails, the error is raised where a result of

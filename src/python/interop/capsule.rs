@@ -27,7 +27,8 @@ pub(crate) fn capsule<'py>(
             from_tensor(py, export::legacy(array, consumer)?)
         }
     }?;
-    fusion::flush_pending(py, FlushReason::Values); // operations may have been deferred during the export
+    // Launches the operations that were deferred during the export.
+    fusion::flush_pending(py, FlushReason::Values);
     Ok(capsule)
 }
 

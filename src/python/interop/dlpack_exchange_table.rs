@@ -95,7 +95,8 @@ impl Exchange for ArrayExchange {
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        fusion::flush_pending(py, FlushReason::StreamSync); // the consumer may wait for the stream or time the stream
+        // Pending operations are launched first, because the consumer may wait for the stream or measure its time.
+        fusion::flush_pending(py, FlushReason::StreamSync);
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }

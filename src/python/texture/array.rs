@@ -23,7 +23,7 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Dims, MemoryOrder, tuple_text};
 use pygpu_memory::texture::DriverArray;
 
-/// Array on a device in the layout that textures read fastest, which only the driver knows: a CUDA array.
+/// Array on a device in the driver's private layout for textures: a CUDA array.
 ///
 /// Parameters
 /// ----------

@@ -107,8 +107,8 @@ fn single_item(
 #[inline(never)]
 fn fast_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
-    // The third argument, the number of integers and slices in the key, is unknown here. 0 is valid, because `Indexer`
-    // uses this number only in `ellipsis`, which is not called here, and to reject too long keys early.
+    // The third argument is the number of integers and slices in the key, which is unknown here. 0 is valid: `Indexer`
+    // uses this number only to reject too long keys early, and in `ellipsis`, which this function does not call.
     let mut indexer = Indexer::new(layout, view, 0, true);
     let (mut axis, mut seen_ellipsis) = (0, false);
     for position in 0..count {

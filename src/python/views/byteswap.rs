@@ -48,7 +48,7 @@ fn swapped_copy(array: &Array) -> Result<Array> {
 
 #[pymethods]
 impl GpuArray {
-    /// Reverse the bytes of each number; of a complex number, those of each part. The dtype stays the same.
+    /// Reverse the bytes of each number, or of each part of a complex number. The dtype stays the same.
     ///
     /// Parameters
     /// ----------

@@ -194,7 +194,8 @@ fn assign_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyRes
         },
     };
     if count == 1 || copy::may_overlap(array, mask) {
-        return Ok(false); // a single value is broadcast, or the mask overlaps the array
+        // This function handles neither a value to broadcast nor a mask that overlaps the array.
+        return Ok(false);
     }
     let Some(values) = device_values(array, &[count], value)? else { return Ok(false) };
     let written = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));

@@ -74,7 +74,8 @@ impl GraphBody {
 
     /// Executes the operations of the body.
     pub fn run(&self) -> Result<()> {
-        let work = self.lock().clone(); // the work runs without the lock, because the work may need it
+        // The work is executed after the lock is released, because it may take the lock itself.
+        let work = self.lock().clone();
         work.iter().try_for_each(|operation| (operation.work)())
     }
 }

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_architectures_of_the_devices_reach_hiprtc() {
+    fn architecture_without_device_is_rejected_before_hiprtc() {
         let known = ["gfx90a:sramecc+:xnack-".to_owned()];
         assert_eq!(target(&known, &known[0]).unwrap(), "--offload-arch=gfx90a:sramecc+:xnack-");
         assert_eq!(target(&known, "gfx90a").unwrap(), "--offload-arch=gfx90a");
@@ -239,7 +239,7 @@ mod tests {
         let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         assert!(root.join("tests/fetch_amd_runtime.sh").exists(), "{root:?} is not the repository");
         let Ok(libraries) = std::fs::read_to_string(root.join("build/amd/.ready")) else { return };
-        let child = "hip::hiprtc::tests::compiles_with_amds_runtime";
+        let child = "hip::hiprtc::tests::amd_compiler_compiles_for_architecture_without_device";
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", child, "--ignored"])
             .env("LD_LIBRARY_PATH", libraries.trim())
@@ -250,8 +250,8 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "run by the test above, in a separate process: AMD's compiler aborts over what it does not know"]
-    fn compiles_with_amds_runtime() {
+    #[ignore = "run by the test above in a separate process, because AMD's compiler aborts on unknown input"]
+    fn amd_compiler_compiles_for_architecture_without_device() {
         let Ok(library) = Library::open(&["libamdhip64.so.5"]) else { return };
         let architecture = "gfx90a:sramecc+:xnack-";
         let hiprtc = Hiprtc::open(library, vec![architecture.to_owned()]).unwrap();

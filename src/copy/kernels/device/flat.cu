@@ -5,7 +5,7 @@
 typedef Axes::number Number;
 
 struct Move {
-    char *to;                  // not an integer, so that compilers infer that this address is in global memory
+    char *to;                  // a pointer, so that compilers infer that the address is in global memory
     const char *from;
     move_u64 units;
     Axes axes;

@@ -4,7 +4,7 @@
 #define EACH (UNIT < 16 ? 8 : 4)
 
 struct Move {
-    char *to;                  // not an integer, so that compilers infer that this address is in global memory
+    char *to;                  // a pointer, so that compilers infer that the address is in global memory
     const char *from;
     move_i64 length;           // number of units in a row
     move_i64 to_step, from_step;

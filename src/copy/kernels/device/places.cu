@@ -6,8 +6,8 @@ struct Move {
     const char *from;  // the index array
     move_u64 *refused; // set to 1 if an index is out of range; the host reads it
     move_u64 count;
-    move_i64 length, stride;  // of the indexed axis
-    pygpu::wide_walk<DIMS, 1> axes; // of the index array
+    move_i64 length, stride;  // length and stride of the indexed axis
+    pygpu::wide_walk<DIMS, 1> axes; // axes of the index array
 };
 
 // Computes the byte offset of each index. If BEGUN is set, the table already contains offsets along other indexed axes,
@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
         const Index index = *(const Index *)from;
         bool is_refused = false;
         move_i64 place = move_place(index, move.length, is_refused);
-        if (is_refused) *move.refused = 1; // the host reads it
+        if (is_refused) *move.refused = 1; // the host then raises an IndexError
         place *= move.stride;
 #if BEGUN
         place += move.table[number];

@@ -14,12 +14,12 @@ struct Move {
     const Index *table;
     move_u64 units;
     move_u64 *refused;       // set to 1 if an index is out of range; the host reads it
-    move_i64 length, stride; // of the indexed axis
+    move_i64 length, stride; // length and stride of the indexed axis
 #else
     const move_i64 *table;
     move_u64 units;
 #endif
-    Axes axes; // the step along the table's axis is 0 in the array that the table addresses
+    Axes axes; // the array that the table addresses has step 0 along the table's axis
 };
 
 __device__ inline bool select(const Move &move, Number number, char *&to, const char *&from, bool &is_refused) {
@@ -67,6 +67,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_select(Move move) {
             if (is_kept[k]) *(Unit *)to[k] = held[k];
     }
 #if DIRECT
-    if (is_refused) *move.refused = 1; // the host reads it
+    if (is_refused) *move.refused = 1; // the host then raises an IndexError
 #endif
 }

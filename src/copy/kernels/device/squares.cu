@@ -5,17 +5,17 @@
 // V divides.
 #define V (VECTOR / UNIT)
 #define WORDS (VECTOR / 4)
-#define LANES_X (32 / LANES_Y)      // 32 threads access memory together on a device with warps
+#define LANES_X (32 / LANES_Y)      // on a device with warps, 32 threads access memory together
 #define TILE_Y (16 * V)
 #define TILE_X (16 * V * TURNS)
 
 struct alignas(VECTOR) Vector { move_u32 word[WORDS]; };
 
 struct Move {
-    char *to;                  // not an integer, so that compilers infer that this address is in global memory
+    char *to;                  // a pointer, so that compilers infer that the address is in global memory
     const char *from;
     move_u64 length_x, length_y;
-    move_i64 to_step, from_step; // along y in the target, along x in the source
+    move_i64 to_step, from_step; // stride of the target along y, stride of the source along x
     move_u64 tiles_x, tiles_y, blocks;
     pygpu::divisor tiles;      // number of tiles in a plane
     pygpu::divisor strip;      // number of tiles in a strip, which has GROUP rows of tiles

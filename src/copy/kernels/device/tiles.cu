@@ -4,10 +4,10 @@
 #define EACH (AREA / THREADS)
 #define READ_STEP (THREADS / TILE_Y)
 #define WRITE_STEP (THREADS / TILE_X)
-#define PAD (UNIT < 4 ? 4 / UNIT : 1)  // units adjacent along y are then in different banks
+#define PAD (UNIT < 4 ? 4 / UNIT : 1)  // padding of a row, so that units adjacent along y are in different banks
 
 struct Move {
-    char *to;                  // not an integer, so that compilers infer that this address is in global memory
+    char *to;                  // a pointer, so that compilers infer that the address is in global memory
     const char *from;
     move_u64 length_x, length_y;
     move_i64 to_x, to_y, from_x, from_y;

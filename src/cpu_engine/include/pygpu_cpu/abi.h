@@ -21,11 +21,11 @@ extern "C" {
 enum {
     PYGPU_CPU_DONE = 0,
     PYGPU_CPU_ASSERT = 1,        // an assertion failed
-    PYGPU_CPU_TRAP = 2,          // __trap()
-    PYGPU_CPU_DEADLOCK = 3,      // threads wait for something that cannot happen
-    PYGPU_CPU_BAD_LAUNCH = 4,    // invalid grid, block or amount of shared memory
-    PYGPU_CPU_NO_RESOURCES = 5,  // no memory for stacks, or no threads for a cooperative launch
-    PYGPU_CPU_ADDRESS = 6,       // invalid address
+    PYGPU_CPU_TRAP = 2,          // the kernel called __trap()
+    PYGPU_CPU_DEADLOCK = 3,      // all threads wait, so none can continue
+    PYGPU_CPU_BAD_LAUNCH = 4,    // the grid, the block or the amount of shared memory is invalid
+    PYGPU_CPU_NO_RESOURCES = 5,  // no memory for stacks, or too few threads for a cooperative launch
+    PYGPU_CPU_ADDRESS = 6,       // a kernel accessed an invalid address
     PYGPU_CPU_STACK = 7,         // stack overflow in a thread of a block
     PYGPU_CPU_FAULT = 8,         // any other processor fault, or an uncaught exception
     PYGPU_CPU_INTERRUPTED = 9,   // the caller cancelled the launch
@@ -34,7 +34,7 @@ enum {
 enum {
     PYGPU_CPU_COOPERATIVE = 1,  // every block gets its own OS thread, because blocks may wait for each other
     PYGPU_CPU_REVERSED = 2,     // blocks and threads start in reverse order, which exposes missing barriers
-    PYGPU_CPU_STOP = 4,         // a failure stops in a debugger
+    PYGPU_CPU_STOP = 4,         // a failure stops the process in a debugger
     PYGPU_CPU_SHUFFLED = 8,     // blocks and threads start in an order determined by `seed`
 };
 
@@ -72,20 +72,20 @@ struct pygpu_cpu_host {
 struct pygpu_cpu_launch {
     unsigned grid[3];
     unsigned block[3];
-    unsigned long long shared_bytes;  // dynamic shared memory
-    unsigned long long stack_bytes;   // for each thread of a block; 0 means 256 KiB
+    unsigned long long shared_bytes;  // size of dynamic shared memory
+    unsigned long long stack_bytes;   // stack size of each thread of a block; 0 means 256 KiB
     unsigned threads;                 // maximum number of OS threads that work at the same time; 0 means 1
     unsigned flags;
     char *message;  // buffer for the text of a failure; the next field is its size, including the final zero
     unsigned long long message_bytes;
     unsigned long long seed;
-    unsigned long long *place;          // failing instruction's offset, if in the library; otherwise unchanged
-    const struct pygpu_cpu_host *host;  // null: no signal handlers, so that a fault ends the process
+    unsigned long long *place;          // receives the offset of a failing instruction of the library
+    const struct pygpu_cpu_host *host;  // null if there are no signal handlers; a fault then ends the process
 };
 
 struct pygpu_cpu_parameter {
     unsigned bytes, alignment;
-    char kind;  // 'p'ointer, 'b'ool, 'i'nteger, 'u'nsigned, 'f'loat, 's'tructure
+    char kind;  // first letter of pointer, bool, integer, unsigned, float or structure
 };
 
 struct pygpu_cpu_kernel {

@@ -79,7 +79,7 @@ private:
 class Inside {
 public:
     Inside(const pygpu_cpu_host *host, Guarded &guarded) : host(host), guarded(guarded) {
-#ifndef PYGPU_CPU_ASAN  // the sanitizer's own report has more details
+#ifndef PYGPU_CPU_ASAN  // the sanitizer reports a fault with more details than these handlers
         if (host) host->enter(&guarded);
 #endif
     }

@@ -102,7 +102,7 @@ struct Fiber {
     void *at;  // stack pointer at the last switch
     char *bottom, *top;
     Fiber *next_free;
-    void *shadow;  // used by the sanitizer
+    void *shadow;  // fake stack of the fiber, for the sanitizer
     pygpu_cpu_stacks *stacks;
     unsigned bit;  // bit of this stack in `stacks->guarded`
 };

@@ -155,7 +155,8 @@ pub(crate) fn new_view_with<'py>(
     if !is_exact::<GpuArray>(source) {
         return new_view_of_subclass(source, &mut set);
     }
-    let array = source.get().without_flush()?; // a view needs neither the values nor the address
+    // No flush is needed, because a view requires neither the values nor the address of its source.
+    let array = source.get().without_flush()?;
     // SAFETY: `write_view` writes a complete array, and `set` writes a checked layout.
     unsafe { write_exact(py, Some(owner_of(source)), |slot| array.write_view(slot), |array| set(array.layout_mut())) }
 }

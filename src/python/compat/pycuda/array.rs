@@ -26,7 +26,7 @@ fn call<'py>(
 
 #[pymethods]
 impl GpuArray {
-    /// Return the complex conjugates; of real numbers the array itself.
+    /// Return the complex conjugates, or the array itself if its numbers are real.
     ///
     /// Parameters
     /// ----------
@@ -154,7 +154,7 @@ impl GpuArray {
         textures(slf.py())?.call_method1("bind_gpuarray", (slf, texref, allow_offset))
     }
 
-    /// Bind the elements like `bind_to_texref`, and set the reference's format to theirs.
+    /// Bind the elements like `bind_to_texref`, and set the reference's format to the elements' format.
     ///
     /// Parameters
     /// ----------

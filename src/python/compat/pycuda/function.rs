@@ -317,7 +317,8 @@ impl PyFunction {
         let kernel = PyKernel::new(slf.get().kernel.get().function().with_parameters(list)?);
         let kernel = Py::new(slf.py(), kernel)?;
         let previous = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
-        drop(previous); // the lock is released before, because the drop may call the driver
+        // The previous kernel is dropped after the lock is released, because the drop may call the driver.
+        drop(previous);
         Ok(slf)
     }
 

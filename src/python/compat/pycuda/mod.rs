@@ -1,4 +1,4 @@
-//! PyCUDA's contexts, functions and sources.
+//! Defines the functions and classes for PyCUDA's contexts, functions and sources.
 
 use pyo3::prelude::*;
 

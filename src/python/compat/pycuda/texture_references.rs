@@ -67,7 +67,8 @@ pub(crate) struct TextureReferences {
 impl Drop for TextureReferences {
     fn drop(&mut self) {
         let bindings = std::mem::take(&mut *lock(&self.bindings));
-        atexit::drop_detached(bindings); // before the drop of `module`, which may unload the driver's module
+        // The bindings are dropped before the field `module`, whose drop may unload the driver's module.
+        atexit::drop_detached(bindings);
     }
 }
 
@@ -196,7 +197,8 @@ impl TextureReferences {
                 }
             }
         };
-        atexit::drop_detached(replaced); // the lock is released before, because the drop may call the driver
+        // The previous binding is dropped after the lock is released, because the drop may call the driver.
+        atexit::drop_detached(replaced);
         Ok(())
     }
 

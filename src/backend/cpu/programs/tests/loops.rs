@@ -13,7 +13,7 @@ fn loops() -> &'static Loaded {
 }
 
 #[test]
-fn code_between_two_barriers_runs_all_threads_on_one_stack() {
+fn converted_kernel_runs_all_threads_on_one_stack() {
     let mut out = vec![0u64; 8];
     loops().run("addresses", 1, 8, &mut out);
     assert!(out.iter().all(|&address| address == out[0] && address != 0), "{out:x?}");
