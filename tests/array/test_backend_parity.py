@@ -3,7 +3,7 @@
 Earlier versions behaved differently on the CPU:
 
 - NumPy converted arrays implicitly and returned ndarrays; a GPU raised an error for the same expression.
-- Comparisons compared identities.
+- Comparisons compared the identities of arrays instead of their values.
 - Graphs, memory limits and statistics were missing.
 
 `PROGRAMS` has one expected result for all backends, so that a difference between two backends fails on one of them. The

@@ -78,7 +78,7 @@ def test_families_are_run_in_both_fusion_modes(script: ModuleType, tmp_path: Pat
     assert found["peak_bytes"] > ELEMENTS
 
 
-def test_run_fails_if_an_operation_of_pygpu_is_wrong_in_one_element(
+def test_large_run_fails_if_operation_is_wrong_in_one_element(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def wrong_at_end(*arguments: Any, **options: Any) -> PyGPU.GPUArray:
