@@ -62,11 +62,11 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
     assert "made on " in failures[0]
 
 
-def test_holder_behind_one_that_passed_no_stream_is_unknown_to_owner() -> None:
+def test_holder_after_one_that_passed_no_stream_is_unknown_to_owner() -> None:
     """Check the flag of a chain of holders in which one holder did not pass its stream to its producer.
 
-    Formerly, a handover from PyGPU to PyGPU set the mark again, and the soak dropped memory that another library owned
-    while PyGPU worked on it. The soak reported its own mistake as wrong values.
+    A former defect of the soak: a handover from PyGPU to PyGPU set the flag again. The soak then dropped memory of
+    another library while PyGPU worked on it, and reported wrong values.
     """
     thread = handovers.Run(5, 1, []).threads[0]
     for is_known in (True, False):
