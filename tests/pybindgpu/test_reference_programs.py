@@ -196,13 +196,13 @@ __global__ void double_array_new(float *b, float *a, int *info)
 
 @pytest.fixture
 def context() -> Iterator[None]:
-    cuda.init()  # init pycuda driver
-    device = cuda.Device(0)  # device we are working on
-    context = device.make_context()  # make a working context
-    context.push()  # let context make the lead
+    cuda.init()  # Initialize the driver.
+    device = cuda.Device(0)  # The device that the program uses.
+    context = device.make_context()  # Create a context of the device.
+    context.push()  # Make the context current.
     yield
-    context.pop()  # deactivate again
-    context.detach()  # delete it
+    context.pop()  # Make the previous context current again.
+    context.detach()  # Release the context.
 
 
 def test_autoinit_selects_first_device() -> None:
@@ -308,22 +308,22 @@ def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any])
     if rank > nr_gpus - 1:
         raise ValueError("To few gpus!")
 
-    current_dev = cuda.Device(rank % cuda.Device.count())  # device we are working on
-    ctx = current_dev.make_context()  # make a working context
-    ctx.push()  # let context make the lead
+    current_dev = cuda.Device(rank % cuda.Device.count())  # The device that this process uses.
+    ctx = current_dev.make_context()  # Create a context of the device.
+    ctx.push()  # Make the context current.
 
     # Receive the data and upload it to the GPU.
     x_gpu_part = gpuarray.to_gpu(comm.scatter(sendbuf, root))
-    # do something...
+    # Compute on the device.
     for _ in range(K):
         x_gpu_part = 0.9 * x_gpu_part
-    # get data back:
+    # Copy the result to the host.
     x_part = (x_gpu_part).get()
 
-    ctx.pop()  # deactivate again
-    ctx.detach()  # delete it
+    ctx.pop()  # Make the previous context current again.
+    ctx.detach()  # Release the context.
 
-    recvbuf = comm.gather(x_part, root)  # recieve data
+    recvbuf = comm.gather(x_part, root)  # Gather the results of all processes.
     if rank == 0:
         results["made of it"] = numpy.array(recvbuf).reshape(N)
 

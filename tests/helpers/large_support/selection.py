@@ -12,7 +12,7 @@ from large_support.rules import BYTES, P, Rule
 from large_support.table import case
 
 SHIFTED = np.roll(BYTES, 17)
-CHOSEN = BYTES % 3 != 0  # a mask with the period of the elements
+CHOSEN = BYTES % 3 != 0  # A mask with the same period P as `BYTES`.
 
 
 def backwards(large: Large, dtype: type) -> PyGPU.GPUArray:
