@@ -93,7 +93,7 @@ def plain(name: str) -> str:
 
 
 def burst(library: Library, call: Callable[[], Any]) -> float:
-    """Return the device seconds of a call, in a burst after a pause."""
+    """Return the device seconds per call, in a burst of calls after a pause."""
     time.sleep(PAUSE)
     one = max(library.elapsed(call, 1), 1e-7)
     return one if one > BURST else library.elapsed(call, max(1, min(CALLS, int(BURST / one))))

@@ -113,7 +113,7 @@ class Function:
 
     @property
     def kernel(self) -> _core.Kernel:
-        """PyGPU's kernel."""
+        """The underlying kernel, as an object of PyGPU."""
         return self._kernel
 
     def __call__(
