@@ -1,11 +1,12 @@
 #!/bin/sh
-# Puts a gfortran into the folder that is named, in `bin`: Debian's and its kin's, of the version of the machine's gcc,
-# with whose linker and libraries it works.
+# Installs gfortran into `bin` of the folder named by the argument, if the machine has none. The compiler comes from a
+# package of Debian or a derived distribution. It has the version of the machine's gcc, whose linker and libraries it
+# uses.
 # shellcheck source=tests/unpack_packages.sh
 . "$(dirname "$0")/unpack_packages.sh"
 rm -rf "$folder/bin"
 if command -v gfortran > /dev/null; then
-    # Of which there is nothing to keep: where it goes, the next run fetches one.
+    # Keep no package: if the machine's gfortran is removed later, the next run of this script fetches one.
     rm -rf "$folder/packages"
     exit 0
 fi
@@ -20,7 +21,8 @@ libraries=$(cd "$folder/root" && find usr -name 'libgfortran.so.*' -exec dirname
 [ -n "$compiler" ] && [ -n "$parts" ] && [ -n "$libraries" ] \
     || give_up "gfortran-$version is packed in a way unknown here"
 mkdir "$folder/bin"
-# By its own place, so that the folder may be copied. The unpacked libraries are for the compiler itself too.
+# The script finds the compiler relative to its own path, so the folder may be copied. LD_LIBRARY_PATH is for the
+# compiler itself, which needs the unpacked libraries too.
 cat > "$folder/bin/gfortran" << END
 #!/bin/sh
 root=\$(cd "\$(dirname "\$0")/../root" && pwd)
@@ -30,7 +32,7 @@ exec "\$root/$compiler" -B"\$root/$parts/" -B"\$system/" "\$@" -Wl,-rpath,"\$roo
 END
 chmod +x "$folder/bin/gfortran"
 
-# Whether it does on this machine, in the end, what the tests want of it.
+# Check that the compiler works on this machine: compile and run a program.
 cd "$folder" || give_up "$folder cannot be entered"
 echo 'print *, "works"; end' > works.f90
 bin/gfortran works.f90 -o works > log 2>&1 && ./works >> log 2>&1 || {

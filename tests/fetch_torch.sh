@@ -1,8 +1,9 @@
 #!/bin/sh
-# fetch_torch.sh FOLDER PYTHON: PyTorch for the CPU in the folder, for tests of torch without a GPU. The wheel for the CPU has
-# 200 MB; PyPI's brings CUDA along, 2 GB and more. Where the wheel's index is not reachable, Debian's package of it (150 MB)
-# is unpacked, which serves where PYTHON is of the system's version. `environment` in the folder is what a shell sources
-# before PYTHON. Where there is neither, `why-not` says why, and the tests skip; hence this never fails.
+# Installs PyTorch for the CPU, for tests of torch without a GPU: fetch_torch.sh FOLDER PYTHON. The wheel for the CPU
+# has 200 MB; the wheel on PyPI includes CUDA and has more than 2 GB. If the index of the CPU wheel is not reachable,
+# and PYTHON has the version of the system's Python, the script unpacks Debian's package (150 MB). A shell sources
+# FOLDER/environment before it runs PYTHON. If both fail, FOLDER/why-not contains the reason, and the tests are skipped.
+# The script therefore never fails.
 version=2.15.0
 index=https://download.pytorch.org/whl/cpu
 python=$2
@@ -10,7 +11,7 @@ python=$2
 . "$(dirname "$0")/unpack_packages.sh"
 rm -f "$folder/environment"
 
-# Ready is what can be imported, with gloo.
+# Succeeds if PYTHON can import torch with gloo.
 ready() {
     # shellcheck source=/dev/null
     (. "$folder/environment" && "$python" -W ignore -c \
@@ -31,7 +32,7 @@ version_of() {
 [ "$(version_of "$python")" = "$(version_of /usr/bin/python3)" ] \
     || give_up "torch $version is not to be had from $index, and the system's is for Python $(version_of /usr/bin/python3)"
 
-# PYTHON has the modules that torch imports.
+# The pattern excludes Python packages that torch imports, because PYTHON already has them.
 unpack python3-torch 'libtorch-test|python3-(attr|astunparse|certifi|chardet|.*-normalizer|dateutil|future|hypothesis|idna|mpmath|numpy|psutil|requests|sortedcontainers|sympy|typing-.*|urllib3)'
 rm -rf "$folder/site"
 mkdir -p "$folder/site"

@@ -1,7 +1,7 @@
-# Read by fetch_amd_runtime.sh, fetch_gfortran.sh and fetch_torch.sh: `unpack PACKAGE [PATTERN]` puts a package of Debian
-# and its kin, and what it needs but for names that the pattern describes, into the folder that is named; `give_up REASON`
-# ends with the reason in the folder's file `why-not`, with which tests skip; hence no script ever fails. Nothing outside the folder is changed and no rights are needed. That a package is
-# what its makers signed, apt holds.
+# Functions for fetch_amd_runtime.sh, fetch_gfortran.sh and fetch_torch.sh. `unpack PACKAGE [PATTERN]` unpacks a package of
+# Debian or a derived distribution, with its dependencies except those that match the pattern, into the folder of the first
+# argument. `give_up REASON` writes the reason to the folder's file `why-not`, with which the tests are skipped, and ends the
+# script successfully. No file outside the folder is changed, and no privileges are needed. apt checks the signatures.
 folder=$1
 mkdir -p "$folder/packages"
 folder=$(cd "$folder" && pwd)
@@ -14,7 +14,7 @@ give_up() {
     exit 0
 }
 
-# What would have to be installed: what is there already, of whatever age, is used from where it is.
+# Print the packages that would have to be installed. Installed packages of any version are used and not downloaded.
 missing() {
     # shellcheck disable=SC2086
     apt-get $options install --simulate --no-install-recommends "$1" 2> /dev/null \
@@ -34,7 +34,7 @@ unpack() {
     : > "$folder/log"
     options=
     if ! download "$@"; then
-        # The machine's own lists of packages are empty or old, as in a container: fetch some for this folder only.
+        # The machine's package lists are empty or outdated, as in a container: fetch lists into this folder only.
         mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial"
         options="-o Dir::State::lists=$folder/apt/lists -o Dir::Cache=$folder/apt -o Debug::NoLocking=1"
         # shellcheck disable=SC2086

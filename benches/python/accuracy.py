@@ -101,7 +101,7 @@ def greatest_error(name: str, dtype: str, count: int) -> tuple[float, list[str]]
         try:
             reference = REFERENCES[name](*map(exact_number, values))
         except (ZeroDivisionError, ValueError):
-            continue  # a pole
+            continue  # The function has a pole at this point.
         size = float(abs(reference))
         if not (limits.smallest_normal <= size <= limits.max) or (MP.im(reference) and not np.iscomplexobj(result)):
             continue

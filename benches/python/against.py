@@ -69,7 +69,7 @@ def figure(side: list[list[float]]) -> float:
 
 
 def spread(side: list[list[float]]) -> float:
-    """Return the relative range of the builds' fastest rounds; for a single build, its rounds' quartile distance."""
+    """Return the relative range of the builds' fastest rounds, or the quartile distance of a single build's rounds."""
     if len(side) > 1:
         least = [min(rounds) for rounds in side]
         return (max(least) - min(least)) / statistics.median(least)

@@ -1,11 +1,12 @@
-"""Measure the last rows in which PyGPU was behind a peer or a goal, in one run, beside torch, CuPy and JAX.
+"""Measure again, in one run with torch, CuPy and JAX, the benchmarks in which PyGPU was last behind a peer or its goal.
 
     python benches/python/last_rows.py [--rows TEXT ...] [--seconds 290] [--bytes N] [--json FILE] [--quick]
 
 The table shows for each row PyGPU's median, the best peer's, their ratio (above 1 PyGPU is faster), the goal, and the
 limit: the value of the driver, of the vendor's library alone, or of a kernel written by hand. Rates count the bytes
-that must move. Rates are of bursts; the JSON file also has those under sustained load. `--rows` selects rows whose name
-contains one of the texts. Each group of rows runs in a separate process. The file is written after each group.
+that must move. They are measured in bursts; the JSON file also has the rates under sustained load. `--rows` selects
+rows whose name contains one of the texts. Each group of rows runs in a separate process. The file is written after each
+group.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 import machine
 from last_rows_groups import BATCHES, GROUPS, OWN, SIDES, Results, Settings
 
-# A row that must not be behind a peer may be slower by this part, because of noise.
+# Fraction by which PyGPU may be slower than the best peer and still reach its goal, because times are noisy.
 NOISE = 0.02
 NUMPY, FLOOR = "NumPy", "floor"
 BEST_PEER = "the best peer, less 2 % of noise"
@@ -38,10 +39,12 @@ class Row:
     group: str
     call: str
     unit: str
-    # None if the goal is the best peer's value. A goal `over_floor` is added to the driver's value of the row `limit`.
+    # None if the best peer's value is the goal. If `over_floor` is true, the driver's value of the row `limit` plus
+    # `goal` is the goal.
     goal: float | None = None
     over_floor: bool = False
-    # The row whose value bounds this one; of several libraries the driver's value counts.
+    # Name of the row whose value bounds this row. If that row has values of several libraries, the driver's value
+    # counts.
     limit: str = ""
 
     @property

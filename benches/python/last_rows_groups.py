@@ -58,7 +58,7 @@ class Settings:
         return self.bytes // 4
 
     def wants(self, name: str) -> bool:
-        """Return whether a call is wanted; none is named if all are."""
+        """Return whether a call is to be measured: a call named in `wanted`, or any call if `wanted` is empty."""
         return not self.wanted or name in self.wanted
 
 
@@ -93,7 +93,7 @@ def plain(name: str) -> str:
 
 
 def burst(library: Library, call: Callable[[], Any]) -> float:
-    """Return the device seconds of a call, in a burst after a pause."""
+    """Return the device seconds per call, in a burst of calls after a pause."""
     time.sleep(PAUSE)
     one = max(library.elapsed(call, 1), 1e-7)
     return one if one > BURST else library.elapsed(call, max(1, min(CALLS, int(BURST / one))))
@@ -174,7 +174,8 @@ def linear_algebra(results: Results, settings: Settings) -> None:
             if not settings.wants(row):
                 continue
             for library, calls in columns:
-                # Eight times the operations of the next smaller side.
+                # A side twice as long needs eight times the operations, so the time for the previous side predicts this
+                # time.
                 expected = 0.0 if batch else 8 * last.get((name, library.name), 0.0)
                 if time.time() + 2 * expected > settings.until or expected > LONGEST:
                     results.failures[f"{row}, {library.name}"] = f"not measured: about {expected:.1f} s a call"
@@ -188,7 +189,7 @@ def linear_algebra(results: Results, settings: Settings) -> None:
 
 
 def median(library: Library, call: Callable[[], Any]) -> float:
-    """Return the seconds of a call, the median of several calls if one takes less than a tenth of a second.
+    """Return the seconds of one call, or the median of several calls if a call takes less than 0.1 s.
 
     The first call compiles or makes the library's plan.
     """

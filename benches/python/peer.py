@@ -41,7 +41,7 @@ def rates(works: dict[str, Callable[[], Any]], nbytes: int, wait: Callable[[], A
             for _ in range(AT_ONCE):
                 work()
             wait()
-            if each:  # the first run is warm-up
+            if each:  # The first round is warm-up.
                 times[name].append((time.perf_counter() - start) / AT_ONCE)
     return {name: nbytes / statistics.median(seconds) / 1e9 for name, seconds in times.items()}
 

@@ -57,7 +57,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def from_the_left(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return products of a row, with one axis and with two, by a square matrix, with the bytes of the matrix."""
+    """Return products of a row vector, of one axis and of two, with a square matrix, and the bytes of the matrix."""
     import ml_dtypes
     import numpy as np
 
@@ -75,7 +75,7 @@ def from_the_left(library: Library, count: int) -> dict[str, tuple[Callable[[], 
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until calls of small products return; the results are dropped."""
+    """Return the host seconds until a call of each small product returns; the results are dropped."""
     import numpy as np
 
     a = library.array(np.eye(3, dtype=np.float32))

@@ -2,10 +2,9 @@
 
     python benches/python/random_numbers.py [--bytes N] [--rounds 5] [--json FILE]
 
-N bytes of each kind are drawn into existing memory, 1 GiB by default; calls that return integers, and torch's of
-gamma-distributed numbers, allocate an array.
-Times of large arrays are measured between two events over 20 calls. The time of a small array is measured on the host
-until the call returns.
+N bytes of each kind are drawn into existing memory, 1 GiB by default; calls that return integers, and torch's function
+for gamma-distributed numbers, allocate an array. Times of large arrays are measured between two events over 20 calls.
+The time of a small array is measured on the host until the call returns.
 """
 
 from __future__ import annotations

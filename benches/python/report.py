@@ -126,7 +126,7 @@ def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
         rows.setdefault(f"launch, {way or 'native'} (us)", {})[library] = value
     for one in results.get("results", []):
         if "case" not in one:
-            continue  # import_time.json
+            continue  # The file import_time.json has no cases.
         if one.get("variant") == "chosen" and one["itemsize"] == 4:
             rows[f"{one['case']} (GB/s)"] = {"PyGPU": one["GB/s"]}
         elif "ratio" in one:

@@ -43,7 +43,7 @@ __global__ void tril(const float4 *__restrict__ x, float4 *__restrict__ y, unsig
 
 
 def copies(count: int) -> Calls:
-    """Return the driver's copy within the device, of as many four-byte elements."""
+    """Return the driver's copy of the given number of four-byte elements within the device."""
     driver = Driver()
     source, target = (PyGPU.zeros(count, np.float32) for _ in range(2))
     stream = ctypes.c_void_p(PyGPU.current_stream().handle)

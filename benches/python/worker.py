@@ -1,6 +1,7 @@
 """Time one library once in a separate process, which compare.py starts in each round.
 
-python worker.py NAME SETTINGS FILE SETTINGS is JSON (see `Settings`); the worker writes its figures to FILE.
+The command is `python worker.py NAME SETTINGS FILE`. SETTINGS is JSON (see `Settings`), and the worker writes its
+figures to FILE.
 
 Statements are timed in batches of some milliseconds, and the value is the median over the batches. The cost of the
 timing loop, about 5 ns, is included, except for the driver's own calls. The worker waits for the device between the

@@ -95,7 +95,8 @@ def __getattr__(name: str):
     if name == "__deprecated__":
         return lazy_names.DEPRECATED
     if name in lazy_names.DEPRECATED:
-        return lazy_names.find_deprecated(name)  # not stored, because each access warns
+        # The object is not stored in the package, because each access must warn.
+        return lazy_names.find_deprecated(name)
     value = globals()[name] = lazy_names.find(name)
     return value
 

@@ -1,4 +1,4 @@
-"""Test that messages name the argument as given, what is expected, and what to write."""
+"""Test that error messages contain the given argument, the expected type or value, and the remedy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SHAPE = "expected an integer or a tuple of integers"
 VALUES = "expected an array, a number, or a list of numbers"
 INDEX = ("write indices.astype('int64')", "x > 0")
 
-# An expression, and the parts of its message in their order. `x` has shape (2, 3), `h` is an ndarray of that shape.
+# An expression, and the parts of its error message in their order. `x` has shape (2, 3), and `h` is an ndarray of this
+# shape.
 MESSAGES: dict[str, tuple[str, ...]] = {
     "PyGPU.add(x, 1, out=h)": ("add(): out= ", NDARRAY, *OUT),
     "PyGPU.add(x, 1, h)": ("add(): out= ", NDARRAY, *OUT),

@@ -3,7 +3,7 @@
 Earlier versions behaved differently on the CPU:
 
 - NumPy converted arrays implicitly and returned ndarrays; a GPU raised an error for the same expression.
-- Comparisons compared identities.
+- Comparisons compared the identities of arrays instead of their values.
 - Graphs, memory limits and statistics were missing.
 
 `PROGRAMS` has one expected result for all backends, so that a difference between two backends fails on one of them. The
@@ -84,7 +84,7 @@ def uncaptured(what: str) -> str:
 
 
 PROGRAMS = {
-    # Operators.
+    # Expressions with operators.
     "a + b": FLOATS,
     "a - 1": FLOATS,
     "a * np.float32(2)": FLOATS,
@@ -125,7 +125,7 @@ PROGRAMS = {
     "a + stranger": "str",
     "stranger + a": "str",
     "a + PyGPU.zeros(4)": "ValueError: operands could not be broadcast together with shapes (3,) (4,)",
-    # Comparisons.
+    # Expressions with comparisons.
     "a == b": "GPUArray bool (3,)",
     "a != b": "GPUArray bool (3,)",
     "a < b": "GPUArray bool (3,)",
@@ -155,7 +155,7 @@ PROGRAMS = {
     "max(a)": "GPUArray float32 ()",
     "sorted(a)[0]": "GPUArray float32 ()",
     "hash(a)": UNHASHABLE,
-    # Functions of NumPy.
+    # Expressions with functions of NumPy.
     "np.sin(a)": FLOATS,
     "np.add(a, b)": FLOATS,
     "np.add(a, b, out=a) is a": "True",
@@ -231,7 +231,7 @@ PROGRAMS = {
     "limited(lambda: PyGPU.empty(1000, 'u1'))": "OutOfMemoryError",
     "grown(lambda: PyGPU.empty(1000, 'u1'))": "(1000, 1)",
     "PyGPU.set_memory_limit(-1)": "ValueError: nbytes is -1, and cannot be negative",
-    # Captures and graphs.
+    # Expressions with captures and graphs.
     "captured(lambda: a.fill(1))": "1 operation",
     "captured(lambda: a + b)": "1 operation",
     "captured(lambda: operator.iadd(a, 1))": "1 operation",

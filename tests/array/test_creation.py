@@ -121,7 +121,8 @@ def test_ones_like_and_full_like_match_numpy() -> None:
         assert_same(PyGPU.full_like(source, 7), np.full_like(wanted, 7))
         assert_same(PyGPU.full_like(source, 2.5, "float64"), np.full_like(wanted, 2.5, "float64"))
     assert_same(PyGPU.full_like(device, [1, 2, 3]), np.full_like(host, [1, 2, 3]))
-    if is_numpy("2.1"):  # Earlier, the value was cut.
+    # Before version 2.1, NumPy truncates the value instead of raising an error.
+    if is_numpy("2.1"):
         assert_same_refusal(outcome(lambda: PyGPU.full_like(device, 2**40)), outcome(lambda: np.full_like(host, 2**40)))
 
 

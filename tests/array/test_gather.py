@@ -223,7 +223,7 @@ def test_selection_from_subclass_has_same_class() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 @pytest.mark.parametrize("number", [0, 1, 7])
-def test_index_beside_empty_index_array_is_checked_like_numpy(shape: tuple[int, ...], number: int) -> None:
+def test_index_next_to_empty_index_array_is_checked_like_numpy(shape: tuple[int, ...], number: int) -> None:
     # NumPy raises IndexError if the index `number` is out of bounds, although the empty index array selects no element.
     host = np.zeros(shape)
     key = (np.array(number), np.array([], int))

@@ -1,4 +1,4 @@
-"""Test benches/python/last_rows.py, which measures the rows of a table beside other libraries, goals and limits."""
+"""Test benches/python/last_rows.py, which compares single benchmarks with other libraries, goals and limits."""
 
 import importlib
 import json
@@ -22,7 +22,7 @@ def rows() -> ModuleType:
     return importlib.import_module("last_rows")
 
 
-def test_last_rows_rate_reaches_goal_if_it_is_greater(rows: ModuleType) -> None:
+def test_last_rows_rate_of_at_least_the_goal_reaches_goal(rows: ModuleType) -> None:
     row = rows.rate("tile", "tile", 4000)
     values = {"tile": {"PyGPU": 3900.0, "torch": 1000.0, "cupy": 1300.0}, rows.COPY: {"PyGPU": 4100.0}}
     found = row.evaluate({"device": rows.Results(values, {"tile": {"PyGPU": 3800.0}})})
@@ -40,14 +40,14 @@ def test_last_rows_time_without_goal_is_compared_with_best_peer(rows: ModuleType
     assert row.evaluate({})["met"] is None
 
 
-def test_last_rows_goal_over_the_driver_needs_the_drivers_time(rows: ModuleType) -> None:
+def test_last_rows_goal_relative_to_driver_needs_time_of_driver(rows: ModuleType) -> None:
     row = next(row for row in rows.ROWS if row.what == "launch, 5 arguments")
     assert row.evaluate({"launch": rows.Results({row.call: {"PyGPU": 3.0}})})["met"] is None
     found = row.evaluate({"launch": rows.Results({row.call: {"PyGPU": 3.0, "floor": 2.75}})})
     assert (found["met"], found["goal"]) == (True, 3.05)
 
 
-def test_last_rows_every_row_has_a_group_and_a_name_of_its_own(rows: ModuleType) -> None:
+def test_last_rows_have_known_groups_and_distinct_names(rows: ModuleType) -> None:
     assert len({row.what for row in rows.ROWS}) == len(rows.ROWS)
     assert {row.group for row in rows.ROWS} == set(rows.GROUPS)
 

@@ -87,7 +87,7 @@ def test_check_command_reports_array_that_depends_on_thread_order(tmp_path: Path
         "(a missing barrier, or a race): the array winner of main() holds at [0]\n      0\n    and as it is\n      31\n"
     )
     assert found in done.stdout, done.stdout + done.stderr
-    assert "total" not in done.stdout  # differs by rounding
+    assert "total" not in done.stdout  # Results that differ only by rounding are not reported.
     assert "noise" not in done.stdout
 
 

@@ -134,7 +134,7 @@ def test_plan_transforms_into_output_array(order: str, axes: tuple[int, ...]) ->
     plan.check_output_array(a, out)
     plan.fft(a, out, cufft.CUFFT_FORWARD)
     np.testing.assert_allclose(out.get(), np.fft.fftn(HOST, axes=axes), atol=1e-10)
-    plan.fft(out, out, cufft.CUFFT_INVERSE)  # without scaling
+    plan.fft(out, out, cufft.CUFFT_INVERSE)  # As in cuFFT, the inverse transform does not scale.
     np.testing.assert_allclose(out.get(), HOST * np.prod([HOST.shape[axis] for axis in axes]), atol=1e-9)
 
 

@@ -153,7 +153,7 @@ def is_in_numpy(name: str) -> bool:
     return hasattr(np, name)
 
 
-@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # NumPy 2.5 deprecates `fix`.
 @pytest.mark.parametrize("name", sorted(filter(is_in_numpy, PROGRAMS)) if on_cpu() else FIRST)
 def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")

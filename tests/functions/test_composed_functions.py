@@ -140,7 +140,7 @@ def test_composed_function_expression_matches_numpy(expression: str) -> None:
     def compute(xp: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            warnings.filterwarnings("ignore", "numpy.fix is deprecated")  # by NumPy 2.5
+            warnings.filterwarnings("ignore", "numpy.fix is deprecated")  # NumPy 2.5 deprecates `fix`.
             return eval(expression, scope(xp))
 
     (kind, numpys), (ours_kind, ours) = outcome(lambda: compute(np)), outcome(lambda: compute(PyGPU))

@@ -55,7 +55,8 @@ def test_delete_and_repeat_match_numpy_for_each_kind_of_index(axis: int | None) 
 def test_insert_matches_numpy_for_each_kind_of_index(axis: int | None) -> None:
     for host in ARRAYS:
         for index in INDICES:
-            # Before NumPy 2.2, a mask gave integers.
+            # Before version 2.2, NumPy used the elements of a mask as the integers 0 and 1, so such indices are not
+            # tested.
             if not is_numpy("2.2") and isinstance(index, np.ndarray) and index.dtype == bool:
                 continue
             for values in (7, np.array([7, 8])):

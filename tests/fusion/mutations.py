@@ -137,7 +137,7 @@ def write(path: Path, text: str) -> None:
 
 
 def instrumented() -> dict[str, str]:
-    """Return the files of the flush functions, which now check whether the calling place is disabled."""
+    """Return the files of the flush functions, changed so that they check whether the call is disabled."""
     gate = (ROOT / GATE).read_text()
     gate = replaced(gate, "#[inline(always)]\npub fn has_pending", "#[track_caller]\npub fn has_pending")
     count = "LANDING.is_any()"
@@ -192,7 +192,7 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
         return None
     if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # Without a report of a failure, the process has crashed in the test that began last.
+    # If there is no report of a failure, the process has crashed in the test that began last.
     begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
     return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 
@@ -200,9 +200,9 @@ def failing(backend: str, tests: list[str], *options: str, **variables: str) -> 
 def visits(backend: str, files: list[str]) -> dict[str, list[str]]:
     """Run all tests, and return for each source location the tests that reach it while operations are pending.
 
-    The tests of a location are sorted by the number of locations that they reach. Each file has a process of its own,
-    because some tests change the paths of later ones: after the first use of a custom allocator, no array is allocated
-    from a stream's cache.
+    The tests of a location are sorted by the number of locations that they reach. Each file runs in a separate process,
+    because some tests affect which code later tests run: after the first use of a custom allocator, no array is
+    allocated from a stream's cache.
     """
     path = BUILD / "found.txt"
     path.unlink(missing_ok=True)

@@ -203,7 +203,7 @@ def restore_pickles() -> int:
     )
     for value in pickled:
         function, arguments, *rest = value.__reduce_ex__(4)
-        if arguments and isinstance(arguments[0], bytes):  # a kernel's recipe
+        if arguments and isinstance(arguments[0], bytes):  # The arguments create a kernel again.
             base, parameters = pickle.loads(arguments[0])
             tries = [(pickle.dumps((base, other)),) for other in mutants(parameters)]
         else:

@@ -6,14 +6,14 @@
 - `memcheck` runs the suite's tests that use a GPU and no other GPU library; `racecheck`, `initcheck` and `synccheck`
   run tests of kernels. `sanitizer/tool_lists.py` lists the files, the tools' options and the environment, with reasons.
   PATH arguments replace the list. Deferred arithmetic is on.
-- Each process runs a few short files, or a part of a long one. The longest come first. What `--seconds`
-  cuts off is listed; `--unfinished-of FILE` runs what an earlier result lists.
+- Each process runs a few short files, or a part of a long one. The longest come first. The result lists the files that
+  were not finished after `--seconds`; `--unfinished-of FILE` runs the files of such a list.
 - A finding is listed with its kernel, its first lines, and the tests during which the tool printed it. The tool prints
   with a delay, so an earlier test of the file may be the cause.
-- `memcheck` also reports memory that was not freed when the context is destroyed. For that the plugin
+- `memcheck` also reports memory that was not freed when the context is destroyed. For this check the plugin
   `gpu.leave_nothing` frees the remaining objects at the end of each process.
 - The exit status is 1 if there are findings, and 2 if there are none but files were not finished. A failed test is
-  listed and is no finding: many tests depend on times, and the tools slow them down.
+  listed, but is no finding, because many tests depend on times and the tools slow them down.
 
 To find the caller of a kernel, run the test alone, with `--processes 1 --option=--show-backtrace=host`. By default
 there are no host backtraces, because the tool would keep the frames of Python, and all arrays in them, alive.
@@ -43,7 +43,7 @@ from checked_run import CheckedRun, divided
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    """Parse the command line; all arguments after `--` are pytest's."""
+    """Parse the command line. All arguments after `--` are passed to pytest."""
     given = list(sys.argv[1:] if given is None else given)
     end = given.index("--") if "--" in given else len(given)
     cores = len(os.sched_getaffinity(0))

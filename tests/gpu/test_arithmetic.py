@@ -30,7 +30,8 @@ KINDS = [
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 # Largest relative difference from NumPy, by the dtype of the computation; devices round some functions differently.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
-# Largest error in units in the last place of functions that NumPy lacks; tests/arithmetic/test_special.py has the same.
+# Largest error in units in the last place, for functions that NumPy lacks. tests/arithmetic/test_special.py has equal
+# limits.
 ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 8}
 LAYOUTS = {
     "C": lambda a: a,
@@ -46,9 +47,9 @@ LAYOUTS = {
     "0-d": lambda a: a[0, 1],
     "empty": lambda a: a[:0],
 }
-# Without `TEST_ALL`, each test has the first of the operands' layouts and each n-th of the others, n by the number of
-# operands, beginning at another one for each function and dtype. Each kernel takes about 50 ms to compile, and all
-# layouts of all functions and dtypes need 12,000 kernels.
+# Without `TEST_ALL`, a test uses the first layout of the operands and every n-th of the others. n depends on the number
+# of operands, and the start on the function and dtype. A kernel takes about 50 ms to compile, and all layouts of all
+# functions and dtypes need 12,000 kernels.
 STEPS = {1: 3, 2: len(KINDS)}
 
 

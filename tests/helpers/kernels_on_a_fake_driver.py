@@ -39,7 +39,7 @@ def x() -> PyGPU.GPUArray:
     return PyGPU.zeros((4, 6), "float32")
 
 
-# Launch shapes
+# Tests of launch shapes.
 
 
 def test_launch_passes_requested_shape_and_stream_to_driver() -> None:
@@ -104,7 +104,7 @@ def test_launch_rejects_stream_of_another_device() -> None:
         kernel_of("", "")[1, 1, PyGPU.Stream(device=1)]()
 
 
-# Accepted arguments
+# Tests of accepted arguments.
 
 
 def test_kernel_receives_arrays_numbers_and_null_pointers(x: PyGPU.GPUArray) -> None:
@@ -319,7 +319,7 @@ def test_launch_attributes_require_driver_with_cuLaunchKernelEx(x: PyGPU.GPUArra
         kernel[1, 1](x, cluster=2)
 
 
-# Sources, images, modules
+# Tests of sources, images and modules.
 
 
 def test_kernel_name_is_optional_if_source_has_one_kernel() -> None:

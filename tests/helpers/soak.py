@@ -160,7 +160,7 @@ class Soak:
         """Record the description of an operation as text, which keeps no array alive."""
         self._last[-1] += tuple(repr(detail) if isinstance(detail, Held) else detail for detail in details)
 
-    # The checks
+    # Methods that compare arrays with their NumPy counterparts.
 
     def check_layout(self, held: Held) -> None:
         """Compare the strides of an array and its NumPy counterpart, because later views depend on the strides."""
@@ -189,7 +189,7 @@ class Soak:
         if (got.dtype, got.shape, got.tobytes()) != (wanted.dtype, wanted.shape, wanted.tobytes()):
             raise Mismatch(f"{what}: PyGPU gives {got!r}, NumPy {wanted!r}")
 
-    # The run
+    # Methods that run the operations.
 
     def step(self) -> None:
         """Perform one random operation. Then check the array that the operation modified, or else a random array."""

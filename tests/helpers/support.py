@@ -186,7 +186,7 @@ def assert_same_refusal(ours: Outcome, numpys: Outcome) -> None:
     assert str(ours[1]), "an error without a text"
 
 
-# Strategies
+# Strategies of hypothesis, which draw random arguments.
 
 dtypes = st.sampled_from(ALL_DTYPES)
 numeric_dtypes = st.sampled_from(NUMPYS_OWN)

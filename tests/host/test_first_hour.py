@@ -20,7 +20,7 @@ def outcome(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_too_large_array_in_limited_address_space_raises_and_process_continues() -> None:
+def test_array_beyond_address_space_raises_and_process_continues() -> None:
     # Set the limit of `ulimit -v` after the import: the address space that the import needs varies with NumPy's
     # threads.
     done = outcome(

@@ -37,7 +37,7 @@ def device_views(draw: st.DrawFn) -> tuple[np.ndarray, PyGPU.GPUArray]:
     return host[(*key, ...)].transpose(axes), device[key].transpose(axes)
 
 
-# get
+# Tests of `get`.
 
 
 @examples(100)
@@ -109,7 +109,7 @@ def test_get_into_unsuitable_ndarray_raises_and_keeps_ndarray_unchanged(position
     assert_same(device, host)
 
 
-# set
+# Tests of `set`.
 
 
 @examples(100)
@@ -198,7 +198,7 @@ def test_asynchronous_get_and_set_copy_correct_values() -> None:
     assert_same(device, host[::-1])
 
 
-# The host side
+# Tests of the host mirror.
 
 
 def test_get_returns_new_ndarray_that_keeps_its_values() -> None:

@@ -21,7 +21,8 @@ pytestmark = [
     ),
     # Strict mode is off, because NumPy is one of the libraries and reads the memory in place.
     pytest.mark.reads_in_place,
-    # The other libraries use names that NumPy and they themselves deprecate: JAX's import uses one of NumPy 2.5.
+    # The other libraries use deprecated names, of NumPy and their own. For example, the import of JAX uses a name that
+    # NumPy 2.5 deprecates.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
@@ -62,11 +63,11 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
     assert "made on " in failures[0]
 
 
-def test_holder_behind_one_that_passed_no_stream_is_unknown_to_owner() -> None:
+def test_stream_is_unknown_to_owner_after_holder_that_passed_no_stream() -> None:
     """Check the flag of a chain of holders in which one holder did not pass its stream to its producer.
 
-    Formerly, a handover from PyGPU to PyGPU set the mark again, and the soak dropped memory that another library owned
-    while PyGPU worked on it. The soak reported its own mistake as wrong values.
+    A former defect of the soak: a handover from PyGPU to PyGPU set the flag again. The soak then dropped memory of
+    another library while PyGPU worked on it, and reported wrong values.
     """
     thread = handovers.Run(5, 1, []).threads[0]
     for is_known in (True, False):
@@ -85,7 +86,7 @@ def test_holder_behind_one_that_passed_no_stream_is_unknown_to_owner() -> None:
         assert {"from_dlpack", "hostile", "table"} <= seen
 
 
-def test_handover_rules_name_valid_sides_and_cover_any_producer() -> None:
+def test_handover_rules_have_valid_sides_and_cover_each_producer() -> None:
     for (_, consumer, way), rule in RULES.items():
         assert rule.first_use in (PRODUCER, CONSUMER, PROGRAM, NOBODY)
         assert rule.end in (OWNER, PROGRAM, NOBODY)

@@ -164,7 +164,7 @@ def test_stream_check_omits_library_whose_stream_query_fails(monkeypatch: pytest
     for module in (torch, cupy, numba):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     assert list(library_streams.current_streams(3)) == [("cupy", 0x70, stream)]
-    assert calls == []  # torch would initialize every device
+    assert calls == []  # A query of torch's stream would initialize torch, and thereby every device.
     is_initialized[0] = True
     monkeypatch.setitem(sys.modules, "numba.cuda", ModuleType("numba.cuda"))
     expected = [("torch", 0, stream), ("cupy", 0x70, stream), ("numba", 2, None)]
@@ -172,7 +172,7 @@ def test_stream_check_omits_library_whose_stream_query_fails(monkeypatch: pytest
     assert calls == [3]
     del cupy.cuda
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
-    monkeypatch.setitem(sys.modules, "cupy", PyGPU)  # as `as_cupy` does
+    monkeypatch.setitem(sys.modules, "cupy", PyGPU)  # As after `as_cupy`, the name refers to PyGPU.
     assert [one.library for one in library_streams.current_streams(3)] == ["torch", "numba"]
 
 

@@ -48,7 +48,7 @@ def driver() -> Iterator[simulated.Driver]:
     PyGPU.set_memory_release_threshold(threshold)
 
 
-# 16. Private contexts
+# Regression 16: private contexts.
 
 
 @pytest.mark.starts_processes
@@ -121,7 +121,7 @@ def test_regression_16_thread_uses_device_made_current_in_it() -> None:
     assert PyGPU.zeros(3).device.index == PyGPU.current_device() == 0
 
 
-# 17. Fork
+# Regression 17: forked processes.
 
 FORK = (
     """
@@ -163,7 +163,7 @@ def test_regression_17_gpu_call_in_forked_child_raises_error_with_remedy() -> No
     assert run(FORK) == "ended"
 
 
-# 18. Pools
+# Regression 18: memory pools.
 
 
 @contextlib.contextmanager
@@ -236,7 +236,7 @@ def test_regression_18_failed_allocation_is_retried_once(driver: simulated.Drive
     assert driver.call_count(name) == before + 4
 
 
-# 20. Small operations
+# Regression 20: small operations.
 
 
 def call_counts(driver: simulated.Driver) -> dict[str, int]:
@@ -300,7 +300,7 @@ def test_regression_20_new_array_makes_one_allocation(driver: simulated.Driver) 
         del array
 
 
-# 21. More than one device
+# Regression 21: more than one device.
 
 
 @two_devices
@@ -334,7 +334,7 @@ def test_regression_21_copy_between_devices_is_made_on_request_only() -> None:
     assert PyGPU.asarray(array).device.index == 1
 
 
-# 24. Errors
+# Regression 24: errors.
 
 
 def test_regression_24_driver_error_contains_call_device_and_code(driver: simulated.Driver) -> None:
@@ -423,7 +423,7 @@ def test_regression_24_invalid_arguments_raise_python_errors_with_values() -> No
     assert array.tolist() == [[0] * 4] * 3
 
 
-# 25. Installing
+# Regression 25: installation.
 
 
 def requirements() -> list[str]:

@@ -75,7 +75,7 @@ def test_regression_01_hip_interface_has_no_stream_and_finished_work(
     assert slow.query()
 
 
-# 2. The buffer protocol
+# Regression 2: the buffer protocol.
 
 
 def test_regression_02_memoryview_of_array_raises_type_error() -> None:
@@ -126,7 +126,7 @@ def test_regression_03_torch_tensor_shares_memory_of_array() -> None:
     assert torch.asarray(array, device="cuda").data_ptr() == array.ptr
 
 
-# 4. Empty arrays
+# Regression 4: empty arrays.
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0, 2), ()])
@@ -145,7 +145,7 @@ def test_regression_04_exchanged_empty_array_keeps_dtype_and_device(shape: tuple
         assert_same(other, np.zeros(shape, "int16"))
 
 
-# 5. Negative strides
+# Regression 5: negative strides.
 
 
 @given(key=basic_keys((4, 5, 6)))
@@ -180,7 +180,7 @@ def test_regression_05_negative_strides_are_exported_unchanged(key: Any) -> None
     assert_same(dense, expected)
 
 
-# 6. Read-only data
+# Regression 6: read-only data.
 
 
 @pytest.mark.reads_in_place

@@ -228,7 +228,7 @@ def test_regression_15_import_in_subinterpreter_raises_error_with_remedy(first: 
 
 
 @pytest.mark.starts_processes
-def test_regression_15_import_in_subinterpreter_with_numpy_raises_same_error() -> None:
+def test_regression_15_subinterpreter_with_numpy_raises_same_error() -> None:
     ask = "in_another('import warnings; warnings.simplefilter(\"ignore\")\\nimport numpy\\nimport PyGPU')\n"
     (refusal,) = run(INTERPRETERS + ask).splitlines()
     assert refusal.startswith("ImportError PyGPU works in the main interpreter of a process only"), refusal

@@ -226,7 +226,7 @@ def test_dlpack_consumer_keeps_pool_memory_of_array_alive() -> None:
     assert pool.held_blocks == 1
 
 
-# Raw copies
+# Tests of copies by raw address.
 
 
 def allocated(nbytes: int) -> tuple[int, Callable[[], Any], Any]:

@@ -182,7 +182,8 @@ def test_use_of_gpudata_as_object_does_not_let_address_escape(x):
 def test_ctypes_accepts_array_and_gpudata(x):
     for one in (x, x.gpudata, drv.mem_alloc(8)):
         parameter = one._as_parameter_
-        assert not isinstance(parameter, int)  # ctypes would truncate an integer, so the parameter must be none.
+        # The parameter must not be an integer, because ctypes would truncate an integer.
+        assert not isinstance(parameter, int)
         assert ctypes.cast(parameter, ctypes.c_void_p).value == one.ptr
         assert ctypes.cast(ctypes.c_void_p.from_param(one), ctypes.c_void_p).value == one.ptr
 

@@ -69,7 +69,8 @@ NO_ADDRESSES = {
     "a float": 4096.0,
     "a float of NumPy": np.float64(4096),
     "a bool": True,
-    **({"a bool of NumPy": np.True_} if is_numpy("2.3") else {}),  # Earlier, it was an integer.
+    # Before version 2.3, NumPy accepts its bool as an integer.
+    **({"a bool of NumPy": np.True_} if is_numpy("2.3") else {}),
     "a text": "4096",
     "a complex": 4096j,
     "nothing": None,
@@ -123,7 +124,7 @@ def test_object_with_cuda_array_interface_is_accepted_as_address() -> None:
         driver.memset_d8(Foreign(a, True), 0, 8)
 
 
-# Sizes
+# Tests of impossible sizes.
 
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])

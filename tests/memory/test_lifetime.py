@@ -189,7 +189,7 @@ def test_object_passed_as_gpudata_lives_as_long_as_array() -> None:
     assert dies(reference)
 
 
-# Subclasses
+# Tests of subclasses.
 
 
 def test_views_and_copies_keep_class_and_call_array_finalize() -> None:
@@ -254,7 +254,7 @@ def test_assigning_unrelated_class_to_array_raises_type_error() -> None:
         array.__class__ = list
 
 
-# Leaks
+# Tests of leaks.
 
 
 OPERATIONS = {

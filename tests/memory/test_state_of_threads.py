@@ -119,7 +119,7 @@ def test_memoized_functions_return_one_result_while_caches_are_cleared() -> None
     from PyGPU.tools import context_dependent_memoize
 
     def function(key: int) -> list[int]:
-        time.sleep(0)  # lets other threads run
+        time.sleep(0)  # Let other threads run.
         return [key]
 
     made = cupy.memoize()(function)

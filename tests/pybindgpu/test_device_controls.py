@@ -46,7 +46,7 @@ def moves_pages() -> bool:
     return runtime.cudaDeviceGetAttribute(runtime.cudaDeviceAttr.cudaDevAttrConcurrentManagedAccess, 0)[0] == 1
 
 
-# Streams and events
+# Tests of streams and events.
 
 
 def test_created_stream_is_usable_until_destroyed() -> None:
@@ -178,7 +178,7 @@ def test_malloc_async_during_capture_is_not_supported() -> None:
         assert runtime.cudaMallocAsync(64, PyGPU.current_stream()) == (0, 801)
 
 
-# Managed memory
+# Tests of managed memory.
 
 
 def test_host_and_device_reach_managed_memory(managed: int) -> None:
@@ -349,7 +349,7 @@ def test_peer_copy_between_devices_keeps_values() -> None:
     assert runtime.cudaMemcpy2D(result.ptr, 16, source.ptr, 16, 8, 4) == 801
 
 
-# Between processes
+# Tests of memory and events that processes share.
 
 CONSUMER = """
 import pickle, sys, numpy, PyGPU
@@ -423,7 +423,7 @@ def test_ipc_event_handles_return_status() -> None:
     assert runtime.cudaEventRecord(opened) == 400
 
 
-# Attributes
+# Tests of attributes.
 
 
 def test_device_attributes_equal_properties() -> None:

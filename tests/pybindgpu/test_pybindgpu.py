@@ -26,7 +26,7 @@ def values(label: str) -> NDArray[Any]:
     return numpy.array([1, 2, 3], label)
 
 
-# Names and signatures
+# Tests of names and signatures.
 
 
 def test_backend_has_fifty_classes() -> None:

@@ -64,7 +64,7 @@ def test_runtime_calls_and_arrays_share_primary_context() -> None:
     assert PyGPU.cudaFree(address) == 0
 
 
-# PybindGPU: move data
+# The following tests repeat programs of PybindGPU's page about the transfer of data.
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_pointer_keeps_memory_alive() -> None:
     assert numpy.ctypeslib.as_array((ctypes.c_int64 * 2).from_address(pointer.get())).tolist() == [7, 8]
 
 
-# PyCUDA: an introduction
+# The following tests repeat programs of an introduction to PyCUDA, with textures and MPI.
 
 DOUBLE = """
 __global__ void double_array_new(float *b, float *a, int *info)
@@ -196,13 +196,13 @@ __global__ void double_array_new(float *b, float *a, int *info)
 
 @pytest.fixture
 def context() -> Iterator[None]:
-    cuda.init()  # init pycuda driver
-    device = cuda.Device(0)  # device we are working on
-    context = device.make_context()  # make a working context
-    context.push()  # let context make the lead
+    cuda.init()  # Initialize the driver.
+    device = cuda.Device(0)  # The device that the program uses.
+    context = device.make_context()  # Create a context of the device.
+    context.push()  # Make the context current.
     yield
-    context.pop()  # deactivate again
-    context.detach()  # delete it
+    context.pop()  # Make the previous context current again.
+    context.detach()  # Release the context.
 
 
 def test_autoinit_selects_first_device() -> None:
@@ -308,27 +308,27 @@ def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any])
     if rank > nr_gpus - 1:
         raise ValueError("To few gpus!")
 
-    current_dev = cuda.Device(rank % cuda.Device.count())  # device we are working on
-    ctx = current_dev.make_context()  # make a working context
-    ctx.push()  # let context make the lead
+    current_dev = cuda.Device(rank % cuda.Device.count())  # The device that this process uses.
+    ctx = current_dev.make_context()  # Create a context of the device.
+    ctx.push()  # Make the context current.
 
     # Receive the data and upload it to the GPU.
     x_gpu_part = gpuarray.to_gpu(comm.scatter(sendbuf, root))
-    # do something...
+    # Compute on the device.
     for _ in range(K):
         x_gpu_part = 0.9 * x_gpu_part
-    # get data back:
+    # Copy the result to the host.
     x_part = (x_gpu_part).get()
 
-    ctx.pop()  # deactivate again
-    ctx.detach()  # delete it
+    ctx.pop()  # Make the previous context current again.
+    ctx.detach()  # Release the context.
 
-    recvbuf = comm.gather(x_part, root)  # recieve data
+    recvbuf = comm.gather(x_part, root)  # Gather the results of all processes.
     if rank == 0:
         results["made of it"] = numpy.array(recvbuf).reshape(N)
 
 
-def test_mpi_processes_share_work_of_devices() -> None:
+def test_mpi_program_scatters_work_to_several_gpus() -> None:
     nr_gpus, N, K = 4, 2**10 * 4, 20
     results: dict[str, Any] = {}
     World(nr_gpus).run(lambda comm: scattered(comm, nr_gpus, N, K, results))
@@ -339,7 +339,7 @@ def test_mpi_processes_share_work_of_devices() -> None:
     numpy.testing.assert_allclose(results["made of it"], expected, rtol=1e-6)
 
 
-# PyCUDA: a first look
+# The following tests repeat programs of a first look at PyCUDA.
 
 MULTIPLY = """
 __global__ void vec_elm_mul(float *dest, float *a, float *b)
@@ -385,7 +385,7 @@ def test_function_reports_registers_and_memory() -> None:
     assert function.local_size_bytes == function.shared_size_bytes == 0
 
 
-# NVIDIA's own bindings
+# The following tests repeat a program for NVIDIA's own `cuda.bindings`.
 
 SAXPY = """\
 extern "C" __global__
@@ -397,7 +397,7 @@ void saxpy(float a, float *x, float *y, float *out, size_t n)
  }
 }
 """
-NUM_THREADS = 512  # Threads per block
+NUM_THREADS = 512  # Number of threads per block.
 
 
 def blocks() -> int:

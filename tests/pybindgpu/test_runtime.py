@@ -38,7 +38,7 @@ def content(address: int, nbytes: int = 64) -> bytes:
     return result.tobytes()
 
 
-# Devices
+# Tests of devices.
 
 
 def test_device_count_and_current_device_are_reported() -> None:
@@ -114,7 +114,7 @@ def test_device_prop_matches_device_properties() -> None:
     assert found.get()
 
 
-# Streams and events
+# Tests of streams and events.
 
 
 def test_stream_has_handle_and_cuda_stream_protocol() -> None:
@@ -240,7 +240,7 @@ def test_event_functions_reject_objects_that_are_no_events(wrong: Any) -> None:
             call(wrong)
 
 
-# Device memory
+# Tests of device memory.
 
 
 def test_memcpy_roundtrip_keeps_values(memory: int) -> None:
@@ -386,7 +386,7 @@ def test_cuda_free_rejects_pointer_of_allocator() -> None:
         runtime.cudaFree(allocator.ptr())
 
 
-# Pinned host memory
+# Tests of pinned host memory.
 
 
 @pytest.mark.parametrize("flags", range(8))
@@ -422,7 +422,7 @@ def test_invalid_registration_of_host_memory_returns_status() -> None:
         runtime.cudaHostRegister(array, array.nbytes + 1)
 
 
-# The module
+# Tests of the module `PyGPU.runtime`.
 
 
 def test_version_numbers_match_package() -> None:

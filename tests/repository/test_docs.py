@@ -122,7 +122,7 @@ def documented() -> dict[str, Any]:
             if not callable(value) or (isinstance(value, type) and issubclass(value, np.generic)):
                 continue  # This object is a constant, or a type that NumPy defines.
             if name in index.GROUPS["NumPy's own"]:
-                continue  # documented by NumPy
+                continue  # NumPy documents this object.
             add(name, value)
             if isinstance(value, type):
                 for member, thing in _members(name, value):

@@ -47,7 +47,7 @@ def test_pycuda_example_needs_only_changed_imports() -> None:
     load("pycuda_multiply").main()
 
 
-def test_mpi_processes_share_work() -> None:
+def test_mpi_example_scatters_array_to_processes() -> None:
     pytest.importorskip("mpi4py.MPI")
     load("mpi_scatter").main(1 << 12)
 

@@ -2,7 +2,7 @@
 //! CPU backend, which compiles the source that a GPU would compile. The tests are skipped without a C++ compiler.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
-#![allow(clippy::print_stderr)] // prints why a test is skipped
+#![allow(clippy::print_stderr)] // Prints why a test is skipped.
 
 use pygpu::array::Array;
 use pygpu::device::Device;
@@ -83,7 +83,7 @@ fn expression_runs_over_arrays_of_any_layout() {
     let base = counted(&[4, 6, 10], &stream);
     let sides = [
         view(&base, &[every(1), every(2), every(-3)]),
-        view(&base, &[Index::Integer(1), every(2), every(3)]), // broadcast
+        view(&base, &[Index::Integer(1), every(2), every(3)]), // This operand is broadcast along the first axis.
         view(&counted(&[4, 6, 8], &stream), &[every(-1), every(-2), every(2)]),
     ];
     let plan = |arrays: &[&Array]| kernel.plan(arrays, false).unwrap();

@@ -152,7 +152,7 @@ def test_masked_assignment_of_scalar_or_row_matches_numpy() -> None:
 def test_masked_fill_can_be_captured() -> None:
     host = np.arange(40, dtype="float32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(host % 3 == 0)
-    array[mask] = 0.0  # compiles the kernel
+    array[mask] = 0.0  # This assignment compiles the kernel.
     array[...] = host
     PyGPU.synchronize()
     stream = PyGPU.Stream()

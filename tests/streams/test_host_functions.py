@@ -152,7 +152,7 @@ def test_streams_of_several_threads_call_host_functions() -> None:
     assert results == [list(range(100))] * 4
 
 
-# Errors
+# Tests of errors in host functions.
 
 
 def test_exception_of_host_function_is_raised_by_synchronize() -> None:
@@ -264,7 +264,7 @@ def test_host_function_may_drop_arrays() -> None:
     assert PyGPU.memory_statistics()["bytes"] < before
 
 
-# Graphs
+# Tests of host functions in graphs.
 
 
 def test_graph_calls_host_function_at_each_launch() -> None:
@@ -337,7 +337,7 @@ def test_exception_of_host_function_in_graph_is_raised_by_synchronize() -> None:
             PyGPU.synchronize()
 
 
-# Process exit
+# Tests of host functions at process exit.
 
 
 @pytest.mark.starts_processes

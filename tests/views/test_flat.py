@@ -23,7 +23,8 @@ KEYS = [
     slice(1, 9, 3),
     slice(None, None, -2),
     ...,
-    *([()] if is_numpy("2.4") else []),  # Earlier, it had the shape of the array.
+    # Before NumPy 2.4, the result for the key `()` has the shape of the array.
+    *([()] if is_numpy("2.4") else []),
     [0, 5, 5],
     np.array([2, 1]),
     [],
@@ -47,7 +48,7 @@ def test_flat_reads_and_writes_like_numpy(layout, key):
     found.fill(99)
     np.testing.assert_array_equal(array.get(), host)
     for value in (-1, [-2], [-3, -4]):
-        if isinstance(key, tuple) or (np.ndim(expected) == 0 and np.ndim(value)):  # NumPy rejects these
+        if isinstance(key, tuple) or (np.ndim(expected) == 0 and np.ndim(value)):  # NumPy rejects these values.
             continue
         host_view.flat[key] = value
         view.flat[key] = value

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWar
 IS_DEPRECATED = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 
 SHAPES: list[Any] = [(2, 3), (-1, 2), 6, [3, 2], np.int64(6), (1, 6, 1), (4,), (), (2, -1, -1), (0, -1), "x", 1.5]
-SHAPES += [None] if is_numpy("2.3") else []  # Earlier, None was ().
+# Before version 2.3, NumPy accepts None as the shape ().
+SHAPES += [None] if is_numpy("2.3") else []
 VIEWS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
     "every second element": (lambda a: a[::2], (2, 3)),
     "split axis of transposed": (lambda a: a.reshape(3, 4).T, (2, 2, 3)),

@@ -2,9 +2,8 @@
 
 The program runs several times, each time in a separate process: twice unchanged, then with other start orders of the
 kernels' blocks and threads, then with the address sanitizer in every kernel. The program's output, and the contents of
-arrays at the end of
-its functions, must not depend on the start order. Values that differ between the two unchanged runs, such as times and
-addresses, are ignored.
+arrays at the end of its functions, must not depend on the start order. Values that differ between the two unchanged
+runs, such as times and addresses, are ignored.
 """
 
 import argparse

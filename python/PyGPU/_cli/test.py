@@ -289,7 +289,7 @@ def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) ->
         return "ok", make(device) or ""
     except Skipped as skipped:
         return "skipped", str(skipped)
-    except Exception as error:  # any exception, of PyGPU, a driver or another library, means that the check failed
+    except Exception as error:  # Any exception, also of a driver or of another library, means that the check failed.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return "FAILED", f"{type(error).__name__}: {' '.join(lines[:6])}"
 

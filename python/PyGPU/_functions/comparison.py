@@ -403,7 +403,7 @@ def _items_equal(first: _core.GPUArray, second: _core.GPUArray, ndim: int) -> _c
         ndim_of_fields = max(first.ndim, second.ndim)
         parts = [
             _items_equal(first[name], second[name], ndim_of_fields) for name in first.dtype.names
-        ]  # both arrays have the same field names
+        ]  # Both arrays have the same field names.
         is_same = parts[0]
         for part in parts[1:]:
             is_same = is_same & part

@@ -55,7 +55,7 @@ def _sequence(arrays: Any, function: str) -> Any:
 
 
 def _check_axis(axis: Any, function: str) -> None:
-    """Raise an error for an array in place of the axis, i.e. for arrays that are not passed in a tuple."""
+    """Raise an error if `axis` is an array, because the arrays were then passed one by one instead of in a tuple."""
     if isinstance(axis, (_core.GPUArray, np.ndarray)) and axis.ndim:
         raise sequence_error(function, axis)
 

@@ -58,7 +58,7 @@ class _CupyAllocator:
             external_stream = cuda.Stream.null
         elif hasattr(cuda.Stream, "from_external"):
             external_stream = cuda.Stream.from_external(stream)
-        else:  # before CuPy 14
+        else:  # CuPy before version 14 lacks `from_external`.
             external_stream = cuda.ExternalStream(stream.handle, stream.device.index)
         # CuPy's pool allocates a block for CuPy's current stream, so `stream` is made CuPy's current stream.
         with external_stream:

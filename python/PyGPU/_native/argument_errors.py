@@ -1,4 +1,4 @@
-"""Errors for rejected arguments: each message names the argument as given, what is expected, and what to write."""
+"""Errors for rejected arguments; a message contains the given argument, the expected type or value, and the remedy."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ async def _wait(event_or_stream: _core.Event | _core.Stream) -> None:
     if not event_or_stream.query():
         await asyncio.to_thread(event_or_stream.synchronize)
     else:
-        event_or_stream.synchronize()  # The work is complete: the call raises an error of the work.
+        # The work is complete, so this call does not wait. It raises the error of failed work.
+        event_or_stream.synchronize()
 
 
 def wait(event_or_stream: _core.Event | _core.Stream) -> Generator[Any, None, None]:

@@ -79,7 +79,8 @@ def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> N
 
 
 def _digits(scale: Any) -> int:
-    return round(math.log10(scale)) if math.isfinite(scale) else 400  # 10**400 is infinity
+    # For an infinite scale, 400 digits suffice, because 10**400 exceeds the range of float64.
+    return round(math.log10(scale)) if math.isfinite(scale) else 400
 
 
 def _round_decimals(a: Any, scale: Any) -> Any:

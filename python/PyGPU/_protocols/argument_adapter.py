@@ -78,7 +78,8 @@ class ArgumentAdapter:
         """Call PyGPU's function with its own parameter names; omit arguments that equal NumPy's default values."""
         numpy_signature = self._numpy_signature
         if numpy_signature is None or (len(args) <= self._aligned_count and self._keyword_names.issuperset(kwargs)):
-            if numpy_signature is None and not args and self._first_name in kwargs:  # np.sum(a=x)
+            # The first argument may be passed by NumPy's name, as in `np.sum(a=x)`.
+            if numpy_signature is None and not args and self._first_name in kwargs:
                 args, kwargs = (kwargs[self._first_name],), _without(kwargs, self._first_name)
             return self.function(*args, **kwargs)
         positional: list[Any] = []

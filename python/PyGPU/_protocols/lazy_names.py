@@ -77,7 +77,7 @@ def _hint(name: str) -> str:
     if name in _HINTS:
         return f"; {_HINTS[name]}"
     if name.startswith("_"):
-        return ""  # other libraries query private names; such queries must not import modules
+        return ""  # Other libraries query private names; such queries must not import modules.
     for module in _HINT_MODULES:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"

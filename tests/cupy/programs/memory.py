@@ -110,7 +110,7 @@ def graphs(count, repeats):
 
 
 def main():
-    """Run the parts."""
+    """Run all parts of this program."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=4096)
     given = parser.parse_args()

@@ -26,15 +26,15 @@ from PyGPU import _core
 
 load()
 
-# A little above 2^31, so that element indices overflow 32-bit integers, and odd.
+# An odd number slightly above 2^31, so that element indices overflow 32-bit integers.
 ELEMENTS = (1 << 31) + 4099
-# The smallest size for which the cases have results of several elements in each part.
+# The smallest number of elements with which each case still has results of several elements.
 FEWEST = 2000
 MODES = {"auto": ("auto",), "off": ("off",), "both": ("auto", "off")}
 
 
 def run_case(large: Large, function: Case) -> dict[str, Any]:
-    """Run one case; return its figures, and its failure or None."""
+    """Run one case; return its measurements, and the text of its failure or None."""
     large.most_elements = large.most_bytes = 0
     failures, start = [], time.perf_counter()
     before = PyGPU.memory_statistics()["bytes"]
@@ -49,7 +49,7 @@ def run_case(large: Large, function: Case) -> dict[str, Any]:
         after = PyGPU.memory_statistics()["bytes"]
         if after != before:
             failures.append(f"{after} bytes of arrays are in use after the case, {before} were before")
-    except Exception as error:  # after a fault of a kernel, every call of the driver fails
+    except Exception as error:  # After a fault of a kernel, each call of the driver fails.
         failures.append(f"{type(error).__name__}: {error}")
     return {
         "elements": large.most_elements,

@@ -14,16 +14,16 @@ from pathlib import Path
 
 from pieces import Piece
 
-# Seconds between two looks at the running commands, and between two measurements of memory.
+# Seconds between two checks of the running commands, and between two measurements of their memory.
 POLL = 0.02
 MEASURE = 0.5
-# Seconds in which a command that is aborted writes the stacks of its threads.
+# Seconds for which an aborted command may still run, so that it can write the stacks of its threads.
 GRACE = 3.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Limit(Enum):
-    """The limit at which a command was stopped."""
+    """Name the limit at which a command was stopped."""
 
     TIME = "time"
     HOST_MEMORY = "host memory"
@@ -32,7 +32,7 @@ class Limit(Enum):
 
 @dataclass
 class Job:
-    """One command, and how it ended."""
+    """Hold one command, and its state after it has ended."""
 
     pieces: tuple[Piece, ...]
     command: list[str]
@@ -76,7 +76,7 @@ class Job:
             self.kill()
 
     def kill(self) -> None:
-        """Kill what is left of the command's session."""
+        """Kill all remaining processes of the command's session."""
         assert self.process is not None
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -86,7 +86,7 @@ class Job:
 
 @dataclass
 class Limits:
-    """Bounds of a run: seconds of a command, host memory of a command, free device memory before a start, the end."""
+    """Hold the limits: end of the run, seconds and host memory of a command, free device memory before a start."""
 
     seconds: float
     host_bytes: int
@@ -97,7 +97,7 @@ class Limits:
 def run(
     jobs: Iterable[Job], processes: int, limits: Limits, environment: Mapping[str, str], ended: Callable[[Job], None]
 ) -> list[Job]:
-    """Run jobs in their order, at most `processes` at a time, and return the jobs for which no time was left."""
+    """Run jobs in order, up to `processes` at a time. Return the jobs that had not started at the end of the time."""
     waiting, running = list(jobs), []
     device, measured = DeviceMemory(), 0.0
     while waiting or running:
@@ -127,13 +127,13 @@ def run(
 
 
 def memory_of_sessions() -> dict[int, int]:
-    """Return the bytes of host memory that the processes of each session have in use together."""
+    """Return, for each session, the host memory in bytes that its processes use together."""
     used: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         try:
-            # The name of the program, in parentheses, may contain spaces.
+            # Fields after the program's name are unambiguous: the name is in parentheses and may contain spaces.
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             pages = int((folder / "statm").read_text().split()[1])
         except (OSError, IndexError, ValueError):
@@ -152,7 +152,7 @@ class DeviceMemory:
         self.free: int | None = None
 
     def has_free(self, wanted: int) -> bool:
-        """Return whether each device has free memory for one more process; True where no tool reports it."""
+        """Return whether each device has the requested free memory, or True if no tool reports the free memory."""
         if self.program is not None and time.monotonic() - self.asked > 1:
             self.asked = time.monotonic()
             self.free = self._query(self.program)

@@ -16,26 +16,26 @@ from typing import Any
 import pytest
 import reports
 
-# Tests in a row that stay in one part, because neighbours often use the same kernels.
+# Number of consecutive tests that stay in one part, because neighbouring tests often use the same kernels.
 NEIGHBOURS = 8
-# Seconds to wait for memory of the device, and between two attempts.
+# Seconds to wait until the device has free memory, and seconds between two attempts.
 WAIT = 30.0
 PAUSE = 0.5
 
 
 def in_part(count: int, part: int, parts: int) -> list[int]:
-    """Return the positions of the tests of a part: every `parts`-th group of neighbours."""
+    """Return the positions of the tests that belong to a part: every `parts`-th group of neighbouring tests."""
     group = max(1, min(NEIGHBOURS, count // (4 * parts)))
     return [position for position in range(count) if position // group % parts == part]
 
 
 class PartOfTests:
-    """A plugin that deselects the tests of all other parts."""
+    """Deselect the tests of all other parts, as a plugin of pytest."""
 
     def __init__(self, part: int, parts: int) -> None:
         self.part, self.parts = part, parts
 
-    # After the selection by markers and names, so that the parts have equal sizes.
+    # This hook runs after the selection by markers and names, so that the parts have equal sizes.
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         chosen = set(in_part(len(items), self.part, self.parts))
@@ -44,10 +44,10 @@ class PartOfTests:
 
 
 class ContextFirst:
-    """A plugin that creates the context of the device before the tests.
+    """Create the context of the device before the tests, as a plugin of pytest.
 
-    A process can find the memory of the device taken for a moment, while other processes start or end. Without a wait,
-    the first test would fail.
+    While other processes start or end, the device may have no free memory for a moment. Without this wait, the first
+    test would fail.
     """
 
     def pytest_sessionstart(self) -> None:
@@ -60,7 +60,7 @@ class ContextFirst:
 
 
 def wait_for_memory(package: Any, wait: float = WAIT, pause: float = PAUSE) -> bool:
-    """Allocate an array until it fits, and return whether it did; leave other errors to the tests."""
+    """Allocate an array until it fits into the device's memory. Return False after another error or a timeout."""
     end = time.monotonic() + wait
     while True:
         try:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import reports
 
-# Seconds per byte of a file that no earlier run lists; only the order of the files depends on the number.
+# Seconds per byte of a file that no earlier run lists. The number affects only the order of the files.
 SECONDS_PER_BYTE = 1e-3
 
 
 @dataclass(frozen=True, order=True)
 class Piece:
-    """A test file, or one of several parts of its tests."""
+    """Identify a test file, or one of several parts of its tests."""
 
     file: str
     part: int = 0
@@ -27,7 +27,7 @@ class Piece:
 
 
 class Estimate(NamedTuple):
-    """Seconds of a file's tests, and whether an earlier run measured them."""
+    """Hold the seconds of a file's tests, and whether an earlier run measured them."""
 
     seconds: float
     is_measured: bool
@@ -37,7 +37,7 @@ Estimates = Mapping[str, Estimate]
 
 
 def estimates(files: Sequence[str], earlier: Iterable[Path]) -> dict[str, Estimate]:
-    """Return the seconds of files in the last result with these files, or else estimates by the files' sizes."""
+    """Return the seconds of each file: those of the last result that lists it, or an estimate by the file's size."""
     known: dict[str, float] = {}
     for path in earlier:
         known |= reports.seconds_of_files(json.loads(path.read_text())) if path.exists() else {}
@@ -56,7 +56,7 @@ def pieces(files: Sequence[str], seconds: Estimates, most: float) -> list[Piece]
 
 
 def batches(chosen: Sequence[Piece], seconds: Estimates, most: float) -> list[tuple[Piece, ...]]:
-    """Group pieces into batches of up to `most` seconds, longest first. Parts and unmeasured files are alone."""
+    """Group pieces into batches of up to `most` seconds, longest first. A part or unmeasured file stays alone."""
 
     def of(piece: Piece) -> float:
         return seconds[piece.file].seconds / piece.parts

@@ -1,4 +1,4 @@
-"""Determine from a job's end and its report why its tests must run again."""
+"""Determine why the tests of a job must run again, from the job's exit status and its report."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 import jobs
 import reports
 
-# pytest's exit statuses of a run to the end: all passed, some failed, all deselected.
+# Exit statuses of pytest after a complete run: all tests passed, some failed, or all were deselected.
 COMPLETE = (0, 1, 5)
 
 
 class Cause(Enum):
-    """Why a job did not simply pass."""
+    """Name the causes for which a job is not simply passed."""
 
     FAILURE = "a test failed"
     NO_MEMORY = "no device memory"
@@ -24,7 +24,7 @@ class Cause(Enum):
 
 
 class Reason(NamedTuple):
-    """A cause and its detail, such as the limit or the signal."""
+    """Hold a cause and its detail, such as the limit or the signal."""
 
     cause: Cause
     detail: str = ""
@@ -36,17 +36,17 @@ class Reason(NamedTuple):
 
     @property
     def may_be_of_others(self) -> bool:
-        """Whether other processes on the device may be the cause, so that a second run decides."""
+        """Return whether other processes on the device may be the cause; if so, the outcome of a second run counts."""
         return self.cause is not Cause.FAILURE
 
     @property
     def has_lost_tests(self) -> bool:
-        """Whether the process ended before its last test."""
+        """Return whether the process ended before its last test."""
         return self.cause not in (Cause.FAILURE, Cause.NO_MEMORY)
 
 
 def reason_of(job: jobs.Job, cases: Sequence[reports.Case]) -> Reason | None:
-    """Return why a job's tests, or some of them, must run again alone, or None."""
+    """Return why some tests of a job must run again alone, or None."""
     status = job.status or 0
     if job.stopped is not None:
         return Reason(Cause.STOP, job.stopped.value)

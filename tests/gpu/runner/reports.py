@@ -1,4 +1,4 @@
-"""Read JUnit files that pytest wrote: counts and seconds of each test file, failures, reasons of skips."""
+"""Read the JUnit files of pytest: counts and seconds of each test file, failures, and reasons of skipped tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 # Columns of a file's entry in the result.
 COLUMNS = ["passed", "failed", "skipped", "seconds"]
-# Errors of PyGPU, of the drivers and of other libraries for a device without free memory.
+# Error texts of PyGPU, of the drivers and of other libraries if the device has no free memory.
 NO_MEMORY = re.compile(
     r"out of memory|OUT_OF_MEMORY|OutOfMemory|MemoryAllocation|ALLOC_FAILED|RESOURCE_EXHAUSTED|failed to allocate",
     re.IGNORECASE,
@@ -49,19 +49,19 @@ def read(report: Path, files: Sequence[str]) -> list[Case]:
         tree = ElementTree.parse(report)
     except ElementTree.ParseError:
         return []  # The process ended while it wrote the file.
-    # The longest name first, because one module's name may begin with that of another one.
+    # Longer names come first, because the name of one module may be the beginning of another name.
     modules = sorted(((module_of(file), file) for file in files), key=lambda pair: -len(pair[0]))
     return [_case(element, modules) for element in tree.iter("testcase")]
 
 
 def module_of(file: str) -> str:
-    """Return the name by which a JUnit file calls the module of a test file."""
+    """Return the name of a test file's module in a JUnit file."""
     return file.removesuffix(".py").replace("/", ".")
 
 
 def _case(element: ElementTree.Element, modules: Sequence[tuple[str, str]]) -> Case:
     owner, name = element.get("classname", ""), element.get("name", "")
-    # A module that was skipped or could not be imported is a test without a class.
+    # If a module was skipped or could not be imported, the report contains it as a test without a class.
     full = owner or name
     file = next((file for module, file in modules if full == module or full.startswith(module + ".")), full)
     outcome, why, text = _outcome(element)
@@ -69,13 +69,14 @@ def _case(element: ElementTree.Element, modules: Sequence[tuple[str, str]]) -> C
 
 
 def _outcome(element: ElementTree.Element) -> tuple[Outcome, str, str]:
-    """Return the outcome of a test, the first line of the reason and its whole text."""
+    """Return the outcome of a test, the first line of its reason, and the whole text of the reason."""
     for kind in ("failure", "error", "skipped"):
         found = element.find(kind)
         if found is not None:
             message = (found.get("message") or found.text or "").strip()
             first = (message.splitlines() or [""])[0]
-            if first == "collection skipped":  # of a module, whose reason is the end of a printed tuple
+            # If a whole module was skipped, the reason is the end of a printed tuple.
+            if first == "collection skipped":
                 first = re.sub(r"^.*['\"]Skipped: (.*)['\"]\)$", r"\1", (found.text or "").strip(), flags=re.DOTALL)
             if kind == "skipped":
                 is_expected = found.get("type") == "pytest.xfail"
@@ -95,7 +96,7 @@ def lacks_memory(cases: Iterable[Case]) -> bool:
 
 
 def summarise(cases: Sequence[Case]) -> dict[str, Any]:
-    """Return the summary of tests: counts in total and for each file, failures, reasons of skips, slowest tests."""
+    """Return a summary: counts in total and for each file, failures, reasons of skipped tests, and slowest tests."""
     folders: dict[str, dict[str, list[float]]] = {}
     for case in sorted(cases, key=lambda case: case.file):
         folder, _, name = case.file.rpartition("/")

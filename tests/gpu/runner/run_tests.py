@@ -3,8 +3,8 @@
     PYGPU_BACKEND=cuda PYTHONPATH=build/gpu-package python tests/gpu/runner/run_tests.py [PATH ...] [-- OF PYTEST ...]
 
 The script needs Python, pytest and an installed PyGPU; `make gpu-test` calls it. Several processes share the device.
-Each runs one test file, a part of a file that an earlier result lists as long, or several files that it lists as
-short. The longest come first.
+Each process runs one test file, a part of a long file, or several short files, by the times of an earlier result. The
+longest come first.
 
 - Tests with the marker `whole_device` fill the device's memory. They run after all others, one file at a time.
 - A file or part is run again, alone, if its process crashed, reached a limit, or had a failing test. The result lists
@@ -38,12 +38,12 @@ ROOT = Path(__file__).resolve().parents[3]
 MARK = "whole_device"
 GIB = 1 << 30
 PROCESS = Path(__file__).with_name("one_process.py")
-# The later result has priority.
+# If both files have a result for a test file, the later file has priority.
 EARLIER = [Path(__file__).with_name("seconds.json"), ROOT / "docs/results/gpu-tests.json"]
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    """Parse the command line; all arguments after `--` are pytest's."""
+    """Parse the command line. All arguments after `--` are passed to pytest."""
     given = list(sys.argv[1:] if given is None else given)
     end = given.index("--") if "--" in given else len(given)
     cores = len(os.sched_getaffinity(0))
@@ -82,7 +82,7 @@ def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Pie
 
 
 def read(job: jobs.Job) -> dict[Piece, list[reports.Case]]:
-    """Return the tests of a job's report by pieces."""
+    """Return the tests of a job's report, grouped by the job's pieces."""
     found: dict[str, Piece] = {piece.file: piece for piece in job.pieces}
     cases: dict[Piece, list[reports.Case]] = {piece: [] for piece in job.pieces}
     for case in reports.read(job.report, list(found)):
@@ -91,7 +91,7 @@ def read(job: jobs.Job) -> dict[Piece, list[reports.Case]]:
 
 
 class Run:
-    """One run of all tests: the parallel processes, the tests that fill the device, and the second runs."""
+    """Run all tests: in parallel processes, then the tests that fill the device, then the second runs."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -106,7 +106,7 @@ class Run:
         self.number = 0
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the tests, in which other libraries take memory and threads sparingly."""
+        """Return the environment of the tests, which limits the memory and the threads of other libraries."""
         threads = str(max(1, len(os.sched_getaffinity(0)) // self.options.processes))
         bounds = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
         peers = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0"}
@@ -118,12 +118,13 @@ class Run:
         stem = self.folder / f"{self.number:03}-{Path(batch[0].file).stem}"
         command = [sys.executable, str(PROCESS), str(batch[0].part), str(batch[0].parts)]
         command += [*(piece.file for piece in batch), "-q", "-p", "no:cacheprovider", f"--junitxml={stem}.xml"]
-        # The option `timeout` is unknown without pytest-timeout.
+        # Without pytest-timeout, pytest warns that it does not know the option `timeout`; the warning must not be an
+        # error.
         command += ["-W", "default::pytest.PytestConfigWarning", *self.options.pytests, "-m", self.marks(selection)]
         return jobs.Job(batch, command, stem.with_suffix(".log"), stem.with_suffix(".xml"))
 
     def marks(self, selection: str) -> str:
-        """Return the expression of marks: the selection, and what the caller gave pytest with `-m`."""
+        """Return the markers for pytest: the selection, combined with the `-m` option of the command line."""
         given = [
             after
             for before, after in zip(self.options.pytests, self.options.pytests[1:], strict=False)
@@ -138,7 +139,7 @@ class Run:
         return jobs.Limits(options.limit, int(options.host_gib * GIB), int(options.device_gib * GIB), end)
 
     def run(self, chosen: Sequence[tuple[Piece, ...]], selection: str, processes: int, is_second: bool = False) -> None:
-        """Run batches."""
+        """Run batches in parallel, and record the pieces for which no time was left."""
         made = [self.job(batch, selection) for batch in chosen]
         end = self.second if is_second else self.first
         left = jobs.run(made, processes, self.limits(), self.environment(), lambda job: end(job, selection))
@@ -147,7 +148,7 @@ class Run:
         ]
 
     def first(self, job: jobs.Job, selection: str) -> None:
-        """Record the end of a job, and the pieces to run again."""
+        """Record the outcome of a job, and the pieces to run again."""
         cases = read(job)
         why = reason_of(job, [case for found in cases.values() for case in found])
         for piece, found in cases.items():
@@ -159,7 +160,7 @@ class Run:
         self.show(job, why)
 
     def second(self, job: jobs.Job, selection: str) -> None:
-        """Record the end of a piece's second run, which replaces the first one unless a test had simply failed."""
+        """Record the outcome of a second run. It replaces the first outcome, unless a test had simply failed."""
         [(piece, cases)] = read(job).items()
         why, before = reason_of(job, cases), self.again[piece]
         failed = reports.failures(cases)
@@ -188,7 +189,7 @@ class Run:
         options = self.options
         self.run(divided(files, options), f"not {MARK}", options.processes)
         alone = [(Piece(file),) for file in files if MARK in Path(file).read_text(encoding="utf-8")]
-        # The second run of a simple failure changes no outcome, so these come last.
+        # A second run after an ordinary test failure changes no outcome, so such runs come last.
         repeats = sorted(self.again, key=lambda piece: (not self.again[piece].may_be_of_others, piece))
         self.run(alone, MARK, 1)
         self.run([(piece,) for piece in repeats], f"not {MARK}", 1, is_second=True)
@@ -225,7 +226,7 @@ def device_of_tests(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the tests, write the result and print what is not right."""
+    """Run the tests, write the result, and print failures and incomplete files."""
     options = arguments()
     files = test_files(options.paths)
     if options.list:

@@ -37,7 +37,7 @@ def test_skips(): pytest.skip("a reason")
 def test_fills(): pass
 """
 FAILS = "def test_fails(): assert 1 == 2"
-# Each of these files is good at its second run only.
+# Each of the following test files fails at its first run and passes at its second run. `FIRST` detects the first run.
 FIRST = """
 import os, time
 from pathlib import Path
@@ -82,7 +82,7 @@ def result(folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_run_repeats_files_alone_and_reports_both_outcomes(tmp_path: Path) -> None:
+def test_run_repeats_failed_files_alone_and_reports_both_outcomes(tmp_path: Path) -> None:
     texts = {"lacks": LACKS, "crashes": CRASHES, "hangs": HANGS, "breaks": BREAKS, "dies": DIES, "fails": FAILS}
     make(tmp_path, passes=PASSES, large=LARGE, **texts)
     done = run(tmp_path, "--limit", "6", "--host-gib", "0.3")
@@ -120,7 +120,7 @@ def test_run_stops_at_total_limit_and_names_files_without_result(tmp_path: Path)
     assert result(tmp_path)["incomplete"] == [{"file": "tests/test_hangs.py", "why": "stopped: total time"}]
 
 
-def test_files_are_spread_by_earlier_seconds_whatever_the_hash_seed(tmp_path: Path) -> None:
+def test_files_are_divided_by_earlier_seconds_for_any_hash_seed(tmp_path: Path) -> None:
     names = ["a", "b", "c", "d", "e"]
     make(tmp_path, **{name: "def test_it(): pass" + " " * (10 * (name == "e")) for name in names})
     seconds = {
@@ -135,7 +135,7 @@ def test_files_are_spread_by_earlier_seconds_whatever_the_hash_seed(tmp_path: Pa
     assert orders == {"tests/test_b.py\ntests/test_e.py\ntests/test_c.py, tests/test_a.py\ntests/test_d.py\n"}
 
 
-def test_parts_of_long_file_run_each_test_once_and_repeat_alone(tmp_path: Path) -> None:
+def test_parts_of_long_file_run_each_test_once_and_rerun_alone(tmp_path: Path) -> None:
     make(tmp_path, many=MANY)
     earlier = {"columns": ["seconds"], "files": {"tests": {"test_many.py": [100.0]}}}
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
@@ -150,7 +150,7 @@ def test_parts_of_long_file_run_each_test_once_and_repeat_alone(tmp_path: Path) 
     assert listed == [f"tests/test_many.py ({part} of 3)" for part in (1, 2, 3)]
 
 
-def test_parts_have_equal_sizes_and_keep_neighbours_together() -> None:
+def test_parts_of_file_have_equal_sizes_and_keep_neighbouring_tests() -> None:
     for count, parts in ((0, 2), (3, 5), (50, 3), (1274, 11)):
         chosen = [one_process.in_part(count, part, parts) for part in range(parts)]
         assert sorted(position for part in chosen for position in part) == list(range(count))
@@ -174,7 +174,7 @@ def test_process_waits_until_device_has_memory_for_context() -> None:
     assert not one_process.wait_for_memory(device([full] * 3), wait=0, pause=0.01)
 
 
-def test_arguments_after_two_dashes_go_to_pytest_and_marks_are_joined(tmp_path: Path) -> None:
+def test_arguments_after_two_dashes_are_passed_to_pytest(tmp_path: Path) -> None:
     make(tmp_path, passes=PASSES, other="def test_left_out(): pass")
     done = run(tmp_path, "tests/test_passes.py", "--", "-k", "not skips", "-m", "not absent")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -22,7 +22,7 @@ from reasons import reason_of
 
 HELPERS = Path(__file__).resolve().parents[2] / "helpers"
 FOUND = 99
-# Options of every tool. One error leaves the context usable, so that the tests after it are checked too.
+# Options of each tool. After an error the context stays usable, so that later tests are checked too.
 OPTIONS = {
     "--error-exitcode": str(FOUND),
     "--target-processes": "application-only",
@@ -33,12 +33,12 @@ OPTIONS = {
     "--print-limit": "500",
     "--launch-timeout": "120",
 }
-# Each process of the tool looks for a free port in its own range of ports.
+# Each process of the tool searches a free port in a separate range of ports.
 FIRST_PORT, PORTS, RANGES = 49152, 100, 160
 
 
 def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Piece, ...]]:
-    """Divide files among processes, the longest first; files in which failed calls are findings are separate."""
+    """Divide files among processes, longest first. Files in which failed calls are findings have separate processes."""
     seconds = estimates(files, options.seconds_of)
     made = []
     for strict in (True, False):
@@ -49,7 +49,7 @@ def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Pie
 
 @dataclass
 class Checked(jobs.Job):
-    """Tests that one process runs under the tool."""
+    """Describe the tests that one process runs under the tool."""
 
     @property
     def tool_log(self) -> Path:
@@ -77,7 +77,7 @@ class Checked(jobs.Job):
 
 
 class CheckedRun(run_tests.Run):
-    """One run of a tool."""
+    """Run all tests under a tool."""
 
     def __init__(self, options: argparse.Namespace, sanitizer: str) -> None:
         super().__init__(options)
@@ -87,14 +87,14 @@ class CheckedRun(run_tests.Run):
         self.files: set[str] = set()
         self.tests: list[reports.Case] = []
         self.found: list[findings.Finding] = []
-        # Errors that the tool counted but did not print, because of its limit.
+        # Number of errors that the tool counted but did not print, because their number exceeded the print limit.
         self.unprinted = 0
         self.unfinished: list[dict[str, Any]] = []
         self.without_call: set[str] = set()
         self.messages: Counter[str] = Counter()
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the tests: deferred arithmetic on, and what the tool needs."""
+        """Return the environment of the tests, with deferred arithmetic on, and with the settings for the tool."""
         path = os.pathsep.join(filter(None, [str(HELPERS), os.environ.get("PYTHONPATH", "")]))
         settings = {**tool_lists.DEFERRED, **self.tool.environment, "PYTHONPATH": path}
         return {"PYGPU_BACKEND": "cuda", **super().environment(), **settings}
@@ -114,7 +114,7 @@ class CheckedRun(run_tests.Run):
         if self.is_memcheck:
             is_strict = tool_lists.is_strict(job.files)
             options["--report-api-errors"] = "explicit" if is_strict else "no"
-            # The expected calls must not use up the limit.
+            # In strict files, failed calls that PyGPU expects are printed too. They must not use up the print limit.
             options["--print-limit"] = "0" if is_strict else options["--print-limit"]
             options["--leak-check"] = "no" if self.options.no_leaks else "full"
         given = [*self.tool.options, *self.options.option]
@@ -133,7 +133,7 @@ class CheckedRun(run_tests.Run):
         return [*words, "-m", self.marks(f"not ({' or '.join(never)})")]
 
     def all(self, files: Sequence[str]) -> None:
-        """Run all files; first, alone, the file whose tests need the whole device."""
+        """Run all files. The file whose tests need the whole device runs first and alone."""
         self.files = set(files)
         others = [file for file in files if file != tool_lists.WHOLE_DEVICE]
         alone = [(Piece(tool_lists.WHOLE_DEVICE),)] if len(others) < len(files) else []
@@ -143,7 +143,7 @@ class CheckedRun(run_tests.Run):
             self.unfinished += [unfinished(piece, "no time was left") for job in left for piece in job.pieces]
 
     def ended(self, job: jobs.Job) -> None:
-        """Record the end of a job: its findings, its tests, and why it is not finished."""
+        """Record the outcome of a job: its findings, its tests, and the reason if it is not finished."""
         assert isinstance(job, Checked)
         report = findings.parse(job.tool_log.read_bytes() if job.tool_log.exists() else b"")
         cases, ended = reports.read(job.report, job.files), job.ended_tests()
@@ -203,14 +203,14 @@ class CheckedRun(run_tests.Run):
 
 
 def unfinished(piece: Piece, why: str, tests: int = 0) -> dict[str, Any]:
-    """Return the entry of a piece that is not finished, with the number of its tests that have ended."""
+    """Return the result's entry for an unfinished piece, with the number of its completed tests."""
     return {"file": piece.file, "piece": str(piece), "why": why, "tests": tests}
 
 
 def why_unfinished(job: Checked, cases: Sequence[reports.Case], report: findings.Report) -> str:
     """Return why a job is not finished, or an empty text."""
     reason = reason_of(job, cases)
-    # The tool replaces the status of a process with findings.
+    # If there are findings, the tool replaces the exit status of the process.
     is_replaced = job.status == FOUND and bool(cases)
     if reason is not None and reason.has_lost_tests and not is_replaced:
         return str(reason)

@@ -1,4 +1,4 @@
-"""Read what compute-sanitizer writes: its findings, its totals, and messages about the tool itself.
+"""Parse the output of compute-sanitizer: its findings, its totals, and messages about the tool itself.
 
 A report consists of lines with a prefix. The first line of a finding names the error. The following lines, which are
 indented, name the kernel, the threads and the address. Lines without the prefix come from the program.
@@ -13,13 +13,13 @@ from enum import Enum
 from typing import Any
 
 PREFIX = "========="
-# Lines of a finding that a result contains, and tests and files that it names.
+# Maximum number of lines of a finding in a result, and maximum number of its tests and of its files.
 LINES = 20
 NAMES = 5
 
 
 class Kind(Enum):
-    """Kinds of findings."""
+    """Name the kinds of findings."""
 
     ACCESS = "access"
     API_ERROR = "api error"
@@ -43,12 +43,12 @@ FORMS = {
     Kind.RACE: re.compile(r"(?i:error|warning|info): (Race reported|Potential \w+ hazard)"),
     Kind.BARRIER: re.compile(r"Barrier error|Warpgroup MMA|Deadlock detected"),
 }
-# Lines about the program's end, which are no findings: the tests report their own failures.
+# Lines about the end of the program. They are no findings, because the tests report their own failures.
 NEUTRAL = re.compile(
     r"COMPUTE-SANITIZER$|Target application returned an error|Error: process didn't terminate successfully|"
     r"Tracking kernels launched by child processes|The application may have hit an error"
 )
-# Lines by which the tool reports that it has checked nothing, or not everything; then its warnings.
+# Lines in which the tool reports that it checked nothing or not everything, followed by the pattern of its warnings.
 NOT_CHECKED = re.compile(
     r"Target application terminated before first instrumented|Internal Sanitizer|(?i:error|fatal): "
 )
@@ -57,7 +57,8 @@ NO_CALL = "Target application terminated before first instrumented"
 TOTAL = re.compile(r"(?:ERROR SUMMARY: (\d+) errors?|RACECHECK SUMMARY: (\d+) hazards? displayed \(.*\))$")
 LEAKED = re.compile(r"LEAK SUMMARY: ([\d,]+) bytes leaked in ([\d,]+) allocations?")
 UNPRINTED = re.compile(r"ERROR SUMMARY: (\d+) errors? (?:was|were) not printed")
-# The name of a kernel: before its offset, or after the address in older versions; before a source line in both.
+# The line of a finding that contains the kernel's name. The name precedes an offset; in older versions of the tool, it
+# follows the address. In both cases a source line may follow.
 PLACE = re.compile(
     r"\bat (?:0x[0-9a-f]+ in )?(?P<name>[^\s].*?)(?:(?:\+|:)0x[0-9a-f]+)?(?: in \S+:\d+)?(?: \[\d+ hazards?\])?$"
 )
@@ -68,7 +69,7 @@ NUMBER = re.compile(r"0x[0-9a-fA-F]+|\(\d+,\s*\d+,\s*\d+\)|\b\d[\d,]*\b")
 
 @dataclass
 class Finding:
-    """One error, or several with the same first line and kernel."""
+    """Describe one error, or several errors with the same first line and kernel."""
 
     kind: Kind
     headline: str
@@ -81,7 +82,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The fields by which findings are the same: kind, first line without its numbers, kernel."""
+        """Return the fields that identify equal findings: kind, first line without its numbers, and kernel."""
         return self.kind.value, NUMBER.sub("#", self.headline), self.kernel
 
     def result(self) -> dict[str, Any]:
@@ -99,7 +100,7 @@ class Finding:
 
 @dataclass
 class Report:
-    """The report of one process."""
+    """Hold the report of one process."""
 
     findings: list[Finding] = field(default_factory=list)
     # Position in the report, in bytes, at which each finding begins.
@@ -112,12 +113,12 @@ class Report:
 
     @property
     def count(self) -> int:
-        """The number of errors, of which the tool may have printed only some."""
+        """Return the number of errors. The tool may have printed only some of them."""
         return max(self.total or 0, len(self.findings))
 
     @property
     def has_no_call(self) -> bool:
-        """Whether the process made no call of CUDA, so that there was nothing to check."""
+        """Return whether the process made no call of CUDA, so that the tool checked nothing."""
         return any(line.startswith(NO_CALL) for line in self.not_checked)
 
 
@@ -141,13 +142,13 @@ def parse(text: bytes) -> Report:
 
 @dataclass
 class Block:
-    """Lines of a report that belong together."""
+    """Collect adjacent lines that belong to one entry of a report."""
 
     position: int = 0
     lines: list[str] = field(default_factory=list)
 
     def close(self, report: Report) -> None:
-        """Add the block to the report, by its first line; a block of an unknown kind is a finding."""
+        """Add the block to the report. Its first line determines the kind; a block of unknown kind is a finding."""
         if not self.lines or NEUTRAL.match(self.lines[0]):
             return
         first = self.lines[0]
@@ -156,7 +157,7 @@ class Block:
         elif found := LEAKED.match(first):
             report.leaked = int(found[1].replace(",", ""))
         elif UNPRINTED.match(first):
-            return  # The total includes them.
+            return  # The total includes these errors.
         elif kind_of(first) is None and NOT_CHECKED.match(first):
             report.not_checked.append(first)
         elif kind_of(first) is None and WARNING.match(first):
@@ -168,12 +169,12 @@ class Block:
 
 
 def kind_of(headline: str) -> Kind | None:
-    """Return the kind of the finding with a first line, or None if it has none of the known forms."""
+    """Return the kind of a finding by its first line, or None if the line matches no pattern."""
     return next((kind for kind, pattern in FORMS.items() if pattern.match(headline)), None)
 
 
 def kernel_of(lines: Sequence[str]) -> str:
-    """Return the kernel that a finding names, or the driver call, or an empty text."""
+    """Return the name of the kernel or of the driver call in a finding, or an empty text."""
     for line in lines:
         if found := CALL.search(line):
             return found[1] or found[2]

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 
 def load() -> ModuleType:
-    """Return the parser, which is a module of a script's folder and not of a package."""
+    """Import the parser. It belongs to the folder of a script, not to a package."""
     spec = importlib.util.spec_from_file_location("sanitizer_findings", FOLDER / "findings.py")
     assert spec is not None
     assert spec.loader is not None
@@ -129,7 +129,9 @@ def test_report_of_memcheck_is_parsed_into_distinct_findings() -> None:
         (BARRIER, [("barrier", "divergentThreads(int *)", 1)]),
     ],
 )
-def test_reports_of_other_tools_name_kind_and_kernel(text: str, expected: list[tuple[str, str, int]]) -> None:
+def test_reports_of_other_tools_are_parsed_into_kind_and_kernel(
+    text: str, expected: list[tuple[str, str, int]]
+) -> None:
     assert sorted(found(text)) == expected
     assert findings.parse(text.encode()).total == len(expected)
 
@@ -146,7 +148,7 @@ def test_line_of_pytest_with_equal_signs_is_no_finding() -> None:
     assert (report.total, report.findings) == (0, [])
 
 
-def test_unknown_error_of_a_kernel_is_a_finding_and_trouble_of_the_tool_is_not() -> None:
+def test_unknown_kernel_error_is_finding_and_tool_error_is_none() -> None:
     report = findings.parse(
         b"========= Something new went wrong\n=========     at kernel()+0x10 in a.cu:1\n"
         b"========= Internal Sanitizer Error: no memory\n"
@@ -163,14 +165,14 @@ def test_unknown_error_of_a_kernel_is_a_finding_and_trouble_of_the_tool_is_not()
     assert len(report.warnings) == 1
 
 
-def test_report_of_process_without_cuda_calls_states_it() -> None:
+def test_report_of_process_without_cuda_calls_has_no_call() -> None:
     text = b"========= COMPUTE-SANITIZER\n========= Target application terminated before first instrumented API call\n"
     report = findings.parse(text + b"========= Error: couldn't find exit code.\n")
     assert report.has_no_call
     assert not findings.parse(ACCESS.encode()).has_no_call
 
 
-def test_merged_findings_name_few_tests_and_count_all() -> None:
+def test_merged_finding_counts_all_errors_and_lists_first_tests() -> None:
     several = []
     for number in range(9):
         [one] = findings.parse(BARRIER.replace("37", str(number)).encode()).findings

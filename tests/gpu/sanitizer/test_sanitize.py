@@ -1,4 +1,4 @@
-"""Test the parallel run of tests under compute-sanitizer, with a program in its place."""
+"""Test the parallel run of tests under compute-sanitizer, which a small program replaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.starts_processes]
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "tests/gpu/sanitize.py"
 
-# Stands for compute-sanitizer: runs the program, and ends the log with the total of the findings in it.
+# The program that replaces compute-sanitizer: it runs the tests, and ends the log with the number of findings in it.
 TOOL = f"""#!{sys.executable}
 import subprocess, sys
 words = sys.argv[1:]
@@ -43,7 +43,7 @@ else:
 print("options", sorted(options.items()), file=sys.stderr)
 sys.exit(int(options["--error-exitcode"]) if count else done.returncode)
 """
-# The tests write what the tool would print meanwhile.
+# The fixture `say` writes lines into the tool's log, as compute-sanitizer would during a test.
 SAY = """
 import os, time, pytest
 @pytest.fixture
@@ -76,7 +76,8 @@ def test_imports_numba():
     with pytest.raises(ModuleNotFoundError):
         import numba
 """
-# Its path is one of those in which failed calls are findings, except the call that PyGPU expects to fail.
+# The tests write this file to a path whose failed calls are findings. PyGPU expects the call cuFuncGetParamInfo to
+# fail.
 STRICT = """
 def test_calls(say):
     for name in ("cuFuncGetParamInfo", "cuMemFree_v2"):
@@ -120,7 +121,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str]:
     return done.returncode, result, done.stdout + done.stderr
 
 
-def test_findings_failures_and_unfinished_files_are_listed_and_files_are_run_again(tmp_path: Path) -> None:
+def test_sanitizer_result_lists_findings_failures_and_unfinished_files(tmp_path: Path) -> None:
     make(tmp_path, finds=FINDS, fails=FAILS, settings=SETTINGS, dies=DIES)
     (tmp_path / "tests/gpu").mkdir()
     (tmp_path / "tests/gpu/test_streams.py").write_text(STRICT)
@@ -155,7 +156,7 @@ def test_findings_failures_and_unfinished_files_are_listed_and_files_are_run_aga
     assert all(f"tests/test_dies.py ({number} of 3)" in output for number in (1, 2, 3))
 
 
-def test_run_in_which_the_tool_saw_no_call_is_not_finished(tmp_path: Path) -> None:
+def test_sanitizer_run_without_cuda_calls_is_unfinished(tmp_path: Path) -> None:
     make(tmp_path, nothing=NO_CALL)
     status, result, output = run(tmp_path, "tests", "--tool", "synccheck")
     assert status == 2, output
@@ -163,7 +164,7 @@ def test_run_in_which_the_tool_saw_no_call_is_not_finished(tmp_path: Path) -> No
     assert result["unfinished"][0]["file"] == "all"
 
 
-def test_missing_tool_is_named_with_the_way_to_name_another(tmp_path: Path) -> None:
+def test_error_for_missing_sanitizer_names_option_for_its_path(tmp_path: Path) -> None:
     make(tmp_path, passes=PASSES)
     (tmp_path / "compute-sanitizer").unlink()
     status, result, output = run(tmp_path, "tests")
@@ -171,7 +172,7 @@ def test_missing_tool_is_named_with_the_way_to_name_another(tmp_path: Path) -> N
     assert "--sanitizer PATH" in output
 
 
-def test_each_list_names_existing_files() -> None:
+def test_tool_lists_contain_only_existing_files() -> None:
     lists = runpy.run_path(str(SCRIPT.parent / "sanitizer/tool_lists.py"))
     named = [path for tool in lists["TOOLS"].values() for path in tool.paths]
     named += [*lists["LEFT_OUT"], *lists["TAKEN_ANYWAY"], *lists["NO_FAILED_CALL"]]

@@ -28,14 +28,14 @@ LEFT_OUT = {
 }
 TAKEN_ANYWAY = ("tests/gpu/peers/test_ctypes_nvcc.py",)
 
-# Files in which each failed call of the driver is a finding too. Elsewhere many tests make calls fail on purpose.
+# Files in which each failed call of the driver is also a finding. Many tests in other files make calls fail on purpose.
 NO_FAILED_CALL = (
     "tests/gpu/peers/test_ctypes_nvcc.py",
     "tests/gpu/test_memory.py",
     "tests/gpu/test_streams.py",
     "tests/gpu/test_strided_copies.py",
 )
-# PyGPU queries the parameters of a kernel by their numbers until the driver rejects the first number without parameter.
+# To find the number of a kernel's parameters, PyGPU queries them one after another until this call fails.
 EXPECTED_CALLS = ("cuFuncGetParamInfo",)
 
 # Tests of kernels that exchange values through shared memory.
@@ -107,36 +107,37 @@ OTHER_KERNELS = (
     "tests/views/test_complex_parts.py",
 )
 
-# Tests that no tool runs: those of other processes, with deliberate misuse, and the cases outside the samples.
+# Markers of tests that run under no tool: tests of other processes, deliberate misuse, and cases beyond the samples.
 NEVER = "starts_processes or provokes_findings or matrix"
-# A file whose tests fill the device or measure its free memory. They run before all others, which wait for them. The
-# other files' tests of this kind are not run: they take too long under a tool.
+# The file whose tests fill the device or measure its free memory. It runs before all other files, which wait for it.
+# Tests of this kind in other files are omitted, because they take too long under a tool.
 WHOLE_DEVICE = "tests/gpu/test_memory.py"
 
-# Without the cache of freed blocks each array is a block of the driver with exactly the array's size. The cache rounds
-# sizes up, which hides accesses behind the end, and reuses blocks, which then seem alive and initialized.
+# Without the cache of freed blocks, each array is a separate block of the driver with exactly the array's size. The
+# cache hides defects: it rounds sizes up, so an access behind the end stays in the block, and it reuses blocks, which
+# then seem alive and initialized.
 EXACT_BLOCKS = {"PYGPU_RECYCLE": "0"}
-# Products of matrices in PyGPU's kernels; those of cuBLAS are not checked.
+# Matrix products are computed by PyGPU's kernels, because the tools do not check those of cuBLAS.
 OWN_KERNELS = {"PYGPU_BLAS": "own"}
 DEFERRED = {"PYGPU_FUSION": "auto"}
 
 
 @dataclass(frozen=True)
 class Tool:
-    """Tests, options and environment of one tool."""
+    """Hold the tests, options and environment of one tool."""
 
-    # Files and folders; all tests of the suite without those of `LEFT_OUT` if empty.
+    # Files and folders with tests. If empty, the tool runs all tests of the suite except those of `LEFT_OUT`.
     paths: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
 
 
 TOOLS = {
-    # The tool reports work on the legacy default stream and on blocking streams as a race of stream-ordered memory,
-    # although these streams wait for each other.
-    # PyGPU queries the driver for functions that an older driver lacks.
+    # With `--track-stream-ordered-races`, the tool reports races of work on the legacy default stream and on blocking
+    # streams, although these streams wait for each other. `--ignore-getprocaddress-notfound` permits queries for
+    # functions that an older driver lacks.
     "memcheck": Tool((), ("--track-stream-ordered-races", "no", "--ignore-getprocaddress-notfound"), EXACT_BLOCKS),
-    # By default each process would use all cores for its analysis.
+    # The option limits the workers, because by default the analysis of each process would use all cores.
     "racecheck": Tool(SHARED, ("--racecheck-num-workers", "1"), OWN_KERNELS),
     "initcheck": Tool(SHARED + OTHER_KERNELS, (), EXACT_BLOCKS | OWN_KERNELS),
     "synccheck": Tool(SHARED, (), OWN_KERNELS),
@@ -144,15 +145,15 @@ TOOLS = {
 
 
 def is_strict(files: Sequence[str]) -> bool:
-    """Return whether memcheck reports each failed call of the driver in files."""
+    """Return whether memcheck reports each failed driver call in these files."""
     return set(files) <= set(NO_FAILED_CALL)
 
 
 def is_below(file: str, path: str) -> bool:
-    """Return whether a file is a path or is in the folder of this name."""
+    """Return whether a file is equal to a path or is in the folder of this path."""
     return file == path or file.startswith(path + "/")
 
 
 def of_suite(files: Sequence[str]) -> list[str]:
-    """Return the files that memcheck runs, of all test files of the suite."""
+    """Return those of the suite's test files that memcheck runs."""
     return [file for file in files if file in TAKEN_ANYWAY or not any(is_below(file, path) for path in LEFT_OUT)]

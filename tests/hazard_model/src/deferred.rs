@@ -214,7 +214,7 @@ fn address_of_result_is_assigned_before_read_while_other_queue_is_pending() {
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         let (other, kept) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         assert!(library.push(0, &operand, &result));
-        assert!(library.push(1, &other, &kept)); // keeps the number of pending operations above zero
+        assert!(library.push(1, &other, &kept)); // Keeps the number of pending operations above zero.
         let flushing = {
             let library = Arc::clone(&library);
             thread::spawn(move || library.flush(0))

@@ -1,4 +1,4 @@
-"""Programs that pass memory between libraries and break a rule of `rules.py`, each with its legal counterpart.
+"""Define programs that pass memory between libraries and break a rule of `rules.py`, each with a legal counterpart.
 
 The other library is the vendor's own functions on a slow stream of the simulated driver. A program returns whether all
 values are right. The driver also reports races between accesses that nothing orders.
@@ -24,7 +24,7 @@ DEFAULT = 0 if PyGPU.backend_name() == "hip" else 1
 
 @dataclass(frozen=True)
 class Program:
-    """A program that keeps or breaks one rule.
+    """Describe a program that keeps or breaks one rule.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Program:
 
 
 class Producer:
-    """An array of another library that exports an array interface without a stream."""
+    """Imitate an array of another library that exports an array interface without a stream."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         entries: dict[str, Any] = {"shape": array.shape, "typestr": "|u1", "version": 3, "data": (array.ptr, False)}

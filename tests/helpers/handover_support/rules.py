@@ -1,4 +1,4 @@
-"""Rules that state for each way of a handover which side waits, by the standards; the soak generates no other programs.
+"""Define for each handover protocol which side must wait, by the standards; the soak generates only such programs.
 
 Before the first use by the consumer:
 
@@ -11,9 +11,9 @@ Before the first use by the consumer:
 
 At the end of a holder, the memory may return to its owner while the holder's last work is pending:
 
-- `OWNER`: the owner was told of the consumer's stream, and waits for it before it reuses the memory.
-- `PROGRAM`: the owner was not told. The program waits for the holder's work, or records it by `record_stream`, before
-  it drops the last holder.
+- `OWNER`: the owner has received the consumer's stream, and waits for it before it reuses the memory.
+- `PROGRAM`: the owner has not received the stream. The program waits for the holder's work, or records it by
+  `record_stream`, before it drops the last holder.
 
 `illegal.py` contains programs that break these rules.
 """
@@ -28,7 +28,7 @@ PRODUCER, CONSUMER, PROGRAM, NOBODY, OWNER = "producer", "consumer", "program", 
 
 
 class Rule(NamedTuple):
-    """Sides that wait in a handover: one before the consumer's first use, and one when the holder is dropped."""
+    """Name the sides that wait in a handover, before the consumer's first use and when the holder is dropped."""
 
     first_use: str
     end: str
@@ -77,9 +77,6 @@ RULES: dict[tuple[str, str, str], Rule] = {
 def rule_of(producer: str, consumer: str, way: str) -> Rule:
     """Return the rule of a handover.
 
-    Raises
-    ------
-    KeyError
-        If the way has no rule.
+    Raises ------ KeyError If the protocol has no rule.
     """
     return RULES.get((producer, consumer, way)) or RULES["*", consumer, way]

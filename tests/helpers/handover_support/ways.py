@@ -170,7 +170,8 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, Host):
         ways = {"asarray": lambda holder, baton, choices: np.asarray(holder)}
-        if is_numpy("2.2"):  # Earlier, the arrays of `from_dlpack` are read-only.
+        # Before NumPy 2.2, the arrays of `from_dlpack` are read-only.
+        if is_numpy("2.2"):
             ways["from_dlpack"] = lambda holder, baton, choices: np.from_dlpack(holder)
             ways["hostile"] = lambda holder, baton, choices: np.from_dlpack(hostile(holder, baton, choices))
         return ways

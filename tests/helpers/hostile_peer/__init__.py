@@ -47,7 +47,7 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # atomic, because several processes may build the file at the same time
+            unfinished.replace(made)  # Atomic, because several processes may build this file.
     return made
 
 

@@ -119,7 +119,7 @@ static void end_wrapped(Managed *managed) {
 static Managed *around(Managed *inner, enum How how) {
     Wrapped *wrapped = calloc(1, sizeof *wrapped);
     if (!wrapped) return NULL;
-    wrapped->managed = *inner; /* shape and strides are those of the wrapped tensor */
+    wrapped->managed = *inner; /* Shape and strides are those of the wrapped tensor. */
     wrapped->managed.manager_ctx = wrapped;
     wrapped->managed.deleter = end_wrapped;
     wrapped->inner = inner;

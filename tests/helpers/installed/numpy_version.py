@@ -1,4 +1,4 @@
-"""Conditions on the version of NumPy, by which the tests check the values and errors of PyGPU."""
+"""Provide conditions on NumPy's version, because the values and errors of NumPy differ between its versions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
 
 
 def numpy_function(name: str) -> Any:
-    """Return a ufunc of NumPy; before NumPy 2.1, `floor`, `ceil` and `trunc` made floats of integers."""
+    """Return a ufunc of NumPy. Before NumPy 2.1, return the argument for `floor`, `ceil` and `trunc` of integers."""
     function = getattr(np, name)
     if name not in ("floor", "ceil", "trunc") or is_numpy("2.1"):
         return function
@@ -31,7 +31,7 @@ def numpy_function(name: str) -> Any:
 
 
 def expect_failure_of_rounding(name: str) -> None:
-    """Expect the failure of a function on the CPU backend, whose results NumPy computes: before NumPy 2.1, floats."""
+    """Expect a test of `floor`, `ceil` or `trunc` to fail before NumPy 2.1, which returns floats for integers."""
     if name in ("floor", "ceil", "trunc") and not is_numpy("2.1"):
         import pytest
 

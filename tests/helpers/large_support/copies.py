@@ -22,7 +22,7 @@ def contiguous(large: Large) -> None:
 def transposed(large: Large) -> None:
     rows, columns = large.square()
     for divisor, table in ((1, BYTES), (16, BYTES), (4, BYTES.astype(np.uint32))):
-        # With a divisor, whole vectors of elements are transposed in registers.
+        # If the divisor divides both lengths, the kernel transposes whole vectors of elements in registers.
         shape = math.ceil(rows / divisor) * divisor, math.ceil(columns / divisor) * divisor
         turned = large.bytes(shape, table).T.copy("C")
         large.check(turned, Rule(table).over(turned.shape, 1, shape[1]), what=f"{shape} of {table.dtype}")

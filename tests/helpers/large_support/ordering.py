@@ -44,7 +44,8 @@ def sort_of_floats(large: Large) -> None:
 
 @case("ordering")
 def sort_of_rows(large: Large) -> None:
-    for periods in (2, 20):  # rows that one block of threads sorts, and longer rows
+    # Test rows that one block of threads sorts, and longer rows.
+    for periods in (2, 20):
         rows = large.whole(periods * P) // (periods * P)
         array = PyGPU.sort(large.bytes((rows, periods * P)))
         wanted = Rule(VALUES).over((rows, P, periods), 0, 1, 0)
@@ -55,7 +56,7 @@ def sort_of_rows(large: Large) -> None:
 @case("ordering")
 def sort_along_first_axis(large: Large) -> None:
     columns = large.whole(2 * P) // (2 * P)
-    # Column x holds the elements x, x + columns, ...: with a step of 2 along the axis each value occurs twice.
+    # Column x contains the table's entries x, x + 2, x + 4, ...; in a column of 2 P elements each value occurs twice.
     array = large.pattern((2 * P, columns), Rule(BYTES).over((2 * P, columns), 2, 1))
     large.check(PyGPU.sort(array, axis=0), Rule(VALUES).over((P, 2, columns), 1, 0, 0))
 

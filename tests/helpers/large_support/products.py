@@ -25,7 +25,8 @@ def large_results(large: Large) -> None:
         table = SMALL.astype(dtype)
         left = large.pattern((rows, K), Rule(table).over((rows, K), 1, 1))
         product = left @ selector(columns, dtype)
-        # f is i + j, because the table has the period K.
+        # Column j of the second factor selects element j modulo K of a row, so element (i, j) is the table's entry i +
+        # j.
         large.check(product, Rule(table).over((rows, columns), 1, 1), what=dtype)
         del product
 

@@ -14,11 +14,12 @@ import numpy as np
 # Two coprime periods. Two operands with these periods have together the period P * Q.
 P = 251
 Q = 241
-# Entries 0 to P - 1, and 0 to Q - 1, in a scrambled order.
+# The numbers 0 to P - 1, and 0 to Q - 1, in a scrambled order.
 BYTES = ((np.arange(P) * 7 + 3) % P).astype(np.uint8)
 OTHERS = ((np.arange(Q) * 11 + 5) % Q).astype(np.uint8)
 
-_A = Q * pow(Q, -1, P)  # 1 modulo P, and 0 modulo Q
+# `_A` is 1 modulo P and 0 modulo Q; `_B` is 0 modulo P and 1 modulo Q.
+_A = Q * pow(Q, -1, P)
 _B = P * pow(P, -1, Q)
 
 

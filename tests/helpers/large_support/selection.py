@@ -12,13 +12,13 @@ from large_support.rules import BYTES, P, Rule
 from large_support.table import case
 
 SHIFTED = np.roll(BYTES, 17)
-CHOSEN = BYTES % 3 != 0  # a mask with the period of the elements
+CHOSEN = BYTES % 3 != 0  # A mask with the same period P as `BYTES`.
 
 
 def backwards(large: Large, dtype: type) -> PyGPU.GPUArray:
     """Return the indices of all elements from the last to the first."""
     size = large.elements
-    # The rule counts f downwards, and growth is that of the indices.
+    # From each element to the next, `f` decreases by 1. Each period of P indices adds P to the values of the table.
     return large.pattern(size, Rule(np.arange(P, dtype=dtype), growth=P).over((size,), -1, start=size - 1))
 
 

@@ -52,7 +52,7 @@ def real_rows(large: Large) -> None:
 @case("transforms")
 def complex_columns(large: Large) -> None:
     columns = large.whole(POINTS) // POINTS
-    # f is k modulo POINTS and column modulo ROWS (Chinese remainder theorem).
+    # Choose steps with which `f` equals the row modulo POINTS and the column modulo ROWS (Chinese remainder theorem).
     of_points = ROWS * pow(ROWS, -1, POINTS)
     of_columns = POINTS * pow(POINTS, -1, ROWS)
     places = np.arange(POINTS * ROWS)
@@ -63,6 +63,6 @@ def complex_columns(large: Large) -> None:
     array = large.pattern((POINTS, columns), rule(COMPLEX).over((POINTS, columns), of_points, of_columns))
     PyGPU.fft.fft(array, axis=0, out=array)
     wanted = rule(np.fft.fft(COMPLEX, axis=1).astype(np.complex64))
-    # The real and the imaginary part of an element follow each other: f is 2 f of the element, plus 0 or 1.
+    # The real part of an element is at twice the element's `f`, and the imaginary part follows it.
     floats = Rule(wanted.table.view(np.float32)).over((POINTS, columns, 2), 2 * of_points, 2 * of_columns, 1)
     large.check(as_floats(array), floats, least=LEAST)

@@ -15,7 +15,7 @@ from soak_operations.table import device_of, in_numbers, of_moderate_size, opera
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-# New arrays
+# Operations that create arrays.
 
 
 @operation(6)
@@ -76,7 +76,7 @@ def asarray_of_ndarray(soak: Soak) -> Held:
     return soak.hold(array, twin if array.device.kind == "cpu" else twin.copy("K"))
 
 
-# Views: PyGPU returns a view whenever NumPy does.
+# Operations that create views. PyGPU returns a view whenever NumPy does.
 
 
 def view_of(soak: Soak, held: Held, name: str, *args: Any) -> Held:
@@ -162,7 +162,7 @@ def rearrange(soak: Soak) -> Held | None:
     return view_of(soak, held, "ravel", soak.choices.choice("CF")) if of_moderate_size(held) else held
 
 
-# Copies
+# Operations that copy arrays.
 
 
 @operation(4)
@@ -208,7 +208,7 @@ def to_another_device(soak: Soak) -> Held | None:
     return soak.hold(PyGPU.asarray(held.array, device=device, copy=True), held.twin.copy("K"))
 
 
-# Writes
+# Operations that write into arrays.
 
 
 @operation(5)
@@ -304,7 +304,7 @@ def by_the_host_side(soak: Soak) -> Held | None:
     return held
 
 
-# Reads
+# Operations that read arrays on the host.
 
 
 @operation(3)

@@ -2,7 +2,7 @@
 //! repeated arrays. A release build tests one million sets. The environment variable `PYGPU_TEST_SEED` repeats a run;
 //! `PYGPU_TEST_CASES` sets the number of cases.
 
-#![allow(clippy::print_stderr)] // prints the failing case
+#![allow(clippy::print_stderr)] // Prints the failing case.
 
 use std::thread;
 use std::time::SystemTime;
@@ -196,7 +196,7 @@ fn check(case: &Case) {
             // The loop nest visits the axes that are not reduced in C order. For each of their indices, it visits the
             // reduced axes in C order.
             let mut sorted = expected.clone();
-            sorted.sort_by_key(|place| place.kept); // a stable sort
+            sorted.sort_by_key(|place| place.kept); // A stable sort: elements with equal `kept` stay in C order.
             assert_eq!(found, sorted);
         }
         Some(_) => assert_eq!(bag(&found, false), bag(&expected, false), "{found:?}"),

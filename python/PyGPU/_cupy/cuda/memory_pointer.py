@@ -90,7 +90,7 @@ class MemoryPointer:
         return f"<{type(self).__name__} {self.ptr:#x} device={self.device_id} mem={self.mem!r}>"
 
     def copy_from_device(self, src: MemoryPointer, size: int) -> None:
-        """Copy bytes of a device.
+        """Copy bytes from device memory to this memory.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class MemoryPointer:
         runtime.memcpyAsync(self.ptr, src.ptr, size, memcpyDefault, _or_current(stream))
 
     def copy_from_host(self, mem: int | ctypes.c_void_p, size: int) -> None:
-        """Copy bytes of the host.
+        """Copy bytes from host memory to this memory.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class MemoryPointer:
             self.copy_from_host_async(mem, size, stream)
 
     def copy_to_host(self, mem: int | ctypes.c_void_p, size: int) -> None:
-        """Copy bytes to the host.
+        """Copy bytes from this memory to host memory.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class MemoryPointer:
         runtime.memcpyAsync(_address(mem), self.ptr, size, memcpyDeviceToHost, _or_current(stream))
 
     def memset(self, value: int, size: int) -> None:
-        """Set bytes to a value.
+        """Set bytes of this memory to a value.
 
         Parameters
         ----------

@@ -84,7 +84,7 @@ def as_array(value: Any) -> Any:
     """
     if isinstance(value, _Array | int | float | complex | np.generic | _core.Texture):
         return value
-    if hasattr(value, "kernel_argument"):  # a texture
+    if hasattr(value, "kernel_argument"):  # The argument is a texture.
         return value.kernel_argument
     if hasattr(value, "__cupy_get_ndarray__"):
         return value.__cupy_get_ndarray__()

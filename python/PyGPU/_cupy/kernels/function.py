@@ -41,7 +41,7 @@ def _converted(value: Any, parameter: str, is_narrow: bool) -> Any:
     if isinstance(value, np.ndarray) and value.ndim > 0 and value.size == 1:
         value = value.reshape(())[()]
     if not isinstance(value, _Number):
-        return getattr(value, "kernel_argument", value)  # of textures and surfaces
+        return getattr(value, "kernel_argument", value)  # Textures and surfaces have this attribute.
     dtype = _declared_dtype(parameter)
     if dtype is None:
         return _own_scalar(value, is_narrow)
@@ -113,7 +113,7 @@ class Function:
 
     @property
     def kernel(self) -> _core.Kernel:
-        """PyGPU's kernel."""
+        """The underlying kernel, as an object of PyGPU."""
         return self._kernel
 
     def __call__(

@@ -79,9 +79,9 @@ def _sums_of_partial_overlap(rows: _core.GPUArray, v: _core.GPUArray, begin: int
     The padding outside of the overlap is not multiplied, because 0 times infinity is NaN.
     """
     total, width = rows.shape
-    if begin < width - 1:  # row n begins with `width - 1 - n` elements of padding
+    if begin < width - 1:  # Row n begins with `width - 1 - n` padding elements.
         full, partial = slice(width - 1 - begin, width), slice(max(0, width - end), width - 1 - begin)
-    else:  # row n has `total - n` elements before its padding
+    else:  # Row n has `total - n` elements before its padding.
         full, partial = slice(0, total - end + 1), slice(total - end + 1, min(width, total - begin))
     sums: _core.GPUArray = _core.matvec(rows[begin:end, full], v[full])
     if partial.start < partial.stop:

@@ -11,14 +11,14 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 def _call(name: str) -> None:
     """Call a function of CUDA's driver that has no parameters; do nothing on other backends."""
-    _core.flush()  # launch deferred operations before the recording starts or stops
+    _core.flush()  # Launch deferred operations before the recording starts or stops.
     if _core.backend_name() != "cuda":
         return
     _core.context_handle()  # This call creates the device's context, which the driver's function needs.
     library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
     function = getattr(ctypes.CDLL(library), name, None)
     if function is None:
-        return  # this version of the driver has no functions for profilers
+        return  # This version of the driver has no functions for profilers.
     with _core.Device(_core.current_device()):
         code = function()
     if code:

@@ -62,7 +62,7 @@ enum { PYGPU_CPU = 1, PYGPU_CUDA = 2, PYGPU_CUDA_HOST = 3, PYGPU_ROCM = 10, PYGP
 typedef struct pygpu_array_view {
     void *data;             /* element zero; may be null if there is no element */
     const int64_t *shape;   /* lengths of the axes */
-    const int64_t *strides; /* from one element to the next along each axis, in elements, of any sign */
+    const int64_t *strides; /* Distance of adjacent elements along each axis, in elements; may be negative. */
     int32_t ndim;
     int32_t dtype;       /* PYGPU_FLOAT32, ... */
     int32_t device_type; /* PYGPU_CPU, PYGPU_CUDA, ... */

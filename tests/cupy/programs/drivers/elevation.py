@@ -66,5 +66,5 @@ box = cp.concatenate([corners.min(axis=0), corners.max(axis=0)])
 inside = cp.zeros((CELLS, CELLS), cp.float32)
 polygon = kernels.polygon_mask_kernel(CELLS, CELLS, RESOLUTION)
 polygon(corners, centre[:1], centre[1:], cp.asarray([4], dtype=cp.int16), box, inside, size=size)
-assert abs(float(inside.sum()) * RESOLUTION**2 - 3.75) < 0.25  # the polygon's area
+assert abs(float(inside.sum()) * RESOLUTION**2 - 3.75) < 0.25  # The area of the polygon is 3.75.
 print("polygon", float(inside.sum()), *cp.count_nonzero(inside, axis=1).tolist())

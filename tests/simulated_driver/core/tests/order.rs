@@ -218,7 +218,7 @@ fn asynchronous_error_is_returned_by_next_wait_and_later_calls() {
 }
 
 #[test]
-fn revive_removes_injected_faults() {
+fn reset_of_driver_state_removes_injected_faults() {
     let driver = driver();
     driver.faults.arm(Fault::parse("call:1:2").unwrap());
     driver.revive();

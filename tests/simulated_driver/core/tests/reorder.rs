@@ -31,7 +31,7 @@ fn ran(seed: u64, wait: bool) -> Vec<u32> {
     };
     say(first, 1);
     driver.record_event("record", 0, event, first).unwrap();
-    sleep(Duration::from_millis(2)); // longer than any host needs to reach the next call
+    sleep(Duration::from_millis(2)); // A host reaches the next call in less time.
     if wait {
         driver.wait_event("wait", 0, second, event).unwrap();
     }

@@ -90,7 +90,7 @@ export! {
     fn cuFuncGetAttribute(on, value: Out<i32>, which: u32, function: u64) {
         let known = on.driver.function_of(function)?;
         match which {
-            10..=13 | 15 => value.put(0), // neither a required cluster size nor a preferred scheduling policy
+            10..=13 | 15 => value.put(0), // The kernel requires no cluster size and no scheduling policy.
             14 => value.put(allows_large(function).into()),
             _ => value.put(attribute(which, &known)?),
         }

@@ -5,7 +5,7 @@
 #define PYGPU_CUPY_CARRAY_CUH
 
 #if defined(__HIPCC_RTC__)
-typedef __PTRDIFF_TYPE__ ptrdiff_t; // which NVRTC defines itself
+typedef __PTRDIFF_TYPE__ ptrdiff_t; // NVRTC defines this type itself.
 #endif
 
 #ifndef M_PI

@@ -2,7 +2,7 @@
 #ifndef PYGPU_CUPY_FLOAT16_CUH
 #define PYGPU_CUPY_FLOAT16_CUH
 
-#ifdef PYGPU_OPS_FLOAT16_H // a kernel that PyGPU generates has its own types of 16 bits
+#ifdef PYGPU_OPS_FLOAT16_H // A kernel that PyGPU generates has its own types of 16 bits.
 
 #define PYGPU_CUPY_SIXTEEN_BITS(name)                                                                                  \
     struct name : pygpu::name {                                                                                        \

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn poison_fills_block_without_adjacent_bytes() {
+    fn poison_fills_block_and_leaves_adjacent_bytes_unchanged() {
         let arena = Arena::new(8 << 20).unwrap();
         let start = arena.start() + 512;
         for bytes in [1, 700, 5000, LARGE + 700] {
