@@ -74,3 +74,9 @@ impl Readback {
         number
     }
 }
+
+/// Frees the idle readbacks of a device.
+pub fn trim(device: Device) {
+    // The memory is freed after the lock is released, because freeing may wait for the device.
+    drop(std::mem::take(&mut *SPARE.of(device).lock()));
+}

@@ -21,6 +21,7 @@ pub mod fft;
 pub mod fusion;
 pub mod join;
 mod kernel_source;
+pub mod library_objects;
 pub mod linalg;
 pub mod macros;
 pub mod product;

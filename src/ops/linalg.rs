@@ -4,10 +4,12 @@
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
 use pygpu_backend::libraries::{
-    ArrayRole, BlasWorkspace, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver,
+    ArrayRole, BlasWorkspace, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver, SolverHandleKey,
+    open_solver,
 };
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 use pygpu_memory::{Access, BlockUse, capture, ordered};
@@ -122,6 +124,21 @@ pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool
     Ok(done.unwrap_or(false))
 }
 
+fn key_of(device: Device) -> SolverHandleKey {
+    (device.kind(), device.index(), device.epoch())
+}
+
+/// Destroys the idle handles of a device. After a device reset this would be impossible.
+///
+/// # Errors
+/// Driver errors; then the handles are leaked.
+pub fn destroy_handles(device: Device) -> Result<()> {
+    let idle = HANDLES_AT_REST.take_all(|key| *key == key_of(device));
+    let Some(solver) = open_solver(device.kind())? else { return Ok(()) };
+    let mut destroy = || idle.iter().for_each(|handle| solver.destroy(handle));
+    device.backend().programs()?.within(device.index(), "the destruction of handles of linear algebra", &mut destroy)
+}
+
 /// Enqueues a factorization on a stream.
 ///
 /// # Errors
@@ -134,7 +151,7 @@ pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Re
     let device = stream.device();
     let backend = device.backend();
     let contexts = backend.programs()?;
-    let key = (backend.kind(), device.index(), device.epoch());
+    let key = key_of(device);
     // The library's result is stored in a variable, because `within` cannot return the result of its closure.
     let within = |work: &mut dyn FnMut() -> Result<()>| {
         let mut said = Ok(());

@@ -19,7 +19,7 @@ mod vendor_gemm;
 pub use launch::run;
 pub use operands::Product;
 pub use table::ProductFunction;
-pub use vendor_gemm::{way, with_blas, workspace_of};
+pub use vendor_gemm::{destroy_handles, way, with_blas, workspace_of};
 
 use pygpu_codegen::variant_cache::KernelFamily;
 

@@ -135,6 +135,17 @@ fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     Ok(made.ok().map(|handle| (blas, handle)))
 }
 
+/// Destroys the idle handles of a device. After a device reset this would be impossible.
+///
+/// # Errors
+/// Driver errors; then the handles are leaked.
+pub fn destroy_handles(device: Device) -> Result<()> {
+    let idle = HANDLES.take_all(|key| *key == key_of(device));
+    let Some(Ok(blas)) = libraries::opened_blas(device.kind()) else { return Ok(()) };
+    let mut destroy = || idle.iter().for_each(|handle| blas.destroy(*handle));
+    device.backend().programs()?.within(device.index(), "the destruction of handles of the BLAS", &mut destroy)
+}
+
 #[cold]
 fn refused(why: String) {
     *REFUSED.lock() = Some(why);

@@ -16,6 +16,9 @@ use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;
 use pygpu_memory::{Access, Allocation};
 
+/// The owners of the addresses in an argument's bytes, each with the access of a kernel to the owner's memory.
+type Owners = Box<[(Py<PyAny>, Access)]>;
+
 /// Bytes of a kernel parameter with the owners of the addresses in them; base class of `Struct` and `TensorMap`.
 ///
 /// Parameters
@@ -35,7 +38,7 @@ pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
     // `None` if there are no owners. The garbage collector may visit an object before its fields are set. All bytes of
     // the field are then zero, which represents `None`, but would be no valid `Vec`.
-    owners: Option<Box<[(Py<PyAny>, Access)]>>,
+    owners: Option<Owners>,
 }
 
 impl KernelArgument {

@@ -12,7 +12,9 @@ use crate::names::names;
 use pygpu_backend as backend;
 use pygpu_base::flush::FlushReason;
 use pygpu_device::Device;
-use pygpu_memory::pool;
+use pygpu_device::stream::Stream;
+use pygpu_memory::{pool, readback};
+use pygpu_ops::library_objects;
 
 /// Returns the number of devices of the default backend; at least one.
 ///
@@ -129,6 +131,12 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         return Ok(());
     }
     Ok(py.without_gil(|| {
+        // The libraries' objects are leaked if work still runs, since their destruction would wait for it, and if the
+        // context has an error, since the libraries' functions may then fail in any way.
+        if Stream::default_of(device).query().unwrap_or(false) {
+            library_objects::destroy(device)?;
+            readback::trim(device);
+        }
         // SAFETY: the Python docstring states the caller's obligations for objects of other libraries. PyGPU's own
         // handles compare the device's epoch, which a reset increments, before each use.
         unsafe { device.reset()? };

@@ -12,7 +12,7 @@ use crate::names::names;
 use pygpu_backend::quarantine;
 use pygpu_base::flush::FlushReason;
 use pygpu_copy::ring;
-use pygpu_memory::{host_block_cache, pinned_cache, pool, retired};
+use pygpu_memory::{host_block_cache, pinned_cache, pool, readback, retired};
 
 /// Returns statistics of PyGPU's memory on a device.
 ///
@@ -157,6 +157,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
         quarantine::trim();
         pinned_cache::trim(device)?;
         ring::trim(device, 0)?;
+        readback::trim(device);
         host_block_cache::trim(0);
         Ok::<_, pygpu_base::error::Error>(())
     };

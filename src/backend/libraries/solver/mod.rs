@@ -258,7 +258,7 @@ impl Solver {
         match others() {
             Ok([gesvdj, syevj, params]) => Ok(SolverHandle { own, gesvdj, syevj, params }),
             Err(error) => {
-                self.end(&SolverHandle {
+                self.destroy(&SolverHandle {
                     own,
                     gesvdj: std::ptr::null_mut(),
                     syevj: std::ptr::null_mut(),
@@ -269,9 +269,9 @@ impl Solver {
         }
     }
 
-    /// Destroys the library objects of a handle. If the creation of the handle failed, some of these objects do not
-    /// exist.
-    fn end(&self, handle: &SolverHandle) {
+    /// Destroys the library objects of a handle, whose device must be current. If the creation of the handle failed,
+    /// some of these objects do not exist.
+    pub fn destroy(&self, handle: &SolverHandle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
         let all = [
             (handle.gesvdj, destroy_gesvdj),
@@ -281,7 +281,7 @@ impl Solver {
         ];
         for (object, end) in all {
             if let (false, Some(end)) = (object.is_null(), end) {
-                // SAFETY: the object was created by `handle` and has no other owner. An error could not be handled.
+                // SAFETY: the object was created by `handle`, and the caller uses the handle for nothing else. An error could not be handled.
                 let _ = unsafe { end(object) };
             }
         }
