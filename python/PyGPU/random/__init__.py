@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from PyGPU._native.public import listing as _listing
 from PyGPU._random import unsupported
 from PyGPU._random.generator import Generator, default_rng
 from PyGPU._random.legacy import (
@@ -118,3 +119,6 @@ if not TYPE_CHECKING:  # A type checker that sees `__getattr__` accepts any name
 
     def __getattr__(name: str) -> Any:
         return unsupported.attribute(name)
+
+
+_listing.publish(globals())

@@ -13,8 +13,10 @@ use super::{reduce, scan};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_view};
 use crate::convert::argument_errors;
+use crate::finalization;
 use crate::interop::import;
 use crate::names::names;
+use crate::py_once::intern;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
 use pygpu_ops::ufunc::{self, UfuncEntry};
@@ -324,6 +326,16 @@ impl Ufunc {
     #[getter]
     fn __name__(&self) -> &'static str {
         self.0.name
+    }
+
+    /// The parameters of a call, for `inspect.signature`.
+    #[getter]
+    // stub: -> Signature
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        finalization::run_python(py, || {
+            py.import(intern!(py, "PyGPU._protocols.signatures"))?
+                .call_method1(intern!(py, "of_ufunc"), (self.0.inputs, self.0.outputs()))
+        })
     }
 
     /// The number of operands.
