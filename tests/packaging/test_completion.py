@@ -118,3 +118,4 @@ def test_every_ufunc_has_signature_with_its_operands() -> None:
     for ufunc in ufuncs:
         parameters = inspect.signature(ufunc).parameters.values()
         assert [each.kind for each in parameters].count(inspect.Parameter.POSITIONAL_ONLY) == ufunc.nin
+    assert signature_of(PyGPU.special.betainc).startswith("(a, b, x, /, out=None, *, where=True")

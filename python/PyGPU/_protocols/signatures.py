@@ -17,10 +17,21 @@ def of_reduction(name: str) -> inspect.Signature:
     return inspect.Signature([array, *other_parameters])
 
 
-def of_ufunc(inputs: int, outputs: int) -> inspect.Signature:
-    """Return the signature of a ufunc with a number of operands and results, with the defaults of its keywords."""
-    names = ["x"] if inputs == 1 else [f"x{index + 1}" for index in range(inputs)]
-    operands = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+def of_ufunc(operands: str, outputs: int) -> inspect.Signature:
+    """Return the signature of a ufunc, with the defaults of its keywords.
+
+    Parameters
+    ----------
+    operands : str
+        Names of the operands, separated by commas.
+    outputs : int
+        Number of results.
+
+    Returns
+    -------
+    inspect.Signature
+    """
+    positional = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in operands.split(", ")]
     out = inspect.Parameter(
         "out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None if outputs == 1 else (None,) * outputs
     )
@@ -28,4 +39,4 @@ def of_ufunc(inputs: int, outputs: int) -> inspect.Signature:
     keywords = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in defaults.items()
     ]
-    return inspect.Signature([*operands, out, *keywords])
+    return inspect.Signature([*positional, out, *keywords])
