@@ -56,15 +56,12 @@ def heading(title: str, under: str = "=") -> str:
 def directive(module: str, name: str, value: Any) -> str:
     """Return Sphinx's autodoc directive for a public name, which depends on the kind of its object."""
     full = f"{module}.{name}"
-    if isinstance(value, PyGPU.Ufunc):
-        operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
-        return f".. autofunction:: {full}({operands}, /, out=None, **keywords)\n\n"
-    if isinstance(value, PyGPU.Reduction):
+    if isinstance(value, (PyGPU.Ufunc, PyGPU.Reduction)):
         return f".. autofunction:: {module}.{call(name, value)}\n\n"
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
-    if value is PyGPU.Reduction:
-        return f".. autoclass:: {full}()\n   :members:\n\n"  # Programs call only instances, such as `sum`.
+    if value in (PyGPU.Ufunc, PyGPU.Reduction):
+        return f".. autoclass:: {full}()\n   :members:\n\n"  # Programs call only instances, such as `add` and `sum`.
     if isinstance(value, type):
         one_by_one = members_of(value)
         without = ", ".join(["names", "values", *one_by_one])

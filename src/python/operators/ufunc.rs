@@ -395,7 +395,7 @@ fn docstring(entry: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
         operand_names(entry.inputs),
         " : GPUArray or number\nout : ",
         if entry.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
-        ", optional\n    Array for the result.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
+        ", optional\n    Array for the result.\nwhere, casting, order, dtype, subok : optional\n    Keywords of every `Ufunc`, as in NumPy.\n\n\
          Examples\n--------\n>>> import PyGPU\n>>> ",
         call,
         "\n",
