@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import pydoc
 import re
 import rlcompleter
 import types
@@ -16,6 +17,8 @@ import pytest
 
 import PyGPU
 from PyGPU._native.public.annotations import readable
+
+pytestmark = pytest.mark.enough_on("cpu")
 
 # Modules that raise an error or create a context when they are imported.
 NOT_IMPORTED = {"PyGPU.gl", "PyGPU.sparse", "PyGPU.autoinit", "PyGPU.autoprimaryctx"}
@@ -36,9 +39,9 @@ def public_modules() -> list[str]:
     return [name for name in names if "._" not in name and name not in NOT_IMPORTED]
 
 
-def callables_of(module: types.ModuleType, names: list[str]) -> Iterator[tuple[str, Any]]:
+def callables_of(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
     """Return PyGPU's functions and classes in a module, and the public methods of the classes, by name."""
-    for name in names:
+    for name in getattr(module, "__all__", ()):
         value = getattr(module, name)
         defined_in = value.__module__ if isinstance(value, type) else getattr(value, "__module__", None)
         if isinstance(value, types.ModuleType) or not callable(value) or not str(defined_in).startswith("PyGPU"):
@@ -67,11 +70,26 @@ def test_dir_of_module_lists_exactly_public_names(name: str) -> None:
 @pytest.mark.parametrize("name", ["PyGPU", *public_modules()])
 def test_signatures_of_module_have_no_quotes_and_no_private_types(name: str) -> None:
     module = importlib.import_module(name)
-    shown = {path: signature_of(value) for path, value in callables_of(module, list(getattr(module, "__all__", ())))}
+    shown = {path: signature_of(value) for path, value in callables_of(module)}
     # The types of `Literal` are strings.
     plain = {path: re.sub(r"Literal\[[^]]*\]", "", text) for path, text in shown.items()}
     private = re.compile(r"PyGPU\._|_core\.|ForwardRef|(?:: |-> |[\[|] ?)(?:'|\"|_[A-Z])")
     assert {path: text for path, text in plain.items() if private.search(text)} == {}
+
+
+@pytest.mark.parametrize("name", ["PyGPU", *public_modules()])
+def test_docstrings_of_module_name_no_private_objects(name: str) -> None:
+    module = importlib.import_module(name)
+    texts = {path: inspect.getdoc(value) or "" for path, value in callables_of(module)}
+    assert [path for path, text in texts.items() if re.search(r"\b_core\.|'PyGPU\._", text)] == []
+
+
+@pytest.mark.parametrize("name", ["PyGPU.driver", "PyGPU.linalg", "PyGPU.backend", "PyGPU.cupy.cuda"])
+def test_help_of_module_has_no_quoted_annotations(name: str) -> None:
+    text = pydoc.render_doc(importlib.import_module(name), renderer=pydoc.plaintext)
+    quoted = re.compile(r"ForwardRef|\w\(.*(?:: |-> )'|__annotations__ = \{.*: '")
+    # Examples print strings.
+    assert [line for line in text.splitlines() if quoted.search(line) and ">>>" not in line] == []
 
 
 def test_completion_of_random_module_omits_imported_names() -> None:

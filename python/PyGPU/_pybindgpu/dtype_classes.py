@@ -31,7 +31,7 @@ def class_of(family: str, label: str) -> type[Any]:
     """Return the class for a dtype, such as ``DeviceArray_float32``; the first call creates the class."""
     dtype = numpy.dtype(label)
     if family in _POINTERS:
-        return pointer_class(dtype)
+        return readable(pointer_class(dtype))
     name, base = f"{family}_{label}", _FAMILIES[family]
     names = {"__slots__": (), "__module__": "PyGPU.backend", "__doc__": base.__doc__, "_dtype": dtype}
     new_class: type[Any] = globals().setdefault(name, readable(type(name, (base,), names)))

@@ -62,6 +62,8 @@ def _shown_signature(signature: Signature) -> Signature:
 def _convert_class(converted: type) -> None:
     for base in converted.__mro__:
         if base.__module__.partition(".")[0] == "PyGPU":
+            if annotations := vars(base).get("__annotations__"):
+                annotations.update({name: _shown(each) for name, each in annotations.items()})
             for value in vars(base).values():
                 if isinstance(value, FunctionType):
                     _convert_function(value)

@@ -29,10 +29,11 @@ def publish(namespace: dict[str, Any], *unlisted: str) -> None:
         Public names that ``__all__`` omits, because an access to them has an effect.
     """
     public = {*namespace["__all__"], *unlisted}
-    for name in public & namespace.keys():
-        readable(namespace[name])
 
-    def list_names() -> list[str]:
+    def __dir__() -> list[str]:
         return sorted(public.union(name for name in namespace if name.startswith("_")))
 
-    namespace["__dir__"] = list_names
+    namespace["__dir__"] = __dir__
+    for name, value in namespace.items():
+        if name in public or name.startswith("__"):
+            readable(value)
