@@ -6,17 +6,17 @@ the page matches this script's output.
 
 import builtins
 import enum
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
 import PyGPU
-import PyGPU.lib.stride_tricks
 from PyGPU._names import index
 from PyGPU._protocols.tiers import tier_of
 
@@ -27,9 +27,9 @@ HEAD = """\
 
 *For users who look up a name.*
 
-This page describes every public name of the module `PyGPU` in one line, taken from its docstring by
-`python docs/make_reference.py`. `help(PyGPU.empty)` shows the complete docstring with parameters, errors and examples.
-The site that `make docs` builds also describes the other modules, such as `driver`, `compiler`, `tools` and `cumath`.
+This page describes every public name of the module `PyGPU`, and then of its other modules, in one line, taken from its
+docstring by `python docs/make_reference.py`. `help(PyGPU.empty)` shows the complete docstring with parameters, errors
+and examples. [Port from CuPy](porting_from_cupy.md) lists the names of `PyGPU.cupy` and `PyGPU.cupyx`.
 
 A name without a remark is stable. The remarks *compatibility* and *experimental* name [the other tiers](policies.md).
 """
@@ -60,14 +60,23 @@ PREFIXES = {
     "nvml": "`nvml*`",
 }  # fmt: skip
 
-# Modules whose names are listed under separate headings.
-MODULES = (PyGPU.emath, PyGPU.fft, PyGPU.lib.stride_tricks, PyGPU.linalg, PyGPU.special, PyGPU.testing)
+# Modules whose names are listed under separate headings: NumPy's, PyGPU's own, PyCUDA's, and PybindGPU's.
+MODULES = (
+    "random", "linalg", "fft", "special", "emath", "lib", "lib.stride_tricks", "lib.scimath", "testing",
+    "profile", "typing", "dask", "debug",
+    "gpuarray", "driver", "compiler", "tools", "elementwise", "reduction", "scan", "cumath", "curandom",
+    "characterize", "runtime", "nvml", "device_array", "allocators", "backend",
+)  # fmt: skip
+
+# Modules without a heading: an import creates a context, or raises an error that names a replacement. CuPy's packages
+# have a page of their own.
+MODULES_ELSEWHERE = ("autoinit", "autoprimaryctx", "cupy", "cupyx", "gl", "sparse")
 
 # Families of PybindGPU's classes: each has one class for each of ten dtypes.
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
-# Classes whose methods and attributes the page lists.
+# Classes of the module `PyGPU` whose methods and attributes the page lists; of other modules, all classes.
 WITH_MEMBERS = (
     "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "Struct", "TensorMap",
     "TextureArray", "Texture", "Surface",
@@ -122,37 +131,69 @@ def group_of(name: str) -> str:
 
 
 def members(owner: type) -> Iterator[tuple[str, Any]]:
-    """Return the public attributes that a class itself defines, by name."""
-    for name in sorted(vars(owner), key=str.lower):
+    """Return the public attributes that a class or a private base class of it defines, by name."""
+    bases = [base for base in owner.__mro__ if base is owner or base.__module__.startswith("PyGPU._")]
+    for name in sorted({name for base in bases for name in vars(base)}, key=lambda name: (name.lower(), name)):
         if not name.startswith("_"):
             yield name, getattr(owner, name)
+
+
+def has_members(name: str, owner: ModuleType) -> bool:
+    """Return whether the page lists the methods and attributes of a public name: those of a class."""
+    if owner is PyGPU:
+        return name in WITH_MEMBERS
+    value = getattr(owner, name)
+    if not isinstance(value, type) or issubclass(value, (BaseException, enum.Enum, tuple)) or name == "vec":
+        return False
+    return not isinstance(getattr(value, "names", None), dict)  # An enumeration in the style of Boost has `names`.
+
+
+def member_entry(name: str, documented: Any) -> str:
+    """Return the line of the page for a method or an attribute of a class."""
+    if callable(documented):
+        return f"  - `.{call(name, documented)}`: {summary(documented)}"
+    return f"  - `.{name}`: {summary(documented)}" if inspect.isdatadescriptor(documented) else f"  - `.{name}`"
+
+
+def type_text(value: Any) -> str:
+    """Return the text of a type for annotations, which is the same in every version of Python."""
+    if get_origin(value) in (UnionType, Union):
+        return " | ".join(type_text(each) for each in get_args(value))
+    if isinstance(value, str):
+        return value
+    if isinstance(value, type) and get_origin(value) is None:
+        return value.__name__.replace("NoneType", "None")
+    return re.sub(r"\b(typing|collections\.abc)\.", "", repr(value))
 
 
 def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
     """Return the lines of the page for one public name."""
     value = getattr(owner, name)
     if isinstance(value, ModuleType):
-        yield f"- `PyGPU.{name}`: {summary(value)}"
-    elif isinstance(value, type) and issubclass(value, BaseException):
-        yield f"- `{name}`: {summary(value)}"
+        yield f"- `{owner.__name__}.{name}`: {summary(value)}"
+    elif owner.__name__ == "PyGPU.typing":
+        is_class = isinstance(value, type) and get_origin(value) is None
+        yield f"- `{name}`: {summary(value)}" if is_class else f"- `{name} = {type_text(value)}`"
+        return
     elif isinstance(value, type) and issubclass(value, np.generic):
         yield f"- `{name}`: NumPy's type of that name."
+    elif owner is not PyGPU and str(getattr(value, "__module__", None)).startswith("numpy"):
+        yield f"- `{name}`: NumPy's."
+    elif isinstance(value, type) and issubclass(value, BaseException):
+        yield f"- `{name}`: {summary(value)}"
     elif isinstance(value, PyGPU.Ufunc):
-        operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
-        meaning = summary(value) if value.__name__ == name else f"`{value.__name__}`"
-        yield f"- `{name}({operands})`: {meaning}"
-    elif value is getattr(np, name, None) and name in index.GROUPS["NumPy's own"]:
+        yield f"- `{call(name, value)}`: {summary(value) if value.__name__ == name else f'`{value.__name__}`'}"
+    elif name in index.GROUPS["NumPy's own"] and value is getattr(np, name, None):
         yield f"- `{name}`: NumPy's."
     elif type(value).__module__.startswith("PyGPU._functions"):
         yield f"- `{name}[...]`: {summary(value)}"
     elif callable(value):
         yield f"- `{call(name, value)}`: {summary(value)}"
     else:
-        yield f"- `{name}`" if name.endswith("_version") else f"- `{name} = {value!r}`"
-    if name in WITH_MEMBERS:
-        for member, documented in members(value):
-            shown = call(member, documented) if callable(documented) else member
-            yield f"  - `.{shown}`: {summary(documented)}"
+        varies = name.endswith("_version") or isinstance(value, (list, dict))
+        yield f"- `{name}`" if varies else f"- `{name} = {value!r}`"
+    if has_members(name, owner):
+        yield from (member_entry(member, documented) for member, documented in members(value))
 
 
 def with_tier(line: str, tier: str) -> str:
@@ -172,6 +213,29 @@ def family_entry(name: str) -> str:
     """Return the line for a family of classes, which is derived from the line of the class for float32."""
     value = getattr(PyGPU, f"{name}_float32")
     return f"- `{call(f'{name}_<dtype>', value)}`: {summary(value)}"
+
+
+def module_section(module: ModuleType, homes: dict[int, str]) -> str:
+    """Return the section of the page for a module; `homes` has the names of objects that earlier sections describe."""
+    lines: list[str] = []
+    shared: dict[str, dict[str, None]] = {}
+    for name in sorted(getattr(module, "__all__", ()), key=lambda name: (name.lower(), name)):
+        value = getattr(module, name)
+        has_identity = callable(value) or isinstance(value, ModuleType)  # Several names may share a number or a string.
+        known = homes.get(id(value), "") if has_identity else ""
+        if name in vars(PyGPU) and value is getattr(PyGPU, name):
+            known = f"PyGPU.{name}"
+        if known.rpartition(".")[2] == name:
+            shown = f"{family(name)}_<dtype>" if family(name) else name
+            shared.setdefault(known.rpartition(".")[0], {})[f"`{shown}`"] = None
+        elif known:
+            lines.append(f"- `{name}`: `{known}`")
+        else:
+            homes[id(value)] = f"{module.__name__}.{name}"
+            lines += entry(name, module)
+    paragraphs = [f"## `{module.__name__}`", summary(module), "\n".join(lines)]
+    paragraphs += [f"As in `{home}`: {', '.join(names)}." for home, names in shared.items()]
+    return "".join(f"\n{paragraph}\n" for paragraph in paragraphs if paragraph)
 
 
 def reference() -> str:
@@ -194,9 +258,8 @@ def reference() -> str:
         order = GROUPS.get(title, names)
         for name in sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name)):
             parts += [f"{line}\n" for line in entry_with_tier(name, tier)]
-    for module in MODULES:
-        parts.append(f"\n## `{module.__name__}`\n\n")
-        parts += [f"{line}\n" for name in module.__all__ for line in entry(name, module)]
+    homes = {id(getattr(PyGPU, name)): f"PyGPU.{name}" for name in reversed(public_names())}
+    parts += [module_section(importlib.import_module(f"PyGPU.{module}"), homes) for module in MODULES]
     return "".join(parts)
 
 

@@ -71,6 +71,7 @@ MODULES = {
     "curandom": COMPATIBILITY,
     # Dask itself calls its array backends experimental.
     "dask": EXPERIMENTAL,
+    "debug": COMPATIBILITY,
     "device_array": COMPATIBILITY,
     "driver": COMPATIBILITY,
     "elementwise": COMPATIBILITY,

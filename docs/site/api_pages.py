@@ -22,7 +22,8 @@ from PyGPU._names import index
 if TYPE_CHECKING:  # tests import this module without Sphinx
     from sphinx.application import Sphinx
 
-# Public modules except `PyGPU`, by the API that they belong to. A module without a group is an error.
+# Public modules except `PyGPU`, by the API that they belong to. Their submodules follow them. A module without a group
+# is an error.
 MODULES = {
     "Modules of PyGPU": [
         "random", "linalg", "fft", "special", "emath", "lib", "sparse", "typing", "testing", "debug", "profile", "gl",
@@ -38,8 +39,9 @@ MODULES = {
 
 
 def public_modules() -> list[str]:
-    """Return the names of the public modules of `PyGPU`, as files in its folder."""
-    return sorted(module.name for module in pkgutil.iter_modules(PyGPU.__path__) if not module.name.startswith("_"))
+    """Return the names of the public modules below `PyGPU`, such as ``lib`` and ``lib.stride_tricks``."""
+    names = [module.name.removeprefix("PyGPU.") for module in pkgutil.walk_packages(PyGPU.__path__, "PyGPU.")]
+    return sorted(name for name in names if not any(part.startswith("_") for part in name.split(".")))
 
 
 def listed(module: ModuleType) -> list[str]:
@@ -56,15 +58,12 @@ def heading(title: str, under: str = "=") -> str:
 def directive(module: str, name: str, value: Any) -> str:
     """Return Sphinx's autodoc directive for a public name, which depends on the kind of its object."""
     full = f"{module}.{name}"
-    if isinstance(value, PyGPU.Ufunc):
-        operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
-        return f".. autofunction:: {full}({operands}, /, out=None, **keywords)\n\n"
-    if isinstance(value, PyGPU.Reduction):
+    if isinstance(value, (PyGPU.Ufunc, PyGPU.Reduction)):
         return f".. autofunction:: {module}.{call(name, value)}\n\n"
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
-    if value is PyGPU.Reduction:
-        return f".. autoclass:: {full}()\n   :members:\n\n"  # Programs call only instances, such as `sum`.
+    if value in (PyGPU.Ufunc, PyGPU.Reduction):
+        return f".. autoclass:: {full}()\n   :members:\n\n"  # Programs call only instances, such as `add` and `sum`.
     if isinstance(value, type):
         one_by_one = members_of(value)
         without = ", ".join(["names", "values", *one_by_one])
@@ -188,9 +187,9 @@ def pages() -> Iterator[tuple[str, str]]:
     homes = {id(getattr(PyGPU, name)): f"PyGPU.{name}" for name in reversed(public_names())}
     there = public_modules()
     for title, names in MODULES.items():
-        placed[title] = [name for name in names if name in there]
+        placed[title] = [module for name in names for module in there if f"{module}.".startswith(f"{name}.")]
         yield from ((name, module_page(name, homes)) for name in placed[title])
-    homeless = set(there) - {name for names in MODULES.values() for name in names}
+    homeless = set(there).difference(*placed.values())
     if homeless:
         raise LookupError(f"docs/site/api_pages.py: say in MODULES where {sorted(homeless)} belong")
     for title, names in placed.items():

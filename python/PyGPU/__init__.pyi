@@ -15,6 +15,7 @@ from PyGPU import (
     cupyx as cupyx,  # compatibility
     curandom as curandom,  # compatibility
     dask as dask,  # experimental
+    debug as debug,  # compatibility
     device_array as device_array,  # compatibility
     driver as driver,  # compatibility
     elementwise as elementwise,  # compatibility

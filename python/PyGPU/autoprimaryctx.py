@@ -10,6 +10,10 @@ Examples
 True
 """
 
+from PyGPU._native.public import listing as _listing
 from PyGPU._pycuda.autoinit import context as context, device as device
 
 __all__ = ["context", "device"]
+
+
+_listing.publish(globals())

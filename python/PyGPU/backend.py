@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from PyGPU._pybindgpu.dtype_classes import *
 else:
     from PyGPU import nvml as _nvml, runtime as _runtime
+    from PyGPU._native.public import listing as _listing
     from PyGPU._pybindgpu import dtype_classes as _labelled
 
-    __all__ = ["dtype", *_runtime.__all__, *_nvml.__all__, *_labelled.__all__]
+    __all__ = ["SUPPORTED_DTYPES", "dtype", *_runtime.__all__, *_nvml.__all__, *_labelled.__all__]
 
     def __getattr__(name: str):
         if name == "use_hip":
@@ -26,5 +27,4 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(_labelled, name)
 
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, "use_hip"})
+    _listing.publish(globals(), "use_hip")

@@ -32,3 +32,4 @@ if not TYPE_CHECKING:
     from PyGPU._native.public import listing as _listing
 
     __all__ = _listing.listed(globals())
+    _listing.publish(globals())

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
         DeviceArray_uint64 as DeviceArray_uint64,
     )
 else:
+    from PyGPU._native.public import listing as _listing
     from PyGPU._pybindgpu import dtype_classes as _labelled
 
-    __all__ = [name for name in _labelled.__all__ if name.startswith("DeviceArray_")]
+    __all__ = ["DeviceArray", *(name for name in _labelled.__all__ if name.startswith("DeviceArray_"))]
 
     def __getattr__(name: str):
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(_labelled, name)
+
+    _listing.publish(globals())

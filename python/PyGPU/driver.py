@@ -49,3 +49,5 @@ else:
         if name == "CUDA_DEBUGGING":
             return _debugging.is_debugging()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    _listing.publish(globals(), "CUDA_DEBUGGING")

@@ -78,3 +78,4 @@ if not TYPE_CHECKING:
     from PyGPU._native.public import listing as _listing
 
     __all__ = ["backend", *_listing.listed(globals())]
+    _listing.publish(globals())

@@ -2,5 +2,9 @@
 
 from PyGPU._core import ReductionKernel
 from PyGPU._native.c_arguments import ScalarArg, VectorArg
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["ReductionKernel", "ScalarArg", "VectorArg"]
+
+
+_listing.publish(globals())

@@ -35,3 +35,5 @@ else:
         if name == "use_hip":
             return _version.uses_hip()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    _listing.publish(globals(), "use_hip")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from PyGPU._core import Device, DeviceAllocation, GPUArray, Stream
 
+from PyGPU._native.public import listing as _listing
+
 __all__ = [
     "AddressLike",
     "BasicIndex",
@@ -88,3 +90,6 @@ BasicIndex: TypeAlias = SupportsIndex | slice | EllipsisType | None
 """An index that selects a view."""
 Key: TypeAlias = "BasicIndex | str | tuple[Any, ...] | ArrayLike | GPUArray"
 """An index of an array, as written in brackets after the array."""
+
+
+_listing.publish(globals())

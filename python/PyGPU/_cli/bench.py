@@ -209,6 +209,7 @@ def plot(rows: list[Row], title: str, path: str) -> None:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command-line options of ``bench`` to a parser."""
     parser.description = "Time transfers of float32 arrays and small calls on this machine; figures are medians."
+    parser.epilog = "example: python -m PyGPU bench --size 64K 16M --save before.json"
     parser.add_argument("--quick", action="store_true", help="up to 16 MiB, and fewer repetitions")
     parser.add_argument("--size", type=nbytes, nargs="+", metavar="SIZE", help="sizes to copy, such as 64K 16M 1G")
     parser.add_argument("--save", "--json", dest="save", metavar="FILE", help="also write the figures there, as JSON")

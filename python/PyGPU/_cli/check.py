@@ -241,6 +241,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "anything is. With --streams, run the program once on the GPU instead, and print handovers of memory between "
         "PyGPU and other libraries that no stream waits for (PYGPU_CHECK_STREAMS=1), with the lines of the program."
     )
+    parser.epilog = "example: python -m PyGPU check --shuffles 4 program.py input.dat"
     parser.add_argument("--streams", action="store_true", help="check the order of streams instead of the kernels")
     parser.add_argument("--shuffles", type=int, default=2, metavar="N", help="how many shuffled orders (2)")
     parser.add_argument("--no-sanitizer", action="store_true", help="only the orders")

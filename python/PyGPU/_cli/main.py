@@ -16,6 +16,7 @@ from PyGPU._cli import (
     test as testing,
     warm as compiling,
 )
+from PyGPU._cli.closed_pipe import quiet_end
 from PyGPU._native import include_paths
 
 _PATH_OPTIONS = {
@@ -23,6 +24,8 @@ _PATH_OPTIONS = {
     "--cmakedir": (include_paths.cmake_folder, "print the folder of PyGPUConfig.cmake"),
     "--pkgconfigdir": (include_paths.pkgconfig_folder, "print the folder of pygpu.pc"),
 }
+
+_RUN = {"bench": timing.run, "test": testing.run, "warm": compiling.run, "check": checking.run, "run": running.run}
 
 
 def _json_value(value: Any) -> Any:
@@ -49,11 +52,12 @@ def _require_backend(command: str) -> None:
         sys.exit(2)
 
 
-def main() -> None:
-    """Run the command that the arguments name, and return the exit status."""
+def parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser of the command line, and the parsers of the commands by name."""
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
         description="Without a command, or with `show`: print the backends, and why those that cannot be used cannot.",
+        epilog="example: python -m PyGPU --json",
     )
     parser.add_argument("--version", action="version", version=f"PyGPU {__version__}")
     path_options = parser.add_mutually_exclusive_group()
@@ -62,6 +66,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     commands = parser.add_subparsers(dest="command", metavar="command")
     show = commands.add_parser("show", help="print what was found here, as without a command")
+    show.description = "Print the backends, and why those that cannot be used cannot; and the variables that are set."
+    show.epilog = "example: python -m PyGPU show --json"
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as JSON")
     test = commands.add_parser("test", help="check in a few seconds that all works on this machine's devices")
     testing.add_options(test)
@@ -73,20 +79,24 @@ def main() -> None:
     checking.add_options(check)
     run = commands.add_parser("run", help="run a program that imports CuPy or PyCUDA, with PyGPU in their place")
     running.add_options(run)
+    return parser, {"show": show, "test": test, "bench": bench, "warm": warm, "check": check, "run": run}
+
+
+def main() -> None:
+    """Run the command that the arguments name, and return the exit status."""
+    with quiet_end():
+        _main()
+
+
+def _main() -> None:
+    parser, commands = parsers()
     arguments = parser.parse_args()
-    if arguments.place is None and arguments.command in ("bench", "test", "warm"):
-        _require_backend(arguments.command)
+    command = arguments.command
+    if arguments.place is None and command in ("bench", "test", "warm"):
+        _require_backend(command)
     if arguments.place is not None:
         print(arguments.place())
-    elif arguments.command == "bench":
-        timing.run(bench, arguments)
-    elif arguments.command == "test":
-        testing.run(test, arguments)
-    elif arguments.command == "warm":
-        compiling.run(warm, arguments)
-    elif arguments.command == "check":
-        checking.run(check, arguments)
-    elif arguments.command == "run":
-        running.run(run, arguments)
+    elif command in _RUN:
+        _RUN[command](commands[command], arguments)
     else:
         _show(arguments)

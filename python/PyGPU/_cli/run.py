@@ -11,6 +11,8 @@ from PyGPU._pycuda.alias import as_pycuda
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command-line options of ``run`` to a parser."""
+    parser.description = "Run a program that imports CuPy or PyCUDA, with PyGPU in their place."
+    parser.epilog = "example: python -m PyGPU run --as-cupy program.py input.dat"
     parser.add_argument("--as-cupy", action="store_true", help="`import cupy` and `import cupyx` find PyGPU")
     parser.add_argument("--as-pycuda", action="store_true", help="`import pycuda` finds PyGPU")
     parser.add_argument("--force", action="store_true", help="hide an installed CuPy from the program")

@@ -32,9 +32,10 @@ def main() -> None:
     report_file, program = Path(sys.argv[1]), sys.argv[2]
     sys.argv = sys.argv[2:]
     sys.path[0] = str(Path(program).resolve().parent)
+    from PyGPU._cli.closed_pipe import quiet_end
     from PyGPU._native.observability import stream_check
 
-    with report_file.open("a", errors="backslashreplace") as file:
+    with quiet_end(), report_file.open("a", errors="backslashreplace") as file:
 
         def write(report: str) -> None:
             file.write(report + END)

@@ -7,9 +7,10 @@ with the reason if it failed.
 import argparse
 import importlib
 import importlib.util
+import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy
@@ -327,7 +328,9 @@ def lines(selected_devices: list[PyGPU.Device], has_neighbours: bool, end: float
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command-line options of ``test`` to a parser."""
     parser.description = "Check that PyGPU works on this machine's devices, a line each; the exit status says whether."
+    parser.epilog = "example: python -m PyGPU test --device cpu --no-neighbours --json"
     parser.add_argument("--device", nargs="+", metavar="DEVICE", help="such as cuda:1 or cpu; all by default")
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print the results as JSON")
     parser.add_argument("--no-neighbours", action="store_true", help="leave torch, CuPy, JAX, Numba, mpi4py out")
     parser.add_argument("--seconds", type=float, default=20, help="begin no check later than this (20)")
 
@@ -339,15 +342,41 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
         selected_devices = devices(arguments.device)
     except (ValueError, PyGPU.BackendUnavailableError, PyGPU.CudaError) as error:
         parser.error(str(error))
+    results = lines(selected_devices, not arguments.no_neighbours, begin + arguments.seconds)
+    has_failed = (print_json if arguments.json else print_lines)(selected_devices, results, begin)
+    if has_failed:
+        sys.exit(1)
+
+
+def print_lines(selected_devices: list[PyGPU.Device], results: Iterable[tuple[str, str, str]], begin: float) -> bool:
+    """Print the versions, the devices, each result when it is known, and the counts; return whether a check failed."""
     versions = f"PyGPU {PyGPU.__version__}, Python {sys.version.split()[0]}, NumPy {numpy.__version__}"
     print(f"{versions}, backend {PyGPU.backend_name()}", flush=True)
     for device in selected_devices:
         print(f"{device}: {PyGPU.device_properties(device)['name']}", flush=True)
     counts = {"ok": 0, "skipped": 0, "FAILED": 0}
-    for what, outcome, message in lines(selected_devices, not arguments.no_neighbours, begin + arguments.seconds):
+    for what, outcome, message in results:
         counts[outcome] += 1
         print(f"{outcome:<8} {what}{f': {message}' if message else ''}", flush=True)
     summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
     print(f"{summary} in {time.perf_counter() - begin:.1f} s")
-    if counts["FAILED"]:
-        sys.exit(1)
+    return counts["FAILED"] > 0
+
+
+def print_json(selected_devices: list[PyGPU.Device], results: Iterable[tuple[str, str, str]], begin: float) -> bool:
+    """Print one JSON object with the versions, the devices and all results; return whether a check failed."""
+    checks = []
+    for what, outcome, message in results:
+        device, _, check = what.partition(": ")
+        checks.append({"device": device, "check": check, "outcome": outcome.lower(), "message": message})
+    report = {
+        "PyGPU": PyGPU.__version__,
+        "python": sys.version.split()[0],
+        "numpy": numpy.__version__,
+        "backend": PyGPU.backend_name(),
+        "devices": {str(device): PyGPU.device_properties(device)["name"] for device in selected_devices},
+        "checks": checks,
+        "seconds": time.perf_counter() - begin,
+    }
+    print(json.dumps(report, indent=1))
+    return any(check["outcome"] == "failed" for check in checks)

@@ -149,6 +149,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Compile the kernels of arithmetic for this machine's devices ahead, into the cache on disk "
         "(PYGPU_CACHE_DIR). What is there already is not compiled again."
     )
+    parser.epilog = "example: python -m PyGPU warm --functions add sin --dtypes float32"
     parser.add_argument(
         "--functions", type=function_name, nargs="+", metavar="NAME", default=FUNCTIONS, help="such as add sin less"
     )

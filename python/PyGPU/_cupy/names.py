@@ -10,6 +10,7 @@ import numpy as np
 
 from PyGPU._cupy.missing import missing_text
 from PyGPU._names import index
+from PyGPU._native.public.annotations import readable
 
 __all__ = ["find", "has_own_parameters", "no_attribute", "shown"]
 
@@ -117,7 +118,7 @@ def find(package: str, name: str) -> Any:
     if name in _MODULES[package]:
         return importlib.import_module(f"{package}.{name}")
     if home := _homes(package).get(name):
-        return getattr(importlib.import_module(home), name)
+        return readable(getattr(importlib.import_module(home), name))
     if package == "PyGPU.cupy" and not name.startswith("_"):
         if name in _VALUES:
             return _VALUES[name]

@@ -490,8 +490,8 @@ HOST = {
 TIERS = {
     "compatibility": (
         "Allocator", "SUPPORTED_DTYPES", "allocators", "as_cupy", "as_pycuda", "autoinit", "autoprimaryctx", "backend",
-        "characterize", "compiler", "cumath", "cupy", "cupyx", "curandom", "device_array", "driver", "elementwise",
-        "get_array_module", "gpuarray", "nvml", "reduction", "runtime", "scan", "tools",
+        "characterize", "compiler", "cumath", "cupy", "cupyx", "curandom", "debug", "device_array", "driver",
+        "elementwise", "get_array_module", "gpuarray", "nvml", "reduction", "runtime", "scan", "tools",
     ),
     "experimental": (
         "GraphBody", "GraphCondition", "SharedHandle", "TensorMap", "dask", "fusion_report", "open_shared", "profile",

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from PyGPU._names import deprecated, index
+from PyGPU._native.public.annotations import readable
 
 MODULES = (
     "allocators",
@@ -21,6 +22,7 @@ MODULES = (
     "cupyx",
     "curandom",
     "dask",
+    "debug",
     "device_array",
     "driver",
     "elementwise",
@@ -102,7 +104,7 @@ def find(name: str) -> Any:
     # A name that is in no table may be a name of PybindGPU; `PyGPU.backend` contains these names.
     home = index.HOME.get(name) or (_PYCUDA_NAMES | _ARRAY_API_NAMES).get(name, "PyGPU.backend")
     try:
-        return getattr(importlib.import_module(home), name)
+        return readable(getattr(importlib.import_module(home), name))
     except AttributeError:
         # From the arguments `name` and `obj` Python's traceback derives a suggestion of the closest name.
         package, hint = sys.modules["PyGPU"], _hint(name)

@@ -1,4 +1,4 @@
-"""Signatures of the native module's reductions, for `inspect.signature`."""
+"""Signatures of the native module's reductions and ufuncs, for `inspect.signature`."""
 
 from __future__ import annotations
 
@@ -15,3 +15,28 @@ def of_reduction(name: str) -> inspect.Signature:
     array = inspect.Parameter("a", inspect.Parameter.POSITIONAL_ONLY)
     other_parameters = [parameter for parameter in method_signature.parameters.values() if parameter.name != "self"]
     return inspect.Signature([array, *other_parameters])
+
+
+def of_ufunc(operands: str, outputs: int) -> inspect.Signature:
+    """Return the signature of a ufunc, with the defaults of its keywords.
+
+    Parameters
+    ----------
+    operands : str
+        Names of the operands, separated by commas.
+    outputs : int
+        Number of results.
+
+    Returns
+    -------
+    inspect.Signature
+    """
+    positional = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in operands.split(", ")]
+    out = inspect.Parameter(
+        "out", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None if outputs == 1 else (None,) * outputs
+    )
+    defaults = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
+    keywords = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in defaults.items()
+    ]
+    return inspect.Signature([*positional, out, *keywords])

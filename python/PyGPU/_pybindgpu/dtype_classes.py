@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from PyGPU._native.public.annotations import readable
 from PyGPU._pybindgpu.device_array import DeviceArray
 from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES
 from PyGPU._pybindgpu.pointer import pointer_class
@@ -30,10 +31,10 @@ def class_of(family: str, label: str) -> type[Any]:
     """Return the class for a dtype, such as ``DeviceArray_float32``; the first call creates the class."""
     dtype = numpy.dtype(label)
     if family in _POINTERS:
-        return pointer_class(dtype)
+        return readable(pointer_class(dtype))
     name, base = f"{family}_{label}", _FAMILIES[family]
     names = {"__slots__": (), "__module__": "PyGPU.backend", "__doc__": base.__doc__, "_dtype": dtype}
-    new_class: type[Any] = globals().setdefault(name, type(name, (base,), names))
+    new_class: type[Any] = globals().setdefault(name, readable(type(name, (base,), names)))
     return new_class
 
 

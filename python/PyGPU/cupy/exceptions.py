@@ -9,7 +9,12 @@ from numpy.exceptions import (
     VisibleDeprecationWarning,
 )
 
+from PyGPU._native.public import listing as _listing
+
 __all__ = [
     "AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
     "VisibleDeprecationWarning",
 ]  # fmt: skip
+
+
+_listing.publish(globals())

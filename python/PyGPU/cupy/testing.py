@@ -54,6 +54,7 @@ from PyGPU._cupy.testing.loops import (
     for_unsigned_dtypes_combination,
 )
 from PyGPU._cupy.testing.parameters import parameterize, product, product_dict
+from PyGPU._native.public import listing as _listing
 from PyGPU._native.public.assertions import (
     assert_allclose,
     assert_array_almost_equal,
@@ -75,3 +76,6 @@ __all__ = [
     "numpy_satisfies", "parameterize", "product", "product_dict", "shaped_arange", "shaped_linspace", "shaped_random",
     "shaped_reverse_arange", "shaped_sparse_random", "slow", "with_requires",
 ]  # fmt: skip
+
+
+_listing.publish(globals())

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NBitBase
 
 from PyGPU._core import GPUArray
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["ArrayLike", "DTypeLike", "NBitBase", "NDArray"]
 
@@ -14,3 +15,6 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 NDArray = GenericAlias(GPUArray, (Any, GenericAlias(np.dtype, (_Scalar,))))
 """Array of a device with a dtype, for annotations: ``NDArray[cupy.float32]``."""
+
+
+_listing.publish(globals())

@@ -1,9 +1,12 @@
 """CuPy's deprecated module `cupyx.time`, whose `repeat` is `cupyx.profiler.benchmark`."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any
 
 from PyGPU._native.observability.benchmark import BenchmarkResult, benchmark
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["repeat"]
 
@@ -22,3 +25,6 @@ def repeat(*args: Any, **kwargs: Any) -> BenchmarkResult:
     """
     warnings.warn("cupyx.time.repeat: use cupyx.profiler.benchmark", DeprecationWarning, stacklevel=2)
     return benchmark(*args, **kwargs)
+
+
+_listing.publish(globals())

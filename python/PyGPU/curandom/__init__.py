@@ -1,5 +1,6 @@
 """PyCUDA's module ``pycuda.curandom``: `rand`, random generators, and tables of Sobol sequences."""
 
+from PyGPU._native.public import listing as _listing
 from PyGPU._pycuda.curandom.pseudo import (
     MRG32k3aRandomNumberGenerator,
     Philox4_32_10RandomNumberGenerator,
@@ -37,3 +38,6 @@ __all__ = [
     "seed_getter_uniform",
     "seed_getter_unique",
 ]
+
+
+_listing.publish(globals())

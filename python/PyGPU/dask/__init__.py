@@ -7,6 +7,7 @@ No call is needed: Dask finds this module by PyGPU's entry points in every proce
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._dask.registration import dask_setup, register, register_sizeof
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["Backend", "dask_setup", "register", "register_sizeof"]
 
@@ -21,4 +22,6 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._dask.backend import Backend
 
-        return Backend
+        return _listing.readable(Backend)
+
+    _listing.publish(globals())

@@ -13,6 +13,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.array_arguments import array, arrays
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["arccos", "arcsin", "arctanh", "log", "log2", "log10", "logn", "power", "sqrt"]
 
@@ -238,3 +239,6 @@ def arctanh(x: Any) -> _core.GPUArray:
     [0.0]
     """
     return _core.arctanh(_complex_beyond_1(array(x, "arctanh")))
+
+
+_listing.publish(globals())

@@ -3,6 +3,7 @@
 from PyGPU._fft.axes import fft2, fftn, ifft2, ifftn, irfft2, irfftn, rfft2, rfftn
 from PyGPU._fft.axis import fft, hfft, ifft, ihfft, irfft, rfft
 from PyGPU._fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+from PyGPU._native.public import listing as _listing
 
 __all__ = [
     "fft",
@@ -24,3 +25,6 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+
+_listing.publish(globals())

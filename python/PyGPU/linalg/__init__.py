@@ -1,6 +1,6 @@
 """Linear algebra, as in `numpy.linalg` and the array API: by cuSOLVER or hipSOLVER, and NumPy in host memory."""
 
-from numpy.linalg import LinAlgError as LinAlgError
+from numpy.linalg import LinAlgError
 
 from PyGPU._linalg.determinants import det, slogdet
 from PyGPU._linalg.eigen import eig, eigh, eigvals, eigvalsh
@@ -19,17 +19,22 @@ from PyGPU._linalg.products import (
     vecdot,
 )
 from PyGPU._linalg.results import (
-    EighResult as EighResult,
-    EigResult as EigResult,
-    QRResult as QRResult,
-    SlogdetResult as SlogdetResult,
-    SVDResult as SVDResult,
+    EighResult,
+    EigResult,
+    QRResult,
+    SlogdetResult,
+    SVDResult,
 )
 from PyGPU._linalg.spectral import cond, lstsq, matrix_rank, pinv
 from PyGPU._linalg.systems import inv, solve, tensorinv, tensorsolve
+from PyGPU._native.public import listing as _listing
 
 __all__ = [
+    "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult",
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
     "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
     "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+
+_listing.publish(globals())

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from PyGPU import _core
 from PyGPU._native.observability.benchmark import BenchmarkResult as BenchmarkResult, benchmark as benchmark
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["BenchmarkResult", "annotate", "benchmark", "is_annotated", "range"]
 
@@ -83,3 +84,6 @@ def range(name: str) -> Iterator[None]:
     finally:
         if has_begun:
             _core._end_range()
+
+
+_listing.publish(globals())

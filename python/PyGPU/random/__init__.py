@@ -1,8 +1,9 @@
 """Random numbers on a device, as in `numpy.random`: `default_rng` creates a `Generator` over NumPy's Philox."""
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
-from PyGPU._random import unsupported
+from PyGPU._native.public import listing as _listing
+from PyGPU._random import unsupported as _unsupported
 from PyGPU._random.generator import Generator, default_rng
 from PyGPU._random.legacy import (
     beta,
@@ -114,7 +115,10 @@ __all__ = [
     "zipf",
 ]
 
-if not TYPE_CHECKING:  # A type checker that sees `__getattr__` accepts any name.
+if not _typing.TYPE_CHECKING:  # A type checker that sees `__getattr__` accepts any name.
 
-    def __getattr__(name: str) -> Any:
-        return unsupported.attribute(name)
+    def __getattr__(name: str) -> object:
+        return _unsupported.attribute(name)
+
+
+_listing.publish(globals())

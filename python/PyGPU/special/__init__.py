@@ -1,5 +1,6 @@
 """Special functions, as in `scipy.special`, which compute each element on the device of the arrays."""
 
+from PyGPU._native.public import listing as _listing
 from PyGPU._special.ellipj import ellipj
 from PyGPU._special.lambertw import lambertw
 from PyGPU._special.multigammaln import multigammaln
@@ -255,3 +256,6 @@ __all__ = [
     "zeta",
     "zetac",
 ]  # fmt: skip
+
+
+_listing.publish(globals())

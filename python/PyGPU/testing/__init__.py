@@ -4,6 +4,7 @@ Each function accepts device arrays, host arrays, numbers, and lists, tuples and
 values. Arguments, messages and errors are NumPy's.
 """
 
+from PyGPU._native.public import listing as _listing
 from PyGPU._native.public.assertions import (
     assert_allclose,
     assert_almost_equal,
@@ -25,3 +26,6 @@ __all__ = [
     "assert_array_almost_equal_nulp", "assert_array_equal", "assert_array_less", "assert_array_max_ulp", "assert_equal",
     "assert_raises", "assert_raises_regex", "assert_string_equal", "assert_warns",
 ]  # fmt: skip
+
+
+_listing.publish(globals())

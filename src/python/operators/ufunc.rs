@@ -13,11 +13,13 @@ use super::{reduce, scan};
 use crate::array::array_argument::ArrayArg;
 use crate::array::class::{GpuArray, new_exact, new_view};
 use crate::convert::argument_errors;
+use crate::finalization;
 use crate::interop::import;
 use crate::names::names;
+use crate::py_once::intern;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
-use pygpu_ops::ufunc::{self, UfuncEntry};
+use pygpu_ops::ufunc::{self, UfuncEntry, special};
 
 /// Examples, one line per function in the order of the table of ufuncs: the formula if the function has one, a call,
 /// and its result.
@@ -326,6 +328,16 @@ impl Ufunc {
         self.0.name
     }
 
+    /// The parameters of a call, for `inspect.signature`.
+    #[getter]
+    // stub: -> Signature
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        finalization::run_python(py, || {
+            py.import(intern!(py, "PyGPU._protocols.signatures"))?
+                .call_method1(intern!(py, "of_ufunc"), (documented_operand_names(self.0), self.0.outputs()))
+        })
+    }
+
     /// The number of operands.
     #[getter]
     fn nin(&self) -> usize {
@@ -361,6 +373,18 @@ impl Ufunc {
     }
 }
 
+/// Returns NumPy's names of the operands of a ufunc, separated by commas.
+fn operand_names(inputs: usize) -> &'static str {
+    if inputs == 1 { "x" } else { "x1, x2" }
+}
+
+/// Returns the names of the operands in the docstring of a ufunc; a special function has SciPy's names.
+fn documented_operand_names(entry: &'static UfuncEntry) -> &'static str {
+    special::functions()
+        .find(|function| std::ptr::eq(&function.row, entry))
+        .map_or_else(|| operand_names(entry.inputs), |function| function.parameters.trim_end_matches(", "))
+}
+
 /// Returns the docstring of a ufunc, with its formula and example.
 fn docstring(entry: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
     [
@@ -368,10 +392,10 @@ fn docstring(entry: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
         if formula.is_empty() { "" } else { "\n\n" },
         formula,
         "\n\nParameters\n----------\n",
-        if entry.inputs == 1 { "x" } else { "x1, x2" },
+        operand_names(entry.inputs),
         " : GPUArray or number\nout : ",
         if entry.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
-        ", optional\n    Array for the result.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
+        ", optional\n    Array for the result.\nwhere, casting, order, dtype, subok : optional\n    Keywords of every `Ufunc`, as in NumPy.\n\n\
          Examples\n--------\n>>> import PyGPU\n>>> ",
         call,
         "\n",

@@ -36,8 +36,8 @@ use pygpu_memory::address_registry::{self, AddressedMemory};
 ///
 /// Examples
 /// --------
-/// >>> from PyGPU import _core
-/// >>> memory = _core.allocate_device(1024)
+/// >>> import PyGPU.driver as drv
+/// >>> memory = drv.mem_alloc(1024)
 /// >>> int(memory) == memory.ptr, memory.nbytes
 /// (True, 1024)
 /// >>> memory.free()

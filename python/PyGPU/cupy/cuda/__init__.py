@@ -14,6 +14,8 @@ import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from PyGPU._native.public import listing as _listing
+
 _NAMES = {
     "device": ("Device", "get_device_id"),
     "function": ("Function", "Module"),
@@ -77,7 +79,7 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return _import_module(f"{__name__}.{name}")
     if name in _HOMES:
-        value = globals()[name] = getattr(_import_module(_HOMES[name]), name)
+        value = globals()[name] = _listing.readable(getattr(_import_module(_HOMES[name]), name))
         return value
     if name not in _HINTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -87,5 +89,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {_HINTS[name]}")
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
+_listing.publish(globals())

@@ -13,8 +13,12 @@ from PyGPU._cupy.fft.transform_types import (
     CUFFT_Z2D,
     CUFFT_Z2Z,
 )
+from PyGPU._native.public import listing as _listing
 
 __all__ = [
     "CUFFT_C2C", "CUFFT_C2R", "CUFFT_D2Z", "CUFFT_FORWARD", "CUFFT_INVERSE", "CUFFT_R2C", "CUFFT_Z2D", "CUFFT_Z2Z",
     "CuFFTError", "Plan1d", "PlanNd", "getVersion", "get_current_plan",
 ]  # fmt: skip
+
+
+_listing.publish(globals())

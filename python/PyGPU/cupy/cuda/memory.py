@@ -15,6 +15,7 @@ from PyGPU._cupy.cuda.memory_pointer import MemoryPointer, malloc_async, malloc_
 from PyGPU._cupy.cuda.pools.device_pool import MemoryAsyncPool
 from PyGPU._cupy.cuda.pools.pool import MemoryPool, SingleDeviceMemoryPool
 from PyGPU._cupy.cuda.pools.pooled_memory import PooledMemory
+from PyGPU._native.public import listing as _listing
 
 __all__ = [
     "BaseMemory",
@@ -38,3 +39,6 @@ __all__ = [
     "set_allocator",
     "using_allocator",
 ]
+
+
+_listing.publish(globals())

@@ -22,3 +22,5 @@ else:
         if name == "available":
             return _nvtx.is_available()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    _listing.publish(globals(), "available")

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from PyGPU._native.public import listing as _listing
 from PyGPU._pycuda.driver.profiler import start_profiler as start, stop_profiler as stop
 
 __all__ = ["profile", "start", "stop"]
@@ -33,3 +34,6 @@ def profile() -> Iterator[None]:
         yield
     finally:
         stop()
+
+
+_listing.publish(globals())

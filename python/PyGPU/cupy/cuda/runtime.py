@@ -29,3 +29,5 @@ else:
         from PyGPU._cupy.names import no_attribute
 
         raise no_attribute(__name__, name)
+
+    _listing.publish(globals(), "is_hip")

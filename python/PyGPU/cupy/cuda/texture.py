@@ -7,6 +7,7 @@ from PyGPU._cupy.cuda.texture import cuda_array as _cuda_array, descriptors as _
 from PyGPU._cupy.cuda.texture.cuda_array import *
 from PyGPU._cupy.cuda.texture.descriptors import *
 from PyGPU._cupy.cuda.texture.objects import *
+from PyGPU._native.public import listing as _listing
 
 __all__ = [*_cuda_array.__all__, *_descriptors.__all__, *_objects.__all__]
 
@@ -16,3 +17,6 @@ def __getattr__(name: str) -> _Any:
         ": CUDA 12 removed texture references; pass a TextureObject to the kernel" if name == "TextureReference" else ""
     )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+
+
+_listing.publish(globals())

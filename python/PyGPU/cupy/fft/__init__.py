@@ -19,6 +19,7 @@ from PyGPU._cupy.fft.numpy_functions import (
     rfft2,
     rfftn,
 )
+from PyGPU._native.public import listing as _listing
 from PyGPU.fft import fftfreq, fftshift, ifftshift, rfftfreq
 
 __all__ = [
@@ -33,3 +34,6 @@ def __getattr__(name: str) -> Any:
     from PyGPU._cupy.names import no_attribute
 
     raise no_attribute(__name__, name)
+
+
+_listing.publish(globals())

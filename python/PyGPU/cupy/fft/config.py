@@ -17,6 +17,7 @@ from PyGPU._cupy.fft.plan_cache import (
     set_plan_cache_size,
     show_plan_cache_info,
 )
+from PyGPU._native.public import listing as _listing
 
 # The list excludes the settings, because reading them emits a warning.
 __all__ = [
@@ -116,3 +117,6 @@ class _Config(_types.ModuleType):
 
 
 _sys.modules[__name__].__class__ = _Config
+
+
+_listing.publish(globals())

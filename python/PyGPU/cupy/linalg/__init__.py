@@ -5,6 +5,7 @@ from typing import Any
 from numpy.linalg import LinAlgError as LinAlgError
 
 from PyGPU import linalg as _own
+from PyGPU._native.public import listing as _listing
 from PyGPU.linalg import *  # noqa: F403
 
 __all__ = ["LinAlgError", *_own.__all__]
@@ -14,3 +15,6 @@ def __getattr__(name: str) -> Any:
     from PyGPU._cupy.names import no_attribute
 
     raise no_attribute(__name__, name)
+
+
+_listing.publish(globals())

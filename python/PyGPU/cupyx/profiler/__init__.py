@@ -4,6 +4,7 @@ from typing import Any
 
 from PyGPU._cupy.additions.profiling import profile, time_range
 from PyGPU._native.observability.benchmark import benchmark
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["benchmark", "profile", "time_range"]
 
@@ -12,3 +13,6 @@ def __getattr__(name: str) -> Any:
     from PyGPU._cupy.names import no_attribute
 
     raise no_attribute(__name__, name)
+
+
+_listing.publish(globals())

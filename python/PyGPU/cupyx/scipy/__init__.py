@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._cupy.environment import get_scipy_module as get_array_module
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["fft", "fftpack", "get_array_module", "linalg", "special"]  # These modules load at first use.
 
@@ -17,6 +18,4 @@ if not TYPE_CHECKING:
 
         raise no_attribute(__name__, name)
 
-
-def __dir__() -> list[str]:
-    return list(__all__)
+    _listing.publish(globals())

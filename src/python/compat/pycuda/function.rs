@@ -35,7 +35,7 @@ use pygpu_kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 /// ----------
 /// kernel : Kernel
 ///     The wrapped kernel.
-/// references : _core.References, optional
+/// references : object, optional
 ///     The textures and surfaces of the kernel's module, which each launch uses.
 ///
 /// Notes

@@ -25,7 +25,7 @@ fn docstring(function: &SpecialFunction) -> String {
     };
     format!(
         "{}\n\nIt is {}. A GPU computes it by {source}.\n\nParameters\n----------\n{} : GPUArray or number\nout : {out}\n\
-         **keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\nExamples\n--------\n\
+         where, casting, order, dtype, subok : optional\n    Keywords of every `Ufunc`, as in NumPy.\n\nExamples\n--------\n\
          >>> import PyGPU\n>>> {call}\n{}\n",
         entry.summary,
         function.formula,

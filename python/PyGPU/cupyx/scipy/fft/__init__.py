@@ -33,6 +33,7 @@ from PyGPU._cupy.fft.scipy_functions import (
     rfftfreq,
     rfftn,
 )
+from PyGPU._native.public import listing as _listing
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "get_fft_plan", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
@@ -45,3 +46,6 @@ def __getattr__(name: str) -> Any:
     from PyGPU._cupy.names import no_attribute
 
     raise no_attribute(__name__, name)
+
+
+_listing.publish(globals())

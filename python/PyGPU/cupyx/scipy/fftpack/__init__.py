@@ -4,6 +4,7 @@ from typing import Any
 
 from PyGPU._cupy.fft.fftpack import fft, fft2, fftn, ifft, ifft2, ifftn, irfft, rfft
 from PyGPU._cupy.fft.plan_creation import get_fft_plan
+from PyGPU._native.public import listing as _listing
 
 __all__ = ["fft", "fft2", "fftn", "get_fft_plan", "ifft", "ifft2", "ifftn", "irfft", "rfft"]
 
@@ -12,3 +13,6 @@ def __getattr__(name: str) -> Any:
     from PyGPU._cupy.names import no_attribute
 
     raise no_attribute(__name__, name)
+
+
+_listing.publish(globals())

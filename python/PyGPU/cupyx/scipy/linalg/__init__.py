@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from PyGPU._native.public import listing as _listing
+
 __all__: list[str] = []
 
 
@@ -9,3 +11,6 @@ def __getattr__(name: str) -> Any:
     from PyGPU._cupy.names import no_attribute
 
     raise no_attribute(__name__, name)
+
+
+_listing.publish(globals())

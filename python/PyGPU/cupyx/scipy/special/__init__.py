@@ -3,6 +3,7 @@
 from typing import Any
 
 from PyGPU import round as _round, special as _own
+from PyGPU._native.public import listing as _listing
 from PyGPU.special import *  # noqa: F403
 
 __all__ = _own.__all__
@@ -15,3 +16,6 @@ def __getattr__(name: str) -> Any:
     from PyGPU._cupy.names import no_attribute
 
     raise no_attribute(__name__, name)
+
+
+_listing.publish(globals())

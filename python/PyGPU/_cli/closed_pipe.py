@@ -1,0 +1,44 @@
+"""Quiet end of a command whose output is a pipe that the reader has closed, as in ``python -m PyGPU | head -1``."""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterator
+
+
+def _is_output_closed() -> bool:
+    """Test whether the standard output is a pipe or socket whose other end is closed."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):
+        return False
+    poll = select.poll()
+    poll.register(descriptor, 0)  # An error of the descriptor is always reported.
+    return any(events & select.POLLERR for _, events in poll.poll(0))
+
+
+@contextlib.contextmanager
+def quiet_end() -> Iterator[None]:
+    """Execute a ``with`` block that prints; exit without a traceback if the reader of the output has closed the pipe.
+
+    Raises
+    ------
+    SystemExit
+        With the exit status of a program that SIGPIPE has ended.
+    BrokenPipeError
+        If the block wrote to another closed pipe.
+    """
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        if not _is_output_closed():
+            raise
+        # At its end, Python flushes the output again, which must not fail then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
