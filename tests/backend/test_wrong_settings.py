@@ -210,7 +210,7 @@ def test_absent_folders_have_no_effect(tmp_path: Path) -> None:
     kernel = f"PyGPU.Kernel('extern \"C\" __global__ void put(int *x) {{ *x = {os.getpid()}; }}', 'put')"
     lines = refusals(
         [f"a = PyGPU.zeros(1, 'i4'); {kernel}[1, 1](a); assert a.item() == {os.getpid()}"],
-        **dict.fromkeys(FOLDERS, NONE) | {"PYGPU_CACHE_DIR": str(tmp_path)},
+        **dict.fromkeys(FOLDERS, str(tmp_path / "absent")) | {"PYGPU_CACHE_DIR": str(tmp_path)},
     )
     assert lines == [""]
 

@@ -5,7 +5,9 @@ No function here reads device memory from the host: values are downloaded by `ge
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,6 +59,11 @@ def at_once(threads: int, work: Callable[[int], object]) -> None:
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(run, range(threads)):
             pass
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of a child process that imports from the same folders as this process."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def on_cpu() -> bool:

@@ -6,7 +6,6 @@ A process reads the setting once, so the checked programs run in separate proces
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ import hostile_peer
 import PyGPU
 import simulated
 from PyGPU._native.observability import library_streams, stream_check
+from support import child_environment
 
 HELPERS = Path(__file__).parents[1] / "helpers"
 CHECKED = HELPERS / "handover_support" / "checked.py"
@@ -51,7 +51,7 @@ def _needs_simulated_gpu() -> None:
 
 
 def run(*command: str, check: str = "1") -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, "PYGPU_CHECK_STREAMS": check}
+    variables = {**child_environment(), "PYGPU_CHECK_STREAMS": check}
     command = (sys.executable, *command)
     return subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=110)
 
@@ -95,9 +95,8 @@ def test_warning_becomes_exception_at_import_without_stream() -> None:
 
 @simulated_gpu
 def test_random_legal_handovers_are_not_reported() -> None:
-    script = f"""if True:
+    script = """if True:
         import sys
-        sys.path.insert(0, {str(HELPERS)!r})
         import handovers
         from PyGPU._native.observability import stream_check
         reports = []

@@ -237,7 +237,7 @@ def test_pointers_object_contains_addresses_of_arrays(module: PyGPU.Module) -> N
     drv.memset_d32(arrays[3], 0, 1)
     lengths = PyGPU.asarray([2, 1, 4, 1], dtype="int32")
     module["add_to_all"][4, 4](pointers, lengths, 1.5)
-    module["add_to_all"][1, 4](pointers[::-1].copy(), lengths, 1)
+    module["add_to_all"][1, 4](pointers[::-1].copy(), lengths[::-1].copy(), 1)
     assert arrays[0].tolist() == [1.5, 1.5]
     assert arrays[2].tolist() == [[1.5, 1.5], [1.5, 1.5]]
     value = np.zeros(1, "f4")

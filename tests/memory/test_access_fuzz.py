@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -54,7 +55,9 @@ class RandomAccesses:
         return Block(a, a.ptr, nbytes + 20)
 
     def raw(self, nbytes: int) -> Block:
-        return Block(None, _core.raw_allocate(nbytes), nbytes)
+        block = Block(None, _core.raw_allocate(nbytes), nbytes)
+        weakref.finalize(block, _core.raw_free, block.address)
+        return block
 
     def plain(self, nbytes: int) -> Block:
         memory = driver.mem_alloc(nbytes)

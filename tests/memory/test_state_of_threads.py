@@ -22,6 +22,7 @@ from PyGPU._native.argtypes import as_argtype
 from PyGPU._native.c_types import get_or_register_dtype
 from PyGPU._pybindgpu.pointer import pointer_class
 from PyGPU._pybindgpu.runtime import ipc
+from PyGPU._sharing.handle import driver_bytes
 from support import on_cpu
 
 THREADS = 4
@@ -315,10 +316,11 @@ def test_driver_handles_are_opened_and_closed_by_threads(monkeypatch: pytest.Mon
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         (handle,) = pickle.load(process.stdout)
+        memory = driver_bytes(handle.block.memory)
 
         def act(_: Any, number: int) -> Any:
             for _ in range(5):
-                address, status = PyGPU.cudaIpcOpenMemHandle(handle.block.memory)
+                address, status = PyGPU.cudaIpcOpenMemHandle(memory)
                 if status:
                     return status
                 if PyGPU.from_pointer(address, 100, "u1").sum().item() != 0:

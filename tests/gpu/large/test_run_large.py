@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import PyGPU
 from large_support import rules, table
 from large_support.judge import Large
 from large_support.rules import BYTES, P, Rule
+from support import child_environment
 
 # CUDA alone suffices, because the script is the same on every backend.
 pytestmark = pytest.mark.enough_on("cuda")
@@ -53,7 +53,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[table.Case], None]:
 @pytest.mark.starts_processes
 def test_large_array_families_pass_with_small_arrays_on_cpu(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    environment = {**os.environ, "PYGPU_BACKEND": "cpu"}
+    environment = {**child_environment(), "PYGPU_BACKEND": "cpu"}
     arguments = ["--elements", str(ELEMENTS), "--fusion", "auto", "--json", str(report)]
     done = subprocess.run(
         [sys.executable, SCRIPT, *arguments], env=environment, capture_output=True, text=True, timeout=90, check=False

@@ -7,6 +7,7 @@ context.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import reports
 
 # Number of consecutive tests that stay in one part, because neighbouring tests often use the same kernels.
 NEIGHBOURS = 8
@@ -50,16 +50,19 @@ class ContextFirst:
     test would fail.
     """
 
+    def __init__(self, no_memory: re.Pattern[str]) -> None:
+        self.no_memory = no_memory
+
     def pytest_sessionstart(self) -> None:
         if os.environ.get("PYGPU_BACKEND") == "cpu":
             return
         import PyGPU
 
         if PyGPU.backend_name() != "cpu":
-            wait_for_memory(PyGPU)
+            wait_for_memory(PyGPU, self.no_memory)
 
 
-def wait_for_memory(package: Any, wait: float = WAIT, pause: float = PAUSE) -> bool:
+def wait_for_memory(package: Any, no_memory: re.Pattern[str], wait: float = WAIT, pause: float = PAUSE) -> bool:
     """Allocate an array until it fits into the device's memory. Return False after another error or a timeout."""
     end = time.monotonic() + wait
     while True:
@@ -67,15 +70,18 @@ def wait_for_memory(package: Any, wait: float = WAIT, pause: float = PAUSE) -> b
             package.zeros(1)
             return True
         except Exception as error:
-            if not reports.NO_MEMORY.search(str(error)) or time.monotonic() > end:
+            if not no_memory.search(str(error)) or time.monotonic() > end:
                 return False
         time.sleep(pause)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run pytest and return its exit status."""
+    # A child process of multiprocessing runs this file again, without the file's folder in its path.
+    from reports import NO_MEMORY
+
     part, parts, *rest = arguments
-    plugins: list[Any] = [ContextFirst()]
+    plugins: list[Any] = [ContextFirst(NO_MEMORY)]
     if int(parts) > 1:
         plugins.append(PartOfTests(int(part), int(parts)))
     # The tests import from the same folders as with `python -m pytest`.

@@ -28,6 +28,7 @@ def load(name: str) -> ModuleType:
 
 
 one_process = load("one_process")
+NO_MEMORY = load("reports").NO_MEMORY
 
 PASSES = """
 import pytest
@@ -168,10 +169,10 @@ def test_process_waits_until_device_has_memory_for_context() -> None:
 
     full = "cuDevicePrimaryCtxRetain failed on cuda:0: CUDA_ERROR_OUT_OF_MEMORY (2)"
     errors = [full, full]
-    assert one_process.wait_for_memory(device(errors), pause=0)
+    assert one_process.wait_for_memory(device(errors), NO_MEMORY, pause=0)
     assert errors == []
-    assert not one_process.wait_for_memory(device(["CUDA_ERROR_INVALID_DEVICE", full]), pause=0)
-    assert not one_process.wait_for_memory(device([full] * 3), wait=0, pause=0.01)
+    assert not one_process.wait_for_memory(device(["CUDA_ERROR_INVALID_DEVICE", full]), NO_MEMORY, pause=0)
+    assert not one_process.wait_for_memory(device([full] * 3), NO_MEMORY, wait=0, pause=0.01)
 
 
 def test_arguments_after_two_dashes_are_passed_to_pytest(tmp_path: Path) -> None:

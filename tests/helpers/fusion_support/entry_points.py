@@ -45,11 +45,23 @@ class Place:
         PyGPU.cudaEventRecord(self.raw_event)
         self.raw_memory, self.raw_second = int(PyGPU.cudaMalloc(64)[0]), int(PyGPU.cudaMalloc(64)[0])
         self.raw_pinned = int(PyGPU.cudaMallocHost(64)[0])
-        self.raw_ordered = int(PyGPU.cudaMallocAsync(64)[0])
+        self.raw_ordered = [int(PyGPU.cudaMallocAsync(64)[0])]
         PyGPU.synchronize()
 
+    def keep_ordered(self, answer: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return the answer of `cudaMallocAsync`, whose memory `leave` frees."""
+        self.raw_ordered.append(int(answer[0]))
+        return answer
+
     def leave(self) -> None:
-        """Make the previous device current again, because other tests assume that the current device is unchanged."""
+        """Free the raw memory, and make the previous device current again, as other tests assume."""
+        for address in (self.raw_memory, self.raw_second):
+            PyGPU.cudaFree(address)
+        for address in self.raw_ordered:
+            PyGPU.cudaFreeAsync(address)
+        PyGPU.cudaFreeHost(self.raw_pinned)
+        PyGPU.cudaStreamDestroy(self.raw_stream)
+        PyGPU.cudaEventDestroy(self.raw_event)
         for device in (self.device, self.entered):
             with contextlib.suppress(RuntimeError):
                 device.__exit__(None, None, None)
@@ -144,10 +156,10 @@ RAW: dict[str, Call] = {
     "cudaEventQuery": lambda p: PyGPU.cudaEventQuery(p.raw_event),
     "cudaEventRecord": lambda p: PyGPU.cudaEventRecord(p.raw_event),
     "cudaEventSynchronize": lambda p: PyGPU.cudaEventSynchronize(p.raw_event),
-    "cudaFree": lambda p: PyGPU.cudaFree(p.raw_memory),
-    "cudaFreeHost": lambda p: PyGPU.cudaFreeHost(p.raw_pinned),
+    "cudaFree": lambda _: PyGPU.cudaFree(PyGPU.cudaMalloc(64)[0]),
+    "cudaFreeHost": lambda _: PyGPU.cudaFreeHost(PyGPU.cudaMallocHost(64)[0]),
     "cudaLaunchHostFunc": lambda p: PyGPU.cudaLaunchHostFunc(p.raw_stream, lambda _: None),
-    "cudaMallocAsync": lambda _: PyGPU.cudaMallocAsync(64),
+    "cudaMallocAsync": lambda p: p.keep_ordered(PyGPU.cudaMallocAsync(64)),
     "cudaMemGetInfo": lambda _: PyGPU.cudaMemGetInfo(),
     "cudaMemcpy": lambda p: PyGPU.cudaMemcpy(p.raw_memory, p.host.ctypes.data, 64, 1),
     "cudaMemcpyAsync": lambda p: PyGPU.cudaMemcpyAsync(p.raw_memory, p.pinned.ctypes.data, 64, 1),
