@@ -181,6 +181,7 @@ def test_deepcopy_of_uncopyable_attributes_raises() -> None:
 
 def test_array_copies_call_array_finalize_like_numpy() -> None:
     device = Finalized((3,), "int32")
+    device.fill(0)
     device.unit = "metre"
     for made in (device.copy(), copy.copy(device), copy.deepcopy(device), device[1:], device.T, device[[0]]):
         assert type(made) is Finalized

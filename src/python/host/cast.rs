@@ -4,7 +4,7 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::{cpu_view, transfer};
+use super::{cpu_view, result_arrays, transfer};
 use crate::array::allocator_inheritance;
 use crate::convert::{dtype, ndarray};
 use crate::ffi::ndarray::write_item;
@@ -49,6 +49,18 @@ pub(crate) fn cast_into(
     mask: Option<&Array>,
     stream: &Stream,
 ) -> PyResult<()> {
+    cast_into_target(py, target, values, mask, false, stream)
+}
+
+/// Casts like [`cast_into`]. `is_new` is true if the target's memory is uninitialized, so that nothing of it is kept.
+fn cast_into_target(
+    py: Python<'_>,
+    target: &Array,
+    values: CastValues<'_>,
+    mask: Option<&Array>,
+    is_new: bool,
+    stream: &Stream,
+) -> PyResult<()> {
     let (source, from) = match values {
         CastValues::Array(array) if array.dtype() == target.dtype() && mask.is_none() => {
             return Ok(py.without_gil(|| copy::between(target, array, stream))?);
@@ -67,7 +79,7 @@ pub(crate) fn cast_into(
             other => return Ok(other?),
         }
     }
-    through_the_host(py, target, values, mask, stream)
+    through_the_host(py, target, values, mask, is_new, stream)
 }
 
 /// Casts an array to a new array with the given dtype and layout, on the same device.
@@ -93,7 +105,7 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
         Ok(result)
     })?;
     if !is_cast {
-        cast_into(py, &result, CastValues::Array(source), None, stream)?;
+        cast_into_target(py, &result, CastValues::Array(source), None, true, stream)?;
     }
     Ok(result)
 }
@@ -171,11 +183,14 @@ fn through_the_host(
     target: &Array,
     values: CastValues<'_>,
     mask: Option<&Array>,
+    is_new: bool,
     stream: &Stream,
 ) -> PyResult<()> {
     py.without_gil(|| capture::refuse("a conversion for which there is no kernel", stream))?;
     let download = |array: &Array| transfer::to_ndarray(py, array);
-    let result = download(target)?;
+    // The values at a false mask and the padding of structured items stay as they are.
+    let result =
+        if is_new { result_arrays::empty_like(py, target.layout(), target.dtype())? } else { download(target)? };
     let source = match values {
         CastValues::Array(array) => download(array)?,
         CastValues::Item(bytes) => item(py, target.dtype(), bytes)?,
