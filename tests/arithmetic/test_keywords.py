@@ -119,7 +119,7 @@ def test_ufunc_with_out_overlapping_operand_matches_separate_out() -> None:
     np.testing.assert_array_equal(rest.get(), expected[1])
 
 
-def test_outer_applies_ufunc_to_all_pairs() -> None:
+def test_ufunc_outer_applies_function_to_all_pairs_of_elements() -> None:
     first, second = np.arange(3, dtype="float32"), np.arange(4, dtype="int16").reshape(2, 2)
     arrays = PyGPU.to_gpu(first), PyGPU.to_gpu(second)
     for function in (PyGPU.subtract.outer, np.subtract.outer):
@@ -211,7 +211,7 @@ def test_integer_power_with_negative_exponent_raises_and_writes_nothing() -> Non
 
 
 @pytest.mark.parametrize("out_dtype", ["bool", "int64", "float16", "float32", "float64", "complex64", "complex128"])
-def test_result_is_rounded_to_dtype_of_loop_before_conversion_to_out(out_dtype: str) -> None:
+def test_ufunc_result_is_rounded_to_loop_dtype_before_conversion_to_out(out_dtype: str) -> None:
     for dtype, first, second in (("uint8", [200, 128, 3], [100, 128, 4]), ("int8", [100, -128, 5], [100, -128, 1])):
         hosts = [np.array(numbers, dtype) for numbers in (first, second)]
         arrays = [PyGPU.to_gpu(host) for host in hosts]

@@ -36,7 +36,7 @@ def test_functions_accept_unaligned_operands(name):
 
 
 @pytest.mark.parametrize("name", ["x", "y", "z"])
-def test_results_are_written_into_unaligned_arrays(name):
+def test_ufunc_writes_result_into_unaligned_out_array(name):
     host, array = packed()
     for data in (host, array):
         field = data[name]
@@ -51,7 +51,7 @@ def test_results_are_written_into_unaligned_arrays(name):
         np.testing.assert_allclose(array[field].get(), host[field], rtol=1e-6)
 
 
-def test_function_of_two_results_writes_unaligned_arrays():
+def test_ufunc_with_two_results_writes_into_unaligned_arrays():
     host, array = packed()
     np.modf(host["y"][:10], out=(host["y"][10:20], host["y"][20:30]))
     PyGPU.modf(array["y"][:10], out=(array["y"][10:20], array["y"][20:30]))

@@ -229,14 +229,14 @@ def test_extreme_slice_bounds_are_clipped() -> None:
 
 
 @pytest.mark.parametrize("key", ["C", "F", "CONTIGUOUS", "FORTRAN", "W", "O", "FORC", "FNC", "WRITEABLE", "OWNDATA"])
-def test_flags_support_item_access(key: str) -> None:
+def test_array_flags_support_item_access(key: str) -> None:
     host, device = pair((2, 3))
     assert device.flags[key] == host.flags[key]
     assert device.T.flags[key] == host.T.flags[key]
 
 
 @pytest.mark.parametrize("key", ["nonsense", "", "c_contiguous"], ids=repr)
-def test_unknown_flag_raises_key_error(key: Any) -> None:
+def test_unknown_array_flag_raises_key_error(key: Any) -> None:
     host, device = pair((2, 3))
     assert_same_refusal(outcome(lambda: device.flags[key]), outcome(lambda: host.flags[key]))
 

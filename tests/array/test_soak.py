@@ -31,7 +31,7 @@ def test_random_operations_match_numpy_without_leaks(seed: int) -> None:
 
 
 @pytest.mark.sampled(on="cuda", elsewhere=0)
-def test_soak_in_threads_with_separate_arrays_matches_numpy() -> None:
+def test_random_operations_in_threads_with_separate_arrays_match_numpy() -> None:
     seed = SystemRandom().randrange(2**32)
     count = OPERATIONS // 4
     print(f"python tests/helpers/soak.py --operations {count} --threads 4 --seed {seed} --pairs {PAIRS}")
@@ -39,7 +39,7 @@ def test_soak_in_threads_with_separate_arrays_matches_numpy() -> None:
     assert report["failure"] is None, report["failure"]
 
 
-def test_soaks_with_equal_seeds_create_equal_arrays() -> None:
+def test_random_operations_with_equal_seeds_create_equal_arrays() -> None:
     def live(seed: int) -> list[tuple[str, bytes]]:
         run = soak.Soak(seed)
         run.run(500)
@@ -51,7 +51,7 @@ def test_soaks_with_equal_seeds_create_equal_arrays() -> None:
     assert live(5) != live(6)
 
 
-def test_soak_reports_wrong_element_with_last_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_element_is_reported_with_last_random_operations(monkeypatch: pytest.MonkeyPatch) -> None:
     def spoil(run: soak.Soak) -> soak.Held | None:
         held = run.pick(lambda held: held.writeable and held.twin.dtype == "int32" and held.twin.size > 0)
         if held is not None:

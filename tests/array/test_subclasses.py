@@ -76,7 +76,7 @@ def test_arguments_forwarded_to_base_init_allocate_one_array(arguments):
     assert (array.seen, array.shape, array.dtype) == (plain.shape, plain.shape, plain.dtype)
 
 
-def test_subclass_of_subclass_with_other_arguments_has_correct_shape():
+def test_second_level_subclass_with_other_arguments_has_correct_shape():
     class Named(Buffer):
         def __init__(self, name):
             super().__init__(None, 4, "f4", tag=name)
@@ -84,7 +84,7 @@ def test_subclass_of_subclass_with_other_arguments_has_correct_shape():
     assert (Named("n").tag, Named("n").shape) == ("n", (4,))
 
 
-def test_arguments_invalid_for_every_init_raise_type_error():
+def test_arguments_that_no_init_method_accepts_raise_type_error():
     with pytest.raises(TypeError, match="not understood"):
         Buffer(None, 3, "no dtype")
     with pytest.raises(TypeError, match="not understood"):

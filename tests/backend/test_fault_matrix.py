@@ -7,7 +7,7 @@ An exercise is a short program that uses PyGPU. A fault position is the nth time
 At each position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each
 call and each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The
 names of the driver calls come from PyGPU's own lists (`vendor_calls.py`). If no exercise makes one of the listed calls,
-`test_every_listed_driver_call_is_made_by_an_exercise` fails.
+`test_every_listed_driver_call_is_made_by_a_program` fails.
 """
 
 from __future__ import annotations
@@ -186,12 +186,12 @@ def attempt(exercise: str, call: str, code: int) -> str:
     return "absorbed"
 
 
-def test_every_listed_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
+def test_every_listed_driver_call_is_made_by_a_program(made: dict[str, dict[str, int]]) -> None:
     reached = set().union(*made.values())
     assert sorted(set(CALLS) - reached - NOT_MADE - AFTERWARDS) == []
 
 
-def test_exercises_without_faults_leak_no_resources(made: dict[str, dict[str, int]]) -> None:
+def test_programs_without_faults_leak_no_resources(made: dict[str, dict[str, int]]) -> None:
     before = alive()
     for exercise in EXERCISES.values():
         exercise()
@@ -264,7 +264,7 @@ def test_fault_in_driver_call_raises_injected_code_and_leaks_nothing(
         _assert_no_leaks(before, len(chosen) if GIVING_BACK.search(call) else 0)
 
 
-def test_every_exercise_is_tested_with_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
+def test_every_program_is_tested_with_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
     met = {(exercise, fault) for call, fault in CELLS for exercise, _ in places(call, fault, made)}
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 

@@ -156,7 +156,7 @@ def test_unordered_work_of_other_library_is_reported_as_race() -> None:
     clean(script)
 
 
-def test_copy_waits_for_foreign_work_on_stream_given_to_record_stream() -> None:
+def test_copy_waits_for_foreign_work_on_stream_passed_to_record_stream() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(20_000, stream.handle)

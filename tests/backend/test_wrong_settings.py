@@ -109,7 +109,7 @@ def test_every_documented_variable_has_wrong_value_in_test() -> None:
     assert all(name in globals() for name in TESTED_WITH_REASON.values())
 
 
-def test_ignored_values_are_named_in_warnings() -> None:
+def test_ignored_environment_variables_are_named_in_warnings() -> None:
     is_cpu = PyGPU.backend_name() == "cpu"
     unread = (
         {"PYGPU_CHECK_STREAMS", "PYGPU_CUDA_ARRAY_INTERFACE_SYNC", "PYGPU_RECYCLE"} if is_cpu else {"PYGPU_CPU_BREAK"}
@@ -139,7 +139,7 @@ def test_ignored_values_are_named_in_warnings() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_first_use_raises_for_wrong_backend_device_and_order() -> None:
+def test_first_use_raises_for_wrong_backend_device_or_thread_order() -> None:
     for name, (value, text) in REFUSED_AT_FIRST_USE.items():
         (refusal,) = refusals(["PyGPU.zeros(1)"], **{name: value})
         assert text in refusal, (name, refusal)
@@ -148,7 +148,7 @@ def test_first_use_raises_for_wrong_backend_device_and_order() -> None:
 
 @on_gpus
 @pytest.mark.enough_on("cpu", "cuda")
-def test_copies_raise_for_settings_that_are_no_numbers() -> None:
+def test_copies_raise_for_environment_variables_that_are_no_numbers() -> None:
     for name in REFUSED_COPIES:
         (refusal,) = refusals(["PyGPU.to_gpu(np.ones(1 << 20))"], **{name: "lots"})
         assert refusal.startswith(f"ValueError the environment variable {name} is 'lots'"), (name, refusal)
@@ -190,7 +190,7 @@ def test_absent_nvrtc_file_in_variable_raises_without_search() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_wrong_compiler_and_options_are_named_in_error() -> None:
+def test_wrong_compiler_or_compiler_options_are_named_in_error() -> None:
     kernel = "PyGPU.Kernel('extern \"C\" __global__ void never_compiled_2(int *x) { *x = 7; }', 'never_compiled_2')"
     (refusal,) = refusals([kernel], PYGPU_BACKEND="cpu", PYGPU_CXX=NONE)
     assert NONE in refusal
@@ -199,14 +199,14 @@ def test_wrong_compiler_and_options_are_named_in_error() -> None:
     assert refusals([kernel], PYGPU_BACKEND="cpu", CXX=NONE) == [""]
 
 
-def test_python_functions_raise_for_wrong_values() -> None:
+def test_python_functions_raise_for_wrong_environment_variables() -> None:
     for name, statement in REFUSED_BY_PYTHON.items():
         (refusal,) = refusals([statement], **{name: "lots"})
         assert name in refusal, (name, refusal)
         assert "lots" in refusal, (name, refusal)
 
 
-def test_absent_folders_have_no_effect(tmp_path: Path) -> None:
+def test_environment_variables_that_name_absent_folders_are_ignored(tmp_path: Path) -> None:
     kernel = f"PyGPU.Kernel('extern \"C\" __global__ void put(int *x) {{ *x = {os.getpid()}; }}', 'put')"
     lines = refusals(
         [f"a = PyGPU.zeros(1, 'i4'); {kernel}[1, 1](a); assert a.item() == {os.getpid()}"],

@@ -53,7 +53,7 @@ def test_comparison_result_has_spread_and_ratio_of_each_library(measured: Path) 
     assert results["machine"]["PyGPU"]["backend"] == PyGPU.backend_name()
 
 
-def test_transfers_are_measured_at_requested_sizes(measured: Path) -> None:
+def test_benchmark_measures_transfers_at_requested_sizes(measured: Path) -> None:
     rows = json.loads(measured.read_text())["transfers"]
     ways = {row["way"] for row in rows}
     assert ways >= {"to device", "to device, strided", "from device, dropped", "from device, fresh"}
@@ -79,7 +79,7 @@ def test_plots_are_drawn_from_saved_result(measured: Path, tmp_path: Path) -> No
     assert (tmp_path / "bandwidth.svg").read_text().count("<svg") == 1
 
 
-def test_spread_is_distance_of_rounds_adjacent_to_median() -> None:
+def test_spread_is_difference_between_rounds_adjacent_to_median() -> None:
     assert module("compare").spreads({"PyGPU": [1.0, 2.0, 4.0], "NumPy": [None, 3.0, 3.0]}) == {
         "PyGPU": 1.5,
         "NumPy": 0.0,
@@ -95,7 +95,7 @@ def test_lines_of_comparison_result_file_are_short(tmp_path: Path) -> None:
     assert len(text.splitlines()) == 15
 
 
-def test_ratio_of_libraries_is_median_of_ratios_per_round() -> None:
+def test_ratio_between_libraries_is_median_over_ratios_per_round() -> None:
     series = {"PyGPU": [1.0, 20.0, 3.0], "NumPy": [2.0, 40.0, None], "CuPy": [None, None, 1.0]}
     assert module("compare").ratios(series) == {"NumPy": 0.5, "CuPy": 3.0}
 
@@ -109,7 +109,7 @@ def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None 
     return next(row for row in module("goals").evaluate(results) if row["what"] == what)
 
 
-def test_goal_relative_to_floor_changes_with_measured_floor() -> None:
+def test_goal_relative_to_driver_time_changes_with_measured_driver_time() -> None:
     row = goal("event record", {"PyGPU": 250, "floor": 200, "CuPy": 1300, "torch": 900, "NumPy": 1})
     assert (row["goal"], row["within"], row["best_peer"], row["floor"]) == (260, True, "torch", 200)
     assert goal("event record", {"PyGPU": 261, "floor": 200})["within"] is False

@@ -33,7 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
 @pytest.mark.skipif(CPU, reason="needs a GPU")
-def test_each_expression_of_benchmark_is_one_launch(tmp_path: Path) -> None:
+def test_fusion_benchmark_launches_one_kernel_for_each_expression(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     small = ["--bytes", "65536", "--rounds", "1", "--turns", "1", "--small", "10", "--unaged"]
     done = run(*small, "--ways", "PyGPU", "--json", str(path))
@@ -56,7 +56,7 @@ def test_fusion_benchmark_without_gpu_fails() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_expression_check_rejects_wrong_value() -> None:
+def test_fusion_benchmark_rejects_wrong_result_of_expression() -> None:
     expressions = module("expressions")
     for expression in expressions.LARGE:
         operands = expression.operands(1 << 16)
@@ -70,7 +70,7 @@ def test_expression_check_rejects_wrong_value() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_goals_are_judged_by_measurements() -> None:
+def test_fusion_benchmark_judges_goals_by_measured_values() -> None:
     fusion = module("fusion")
     rows = {
         "0.9*x + y - 2*x*y (GB/s)": {"PyGPU": 4200.0},

@@ -22,7 +22,7 @@ def rows() -> ModuleType:
     return importlib.import_module("last_rows")
 
 
-def test_last_rows_rate_of_at_least_the_goal_reaches_goal(rows: ModuleType) -> None:
+def test_benchmark_rate_equal_to_goal_or_higher_reaches_goal(rows: ModuleType) -> None:
     row = rows.rate("tile", "tile", 4000)
     values = {"tile": {"PyGPU": 3900.0, "torch": 1000.0, "cupy": 1300.0}, rows.COPY: {"PyGPU": 4100.0}}
     found = row.evaluate({"device": rows.Results(values, {"tile": {"PyGPU": 3800.0}})})
@@ -32,7 +32,7 @@ def test_last_rows_rate_of_at_least_the_goal_reaches_goal(rows: ModuleType) -> N
     assert row.evaluate({"device": rows.Results(values)})["met"] is True
 
 
-def test_last_rows_time_without_goal_is_compared_with_best_peer(rows: ModuleType) -> None:
+def test_benchmark_without_goal_is_compared_with_fastest_other_library(rows: ModuleType) -> None:
     row = next(row for row in rows.ROWS if row.what == "cholesky of 4096, float32")
     for own, met in ((10.1, True), (10.3, False)):
         found = row.evaluate({row.group: rows.Results({row.call: {"PyGPU": own, "torch": 10.0, "cupy": 12.0}})})
@@ -40,19 +40,19 @@ def test_last_rows_time_without_goal_is_compared_with_best_peer(rows: ModuleType
     assert row.evaluate({})["met"] is None
 
 
-def test_last_rows_goal_relative_to_driver_needs_time_of_driver(rows: ModuleType) -> None:
+def test_goal_relative_to_driver_requires_measured_time_of_driver(rows: ModuleType) -> None:
     row = next(row for row in rows.ROWS if row.what == "launch, 5 arguments")
     assert row.evaluate({"launch": rows.Results({row.call: {"PyGPU": 3.0}})})["met"] is None
     found = row.evaluate({"launch": rows.Results({row.call: {"PyGPU": 3.0, "floor": 2.75}})})
     assert (found["met"], found["goal"]) == (True, 3.05)
 
 
-def test_last_rows_have_known_groups_and_distinct_names(rows: ModuleType) -> None:
+def test_benchmarks_of_last_rows_have_known_groups_and_distinct_names(rows: ModuleType) -> None:
     assert len({row.what for row in rows.ROWS}) == len(rows.ROWS)
     assert {row.group for row in rows.ROWS} == set(rows.GROUPS)
 
 
-def test_last_rows_quick_run_measures_selected_rows(tmp_path: Path) -> None:
+def test_quick_run_of_last_rows_measures_selected_benchmarks(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     command = [sys.executable, str(FOLDER / "last_rows.py"), "--quick", "--json", str(path)]
     command += ["--rows", "tril", "cholesky of 1000 x 16"]

@@ -73,7 +73,7 @@ def test_stream_check_with_closed_output_ends_quietly(tmp_path: Path) -> None:
     check_ends_quietly(*run_with_closed_output(["check", "--streams", "program.py"], tmp_path))
 
 
-def test_broken_pipe_other_than_output_is_raised(tmp_path: Path) -> None:
+def test_broken_pipe_error_not_caused_by_output_is_raised(tmp_path: Path) -> None:
     program = """
 import os
 ends = os.pipe()
@@ -87,7 +87,7 @@ os.write(ends[1], b"text")
     assert "BrokenPipeError" in done.stderr
 
 
-def test_quiet_end_flushes_output_and_keeps_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_that_exits_flushes_output_and_keeps_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     def print_and_exit() -> None:
         with quiet_end():
             print("text")

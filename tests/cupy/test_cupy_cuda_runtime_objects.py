@@ -24,7 +24,7 @@ def _status(call: Callable[..., Any], *arguments: Any) -> int:
     return raised.value.status
 
 
-def test_runtime_graph_given_by_integer_is_captured_and_launched() -> None:
+def test_runtime_graph_identified_by_integer_is_captured_and_launched() -> None:
     stream = runtime.streamCreateWithFlags(runtime.streamNonBlocking)
     memory = PyGPU.zeros(4, "u1")
     PyGPU.synchronize()
@@ -118,7 +118,7 @@ def test_error_for_missing_runtime_function_recommends_replacement() -> None:
         _ = cuda.device.get_cublas_handle
 
 
-def test_hooks_get_address_zero_after_failed_allocation() -> None:
+def test_memory_hooks_receive_address_zero_after_failed_allocation() -> None:
     calls: list[tuple[str, int]] = []
 
     class Recording(cuda.MemoryHook):

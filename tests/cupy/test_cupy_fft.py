@@ -42,7 +42,7 @@ def host_for(value_type: str) -> np.ndarray:
         ("C2R", None, None, "PlanNd(shape=(3, 4, 8), fft_type=0x6c, batch=1, order='C')"),
     ],
 )
-def test_plan_shows_parameters_and_is_accepted_by_its_transform(
+def test_fft_plan_has_parameters_and_is_accepted_by_its_transform(
     value_type: Any, shape: Any, axes: Any, described: str
 ) -> None:
     host = host_for(value_type)
@@ -74,7 +74,7 @@ def test_current_fft_plan_is_plan_of_innermost_with_block_of_thread() -> None:
     assert elsewhere == [None]
 
 
-def test_transform_rejects_plan_of_different_transform() -> None:
+def test_fft_rejects_plan_of_different_transform() -> None:
     a, row = cupy.array(HOST), cupy.array(HOST[0, 0])
     plan = scipy_fft.get_fft_plan(row)
     planes = scipy_fft.get_fft_plan(a, axes=(1, 2))
@@ -127,7 +127,7 @@ def test_get_fft_plan_rejects_arguments_that_cupy_rejects() -> None:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 1, 2)])
-def test_plan_transforms_into_output_array(order: str, axes: tuple[int, ...]) -> None:
+def test_fft_plan_transforms_into_output_array(order: str, axes: tuple[int, ...]) -> None:
     a = cupy.array(HOST, order=order)
     plan = scipy_fft.get_fft_plan(a, axes=axes)
     out = plan.get_output_array(a, order)
@@ -138,7 +138,7 @@ def test_plan_transforms_into_output_array(order: str, axes: tuple[int, ...]) ->
     np.testing.assert_allclose(out.get(), HOST * np.prod([HOST.shape[axis] for axis in axes]), atol=1e-9)
 
 
-def test_plan_of_real_numbers_transforms_into_output_array() -> None:
+def test_fft_plan_for_real_numbers_transforms_into_output_array() -> None:
     real, half = cupy.array(HOST.real), cupy.array(HOST)
     for axes in (-1, (1, 2)):
         forth = scipy_fft.get_fft_plan(real, axes=axes, value_type="R2C")
@@ -162,7 +162,7 @@ def test_plan_of_real_numbers_transforms_into_output_array() -> None:
 
 
 @on_gpus
-def test_transform_with_created_plan_can_be_captured() -> None:
+def test_fft_with_existing_plan_can_be_captured() -> None:
     a = cupy.array(HOST[0, :, :3])
     plan, out = scipy_fft.get_fft_plan(a, axes=1), cupy.empty((4, 3), np.complex128)
     stream = PyGPU.Stream()
@@ -177,7 +177,7 @@ def test_transform_with_created_plan_can_be_captured() -> None:
 
 
 @on_gpus
-def test_plan_cache_counts_and_limits_plans() -> None:
+def test_fft_plan_cache_counts_and_limits_plans() -> None:
     cache = config.get_plan_cache()
     assert (cache.get_size(), cache.get_curr_memsize(), cache.get_memsize()) == (64, 0, -1)
     try:
@@ -204,7 +204,7 @@ def test_plan_cache_counts_and_limits_plans() -> None:
         cache.set_size(-2)
 
 
-def test_plan_cache_information_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fft_plan_cache_information_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     config.show_plan_cache_info()
     assert "max size   : " in capsys.readouterr().out
 

@@ -161,7 +161,7 @@ def test_reduction_kernel_rejects_invalid_arguments(total: ReductionKernel) -> N
         ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name="1")
 
 
-def test_plan_of_reduction_kernel_merges_axes_and_assigns_threads() -> None:
+def test_reduction_kernel_merges_adjacent_axes_and_assigns_threads() -> None:
     assert combine_axes((2, 3, 1), [(12, 4, 4)]).lengths == (6,)
     assert combine_axes((2, 3), [(4, 8)]).lengths == (2, 3)
     assert combine_axes((), [()]).size == 1
@@ -173,7 +173,7 @@ def test_plan_of_reduction_kernel_merges_axes_and_assigns_threads() -> None:
     assert reduced_axes(None, 2) == (0, 1)
 
 
-def test_fuse_calls_function_with_deferred_operations() -> None:
+def test_function_decorated_by_fuse_runs_with_deferred_operations() -> None:
     modes = []
 
     @fuse

@@ -148,7 +148,7 @@ def test_cupyx_scipy_modules_have_functions_of_pygpu() -> None:
     assert cupyx.scipy.special.expit is PyGPU.special.expit
 
 
-def test_for_dtypes_decorator_runs_test_for_each_and_names_failed_dtype() -> None:
+def test_for_dtypes_decorator_tests_every_dtype_and_names_failed_dtype() -> None:
     seen = []
 
     @testing.for_all_dtypes(no_complex=True)
@@ -222,7 +222,7 @@ def test_parameterize_decorator_sets_parameters_as_attributes() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_generated_matrices_have_given_singular_values() -> None:
+def test_generated_matrices_have_requested_singular_values() -> None:
     for dtype in (np.float32, np.complex128):
         a = testing.generate_matrix((2, 3, 4), dtype=dtype, singular_values=[3, 2, 1])
         assert a.dtype == dtype

@@ -184,7 +184,7 @@ def test_every_numpy_function_is_dispatched_or_rejected() -> None:
             array.__array_function__(function, (PyGPU.GPUArray,), (array,), {})
 
 
-def test_later_calls_without_keywords_match_first_call_and_its_errors() -> None:
+def test_repeated_dispatch_without_keywords_gives_same_results_and_errors() -> None:
     class Derived(PyGPU.GPUArray):
         pass
 

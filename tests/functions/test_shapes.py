@@ -38,7 +38,7 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-def test_axis_functions_match_numpy(name: str, arguments: tuple[Any, ...]) -> None:
+def test_functions_that_move_or_add_axes_match_numpy(name: str, arguments: tuple[Any, ...]) -> None:
     for host in (HOST, HOST[:, ::2], HOST[0], HOST[:1], HOST[0, 0], HOST[0, 0, 0], HOST[:0]):
         a = PyGPU.to_gpu(HOST)
         begin = (

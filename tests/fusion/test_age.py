@@ -74,7 +74,7 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_helper_launch_neither_compiles_fused_kernel_nor_counts_as_use() -> None:
+def test_launch_by_helper_thread_neither_compiles_nor_counts_as_use() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     counted = Counted()
@@ -112,7 +112,7 @@ def test_small_operation_does_not_wake_sleeping_helper_thread() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_large_operation_wakes_the_sleeping_helper() -> None:
+def test_large_operation_wakes_sleeping_helper_thread() -> None:
     x = PyGPU.ones(1 << 20, np.float32)
     (x + 1).get()
     _core._bound_fusion_age()
@@ -122,7 +122,7 @@ def test_large_operation_wakes_the_sleeping_helper() -> None:
     assert (y == 2).all()
 
 
-def test_rejected_launch_in_helper_raises_when_result_is_used() -> None:
+def test_launch_that_fails_in_helper_thread_raises_when_result_is_used() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")
@@ -137,7 +137,7 @@ def test_rejected_launch_in_helper_raises_when_result_is_used() -> None:
     driver.clear_faults()
 
 
-def test_results_of_threads_are_correct_while_helper_launches() -> None:
+def test_results_of_threads_are_correct_while_helper_thread_launches() -> None:
     x = PyGPU.to_gpu(HOST)
     wrong: list[tuple[int, int]] = []
 
@@ -206,7 +206,7 @@ def begin_end(driver: simulated.Driver) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("non_blocking", [True, False])
-def test_helper_does_not_launch_into_capture_of_another_library(non_blocking: bool) -> None:
+def test_helper_thread_does_not_launch_into_capture_by_another_library(non_blocking: bool) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the other library is a simulated driver's caller")
@@ -228,7 +228,7 @@ def test_helper_does_not_launch_into_capture_of_another_library(non_blocking: bo
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_kernel_of_loop_compiled_by_one_thread_is_used_by_other_threads() -> None:
+def test_kernel_compiled_in_loop_of_one_thread_is_used_by_other_threads() -> None:
     _core._bound_fusion_age(0)
     x = PyGPU.to_gpu(HOST)
 

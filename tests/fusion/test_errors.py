@@ -100,7 +100,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_each_use_of_result_of_failed_operation_raises(driver: simulated.Driver, use: str) -> None:
+def test_failed_operation_raises_at_each_use_of_its_result(driver: simulated.Driver, use: str) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -114,7 +114,7 @@ def test_each_use_of_result_of_failed_operation_raises(driver: simulated.Driver,
     np.testing.assert_array_equal(x.get(), HOST)
 
 
-def test_shape_and_dtype_of_result_of_failed_operation_are_readable(driver: simulated.Driver) -> None:
+def test_result_of_failed_operation_has_readable_shape_and_dtype(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -138,7 +138,7 @@ def test_independent_operations_succeed_after_failed_operation(driver: simulated
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_operation_on_result_of_failed_operation_fails_too(driver: simulated.Driver) -> None:
+def test_operation_that_reads_failed_operations_result_fails_too(driver: simulated.Driver) -> None:
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
@@ -245,7 +245,7 @@ def test_memory_of_dropped_operand_is_reused_for_later_result(driver: simulated.
     assert not mask.get().any()
 
 
-def test_out_of_memory_of_driver_in_flush_is_retried_once(driver: simulated.Driver) -> None:
+def test_driver_allocation_that_fails_in_flush_is_retried_once(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     y = x + 1
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"

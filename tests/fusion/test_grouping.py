@@ -109,7 +109,7 @@ def test_dropped_chain_of_results_is_never_computed(x: PyGPU.GPUArray) -> None:
     assert counted["kernels"] == 0
 
 
-def test_loop_that_drops_its_results_leaves_queue_empty(x: PyGPU.GPUArray) -> None:
+def test_loop_that_drops_its_results_leaves_pending_queue_empty(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     for _ in range(100):
         x + 1

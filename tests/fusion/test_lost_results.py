@@ -224,7 +224,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_call_raises_if_operation_of_its_operand_fails_during_call(
+def test_call_raises_if_operation_that_computes_its_operand_fails(
     driver: simulated.Driver, use: str, thread: str
 ) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:

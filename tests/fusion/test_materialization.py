@@ -270,7 +270,7 @@ def test_copy_to_raw_address_launches_pending_operations_first() -> None:
     del address
 
 
-def test_address_of_pending_result_for_ctypes_flushes() -> None:
+def test_ctypes_request_for_address_of_pending_result_flushes() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     parameter = ctypes.c_void_p(y.ptr)

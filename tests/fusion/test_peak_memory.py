@@ -40,7 +40,7 @@ def test_limit_of_operand_memory_applies_to_sum_of_all_queues() -> None:
     run("check_threads")
 
 
-def test_operand_dropped_by_other_thread_flushes_queue_that_holds_operand() -> None:
+def test_drop_of_operand_by_other_thread_flushes_queue_that_holds_operand() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     with ThreadPoolExecutor(1) as pool, limits(held=MIB // 2):
         operands = [PyGPU.to_gpu(host)]

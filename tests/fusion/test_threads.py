@@ -248,7 +248,7 @@ def test_second_address_request_waits_for_flush_of_first_request(name: str) -> N
     np.testing.assert_array_equal(x.get(), host)
 
 
-def test_no_operation_is_pending_after_address_request_in_collection() -> None:
+def test_no_operation_pending_after_address_request_in_garbage_collection() -> None:
     x = PyGPU.to_gpu(HOST)
 
     class Shows:
@@ -334,7 +334,7 @@ def compiled(work: Callable[[], Any]) -> int:
 
 
 @pytest.mark.parametrize("threads", [2, 4])
-def test_threads_with_same_loop_compile_no_more_kernels_than_one(threads: int) -> None:
+def test_threads_with_same_loop_compile_no_more_kernels_than_one_thread(threads: int) -> None:
     x = PyGPU.to_gpu(HOST)
     if simulated.driver() is None:
         pytest.skip("modules are counted in a simulated driver only")

@@ -50,7 +50,7 @@ def test_first_error_after_kernel_fault_contains_kind_of_fault(kernels: Kernels)
 
 
 @pytest.mark.starts_processes
-def test_every_driver_call_after_fault_reports_unusable_context(kernels: Kernels) -> None:
+def test_every_driver_call_after_kernel_fault_reports_unusable_context(kernels: Kernels) -> None:
     output = run(
         kernels,
         """
@@ -81,7 +81,7 @@ for call in (
 
 
 @pytest.mark.starts_processes
-def test_functions_without_driver_work_after_fault(kernels: Kernels) -> None:
+def test_functions_that_need_no_driver_still_work_after_kernel_fault(kernels: Kernels) -> None:
     run(
         kernels,
         """
@@ -95,7 +95,7 @@ gc.collect()
 
 
 @pytest.mark.starts_processes
-def test_functions_with_status_code_report_fault(kernels: Kernels) -> None:
+def test_functions_that_return_status_report_kernel_fault(kernels: Kernels) -> None:
     run(
         kernels,
         """

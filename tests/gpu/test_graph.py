@@ -26,7 +26,7 @@ def increment() -> PyGPU.Kernel:
     return PyGPU.Kernel(SOURCE, "increment")
 
 
-def test_torch_captures_launches_copies_and_fills(increment: PyGPU.Kernel) -> None:
+def test_torch_graph_captures_pygpu_launches_copies_and_fills(increment: PyGPU.Kernel) -> None:
     torch = pytest.importorskip("torch")
     x, y, z = (PyGPU.zeros(COUNT, np.int32) for _ in range(3))
     graph = torch.cuda.CUDAGraph()

@@ -385,7 +385,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.provokes_errors
 @pytest.mark.starts_processes
-def test_faulting_kernel_is_reported_by_later_calls_with_clean_exit() -> None:
+def test_kernel_fault_is_reported_by_later_calls_and_exit_is_clean() -> None:
     result = run(
         """
         import PyGPU

@@ -372,7 +372,7 @@ def test_events_measure_duration_of_kernel(kernels: Kernels, slow: PyGPU.Stream)
     assert 0.99 * SECONDS <= start.elapsed_time(end) / 1000 <= 2 * SECONDS
 
 
-def test_wait_event_makes_stream_wait_for_other_stream(
+def test_wait_for_event_makes_stream_wait_for_other_stream(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)

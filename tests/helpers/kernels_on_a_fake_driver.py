@@ -194,7 +194,7 @@ def test_prepared_signature_overrides_declaration(x: PyGPU.GPUArray) -> None:
         kernel.prepare("Pxq")
 
 
-def test_declaration_that_contradicts_driver_is_ignored(x: PyGPU.GPUArray) -> None:
+def test_kernel_declaration_that_contradicts_driver_is_ignored(x: PyGPU.GPUArray) -> None:
     # The parser of declarations does not evaluate `#if`, so it reads the parameters of both branches.
     kernel = kernel_of("\n#if A\nfloat v\n#else\ndouble v\n#endif\n", "8")
     with pytest.raises(TypeError, match="not known"):

@@ -63,7 +63,7 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
     assert "made on " in failures[0]
 
 
-def test_stream_is_unknown_to_owner_after_holder_that_passed_no_stream() -> None:
+def test_memory_owner_lacks_stream_after_library_that_passed_none() -> None:
     """Check the flag of a chain of holders in which one holder did not pass its stream to its producer.
 
     A former defect of the soak: a handover from PyGPU to PyGPU set the flag again. The soak then dropped memory of
@@ -86,7 +86,7 @@ def test_stream_is_unknown_to_owner_after_holder_that_passed_no_stream() -> None
         assert {"from_dlpack", "hostile", "table"} <= seen
 
 
-def test_handover_rules_have_valid_sides_and_cover_each_producer() -> None:
+def test_handover_rules_name_waiting_side_and_cover_each_producer() -> None:
     for (_, consumer, way), rule in RULES.items():
         assert rule.first_use in (PRODUCER, CONSUMER, PROGRAM, NOBODY)
         assert rule.end in (OWNER, PROGRAM, NOBODY)

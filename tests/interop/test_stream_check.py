@@ -57,7 +57,7 @@ def run(*command: str, check: str = "1") -> subprocess.CompletedProcess[str]:
 
 
 @simulated_gpu
-def test_each_illegal_program_is_reported_and_no_legal_program() -> None:
+def test_stream_check_reports_each_illegal_program_and_no_legal_program() -> None:
     done = run(str(CHECKED))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -69,7 +69,7 @@ def test_each_illegal_program_is_reported_and_no_legal_program() -> None:
 
 
 @simulated_gpu
-def test_report_has_line_of_finding_and_of_handover() -> None:
+def test_stream_report_has_lines_of_conflicting_call_and_of_handover() -> None:
     done = run("-W", "always", str(CHECKED), "release", "illegal")
     assert done.returncode == 0, done.stderr
     assert "illegal.py:107: StreamOrderWarning: PyGPU frees memory" in done.stderr, done.stderr
@@ -183,7 +183,7 @@ def test_stream_check_finds_library_by_class_or_base_class_of_value() -> None:
     assert library_streams.library_of(3) is None
 
 
-def test_report_of_thread_without_python_code_has_no_traceback() -> None:
+def test_stream_report_of_thread_without_python_code_has_no_traceback() -> None:
     reports: list[str] = []
     stream_check.listener = reports.append
     try:

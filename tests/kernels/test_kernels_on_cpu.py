@@ -108,7 +108,7 @@ def test_process_rejects_unknown_thread_order(order: str, tmp_path: Path) -> Non
     assert f"PYGPU_CPU_ORDER is '{order}'; the orders are 'reversed', 'shuffled' and" in done.stderr
 
 
-def test_missing_barrier_is_exposed_by_reversed_order(tmp_path: Path) -> None:
+def test_missing_barrier_is_exposed_by_reversed_thread_order(tmp_path: Path) -> None:
     assert run(tmp_path, "no_barrier").stdout == f"{[5] * 8}\n"
     assert run(tmp_path, "no_barrier", PYGPU_CPU_ORDER="reversed").stdout != f"{[5] * 8}\n"
 

@@ -114,7 +114,7 @@ def test_repr_of_launch_config_shows_arguments() -> None:
         ({"cluster_scheduling_policy": "far"}, ValueError, "'spread', 'load_balancing' or None, not 'far'"),
     ],
 )
-def test_config_rejects_unknown_attributes(keywords: dict[str, Any], error: type[Exception], text: str) -> None:
+def test_launch_config_rejects_unknown_attributes(keywords: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         LaunchConfig(1, 1, **keywords)
     with pytest.raises(error, match=text):
@@ -247,7 +247,7 @@ def test_cluster_kernel_on_cpu_reports_missing_support() -> None:
         PyGPU.Kernel("__cluster_dims__(2) __global__ void wide(int *x) { *x = 1; }")
 
 
-def test_graph_keeps_launch_attributes(increment: PyGPU.Kernel) -> None:
+def test_graph_applies_captured_launch_attributes_at_each_launch(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     stream = PyGPU.Stream(non_blocking=True)
     config = LaunchConfig(4, 16, stream=stream, cluster=2 if HAS_CLUSTERS else 1, programmatic_dependent_launch=True)
@@ -269,7 +269,7 @@ def test_launch_with_attributes_is_ordered_after_earlier_work_on_array(increment
     assert x.tolist() == [30] * 64
 
 
-def test_config_with_shape_rejects_second_shape(increment: PyGPU.Kernel) -> None:
+def test_launch_config_with_shape_rejects_second_shape(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     with pytest.raises(TypeError, match="config= says grid, block, shared and stream"):
         Function(increment)(x, config=LaunchConfig(4, 16), block=(16, 1, 1))

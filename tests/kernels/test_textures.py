@@ -281,7 +281,7 @@ def test_read_of_linear_memory_waits_for_write_on_another_stream(module: PyGPU.M
             assert (read(module, texture, at, 0) == number).all()
 
 
-def test_launch_keeps_texture_and_its_memory(module: PyGPU.Module, unrest: None) -> None:
+def test_launch_keeps_texture_and_its_memory_alive(module: PyGPU.Module, unrest: None) -> None:
     array = PyGPU.TextureArray((1, 64))
     array.set(np.full((1, 64), 3, "float32"))
     texture, out = PyGPU.Texture(array), PyGPU.empty(64, "float32")
@@ -300,7 +300,7 @@ def test_launch_keeps_texture_and_its_memory(module: PyGPU.Module, unrest: None)
 
 
 @gpu_only
-def test_graph_keeps_and_reads_texture_at_each_launch(module: PyGPU.Module) -> None:
+def test_graph_keeps_texture_alive_and_reads_it_at_each_launch(module: PyGPU.Module) -> None:
     array, out = PyGPU.TextureArray((1, 8)), PyGPU.zeros(8, "float32")
     array.set(np.zeros((1, 8), "float32"))
     at = PyGPU.zeros((8, 3), "float32")

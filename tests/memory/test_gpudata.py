@@ -98,7 +98,7 @@ def test_gpudata_attribute_is_object_passed_to_constructor():
         assert PyGPU.GPUArray((8,), np.float32, gpudata=given).gpudata is given
 
 
-def test_gpudata_of_allocator_belongs_to_array():
+def test_gpudata_of_array_is_memory_object_that_allocator_returned():
     pool, made = DeviceMemoryPool(), []
 
     def allocate(nbytes: int) -> object:

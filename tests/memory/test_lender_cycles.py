@@ -170,7 +170,7 @@ def test_owners_live_while_threads_use_memory_during_collection() -> None:
     assert failures == []
 
 
-def test_many_cycles_are_all_collected() -> None:
+def test_many_reference_cycles_are_all_collected() -> None:
     lenders: list[weakref.ref[Lender]] = []
     for _ in range(4_000):
         lender = Lender()

@@ -16,7 +16,7 @@ FUZZER = Path(__file__).parents[1] / "fuzz" / "fuzz_messages.py"
 
 
 @pytest.mark.starts_processes
-def test_changed_messages_stay_within_memory_or_are_refused() -> None:
+def test_changed_messages_are_rejected_or_stay_within_described_memory() -> None:
     """Change each field of messages in another process: handles, Dask's messages, pickles and driver handles."""
     whole = PyGPU.zeros((6, 5), "f4", shared=True)
     guard = PyGPU.zeros(30, "f4", shared=True)

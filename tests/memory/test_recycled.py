@@ -155,7 +155,7 @@ def test_failed_allocation_frees_cached_blocks_and_retries(driver: simulated.Dri
     assert not array.get().any()
 
 
-def test_block_of_capture_neither_comes_from_cache_nor_enters_it() -> None:
+def test_block_allocated_in_capture_neither_leaves_nor_enters_cache() -> None:
     stream, source = PyGPU.Stream(), PyGPU.zeros(100)
     PyGPU.synchronize()
     with stream:

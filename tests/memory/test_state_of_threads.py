@@ -93,7 +93,7 @@ def all_same(subject: Any, results: list[Any]) -> None:
     assert len({id(result) for result in results}) == 1, results
 
 
-def test_types_for_argtypes_and_pointers_are_created_once() -> None:
+def test_ctypes_argument_and_pointer_types_are_created_once() -> None:
     race(lambda ndim, _: as_argtype("u1", ndim), all_same, lambda number: 1000 + number, 5 * ROUNDS)
     dtypes = [np.dtype((np.void, 1000 + number)) for number in range(ROUNDS)]
     race(lambda dtype, _: pointer_class(dtype), all_same, dtypes.__getitem__, ROUNDS)

@@ -115,7 +115,7 @@ def differs_as_listed(pair: Pair, call: Call, entry: Entry) -> bool:
 
 
 @pytest.mark.enough_on("cpu")
-def test_listed_differences_have_all_fields_and_intended_ones_a_reason() -> None:
+def test_listed_differences_have_all_fields_and_a_reason_if_intended() -> None:
     assert all(entry.functions and entry.condition and entry.does for entry in (*KEPT, *OPEN))
     assert all(entry.reason for entry in KEPT)
     assert parse("sum\n    if kind == 'values'\n      or kind == 'dtype'\n    does a\n    because b") == [

@@ -28,7 +28,7 @@ def said(
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_command_without_arguments_prints_same_as_show(
+def test_command_without_arguments_prints_output_of_show_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain = said(monkeypatch, capsys)
@@ -136,7 +136,7 @@ def test_self_test_of_unknown_device_exits_with_status_2(
 
 
 @pytest.mark.enough_on("cpu")
-def test_checks_stop_after_time_limit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_self_test_stops_after_time_limit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     status, text = said(monkeypatch, capsys, "test", "--no-neighbours", "--seconds", "0")
     assert (status, text.count("no time left")) == (0, PyGPU.device_count() * len(testing.CHECKS))
 

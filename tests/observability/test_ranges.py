@@ -56,7 +56,7 @@ def recorder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Recorde
     assert not PyGPU.profile.is_annotated()
 
 
-def test_copies_and_launches_have_ranges(recorder: Recorder) -> None:
+def test_copies_and_launches_have_profiler_ranges(recorder: Recorder) -> None:
     try:
         kernel = PyGPU.Module('extern "C" __global__ void ranged(int *a) { a[0] = 5; }')["ranged"]
     except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
@@ -71,20 +71,20 @@ def test_copies_and_launches_have_ranges(recorder: Recorder) -> None:
         assert "PyGPU download 12 bytes" in names
 
 
-def test_user_ranges_are_recorded_despite_exception(recorder: Recorder) -> None:
+def test_profiler_ranges_of_user_are_recorded_despite_exception(recorder: Recorder) -> None:
     with pytest.raises(KeyError), PyGPU.profile.range("outer"), PyGPU.profile.range("inner"):
         raise KeyError
     assert recorder.names() == ["outer", "inner"]
 
 
-def test_disabled_ranges_are_not_recorded(recorder: Recorder) -> None:
+def test_disabled_profiler_ranges_are_not_recorded(recorder: Recorder) -> None:
     PyGPU.profile.annotate(False)
     with PyGPU.profile.range("unseen"):
         PyGPU.to_gpu(np.zeros(3))
     assert recorder.names() == []
 
 
-def test_open_range_is_ended_after_ranges_were_disabled(recorder: Recorder) -> None:
+def test_open_profiler_range_is_ended_after_ranges_were_disabled(recorder: Recorder) -> None:
     with PyGPU.profile.range("begun"):
         PyGPU.profile.annotate(False)
     assert recorder.names() == ["begun"]

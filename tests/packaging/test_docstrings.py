@@ -45,7 +45,7 @@ def completed(function: Callable[..., Any]) -> str:
     return function.__doc__
 
 
-def test_entries_of_function_replace_entries_of_base_docstring() -> None:
+def test_own_docstring_entries_replace_those_of_copied_docstring() -> None:
     def shift(a: Any, axis: int, by: float, *, out: Any = None) -> Any:
         """Add to elements.
 

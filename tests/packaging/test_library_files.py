@@ -36,13 +36,13 @@ def made(path: Path) -> Path:
     return path
 
 
-def test_search_without_toolkit_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_search_without_toolkit_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [folder for folder in sys.path if not Path(folder, "nvidia").is_dir()])
     assert (library_files.nvcc(), library_files.device_library("cudadevrt")) == (None, None)
     assert library_files.by_pathfinder() == []
 
 
-def test_search_uses_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_search_uses_cuda_pathfinder(monkeypatch: pytest.MonkeyPatch) -> None:
     pathfinder(
         monkeypatch,
         load_nvidia_dynamic_lib=lambda name: SimpleNamespace(abs_path=f"/x/lib{name}.so"),
@@ -66,7 +66,9 @@ def test_toolkit_is_found_if_cuda_pathfinder_finds_nothing(monkeypatch: pytest.M
     assert library_files.device_library("cudadevrt") == library
 
 
-def test_search_uses_toolkit_if_cuda_pathfinder_lacks_function(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_library_search_uses_toolkit_if_cuda_pathfinder_lacks_function(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     pathfinder(monkeypatch)
     library = made(tmp_path / "toolkit/targets/x86_64-linux/lib/libcudadevrt.a")
     monkeypatch.setattr(library_files, "_TOOLKIT", tmp_path / "toolkit")

@@ -44,7 +44,7 @@ def test_policies_page_has_number_of_names_of_each_tier() -> None:
     assert {tier: int(count) for tier, count in rows} == Counter(map(tier_of, names()))
 
 
-def test_no_name_has_two_tiers_and_tables_have_public_names_only(tiers: ModuleType) -> None:
+def test_each_public_name_has_one_tier_and_tables_have_no_other_names(tiers: ModuleType) -> None:
     listed = [name for one in index.TIERS.values() for name in one]
     assert len(listed) == len(set(listed))
     assert set(listed) <= names()
@@ -52,7 +52,7 @@ def test_no_name_has_two_tiers_and_tables_have_public_names_only(tiers: ModuleTy
     assert {tiers.STABLE, *index.TIERS} == set(TIERS)
 
 
-def test_tiers_of_names_follow_group_and_exceptions(tiers: ModuleType) -> None:
+def test_tier_of_name_follows_from_its_group_or_table_of_exceptions(tiers: ModuleType) -> None:
     for group, members in index.GROUPS.items():
         for name in members:
             assert tier_of(name) == tiers.EXCEPTIONS.get(name, tiers.GROUPS[group]), name

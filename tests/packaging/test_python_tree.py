@@ -176,7 +176,7 @@ def package() -> dict[str, str]:
     return sources | {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.py")}
 
 
-def test_modules_import_each_other_one_way() -> None:
+def test_no_modules_import_each_other_in_a_cycle() -> None:
     assert circles(package()) == []
 
 
@@ -190,7 +190,7 @@ def test_folders_import_only_lower_layers() -> None:
     assert against_the_line(sources) == []
 
 
-def test_every_entry_of_table_lookups_is_used() -> None:
+def test_every_module_allowed_to_import_by_name_does_so() -> None:
     texts = {module_name(path): text for path, text in package().items()}
     assert [module for module in LOOKUPS if not list(looked_up(texts.get(module, "")))] == []
 
@@ -280,6 +280,6 @@ def test_import_check_ignores_imports_for_type_checkers() -> None:
     assert circles(sources) == ["p.c -> p.c"]
 
 
-def test_import_check_finds_private_module_importing_public_module() -> None:
+def test_check_finds_import_of_public_module_by_private_module() -> None:
     sources = {"p/__init__.py": "", "p/a.py": "", "p/_b.py": "from p import a\nimport p", "p/c.py": "import p.a"}
     assert public_by_private(sources) == ["p._b imports p.a"]

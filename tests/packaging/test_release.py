@@ -45,13 +45,13 @@ def unpinned(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_actions_are_pinned_by_commit(path: Path) -> None:
+def test_github_actions_are_pinned_by_commit(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert USES.findall(text)
     assert unpinned(text) == []
 
 
-def test_one_action_has_one_commit_in_all_workflows() -> None:
+def test_github_action_has_same_commit_in_all_workflows() -> None:
     commits: dict[str, set[str]] = {}
     for path in WORKFLOWS:
         for action in USES.findall(path.read_text(encoding="utf-8")):
@@ -60,7 +60,7 @@ def test_one_action_has_one_commit_in_all_workflows() -> None:
     assert {name: found for name, found in commits.items() if len(found) > 1} == {}
 
 
-def test_check_of_actions_finds_tag_and_missing_version() -> None:
+def test_github_action_check_finds_tag_and_missing_version() -> None:
     commit = "0" * 40
     text = f"- uses: a/b@v4\n- uses: a/b@{commit}\n  uses: a/b@{commit} # v4.1\n"
     assert unpinned(text) == ["a/b@v4", f"a/b@{commit}"]
@@ -75,28 +75,28 @@ def test_scripts_and_targets_of_workflows_exist(path: Path) -> None:
     assert [name for name in PATHS.findall(text) if not (ROOT / name).exists()] == []
 
 
-def test_upload_needs_decision_of_owner() -> None:
+def test_release_upload_requires_decision_of_repository_owner() -> None:
     text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
     upload = text[text.index("  publish:\n") :]
     assert "github.ref_type == 'tag' && vars.PUBLISH_TO_INDEX == 'true'" in upload
     assert "password" not in re.sub(r"#.*", "", upload)
 
 
-def test_copies_of_version_are_equal() -> None:
+def test_all_files_contain_same_version_of_package() -> None:
     version = script("version")
     texts = {name: version.read(name) for name in version.FILES}
     assert list(version.errors(version.version(), texts)) == []
     assert PyGPU.__version__ == version.version(), "build the extension again"
 
 
-def test_project_takes_version_from_cargo() -> None:
+def test_python_package_takes_version_from_cargo_toml() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert "version" in project["dynamic"]
     for manifest in (ROOT / "src").glob("*/Cargo.toml"):
         assert tomllib.loads(manifest.read_text(encoding="utf-8"))["package"]["version"] == {"workspace": True}
 
 
-def test_check_of_versions_names_each_file() -> None:
+def test_version_check_names_each_file_with_wrong_version() -> None:
     version = script("version")
     texts = {name: version.read(name) for name in version.FILES}
     messages = list(version.errors("9.8.7", texts, tag="v9.8"))
@@ -105,14 +105,14 @@ def test_check_of_versions_names_each_file() -> None:
         assert any(message.startswith(name) for message in messages), name
 
 
-def test_sections_of_changelog_have_dates_and_texts() -> None:
+def test_changelog_sections_have_dates_and_texts() -> None:
     sections = script("version").sections(
         "# Log\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-27\n\ntext\n\n## [0.1.0]\n\nold\n"
     )
     assert sections == {"Unreleased": (None, ""), "0.2.0": ("2026-11-27", "text"), "0.1.0": (None, "old")}
 
 
-def test_no_page_installs_from_index() -> None:
+def test_no_documentation_page_installs_from_package_index() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").glob("*.md")]
     wrong = re.compile(r"""pip install[^`\n]* ["']?PyGPU(?![-\w./])""", re.IGNORECASE)
     assert wrong.search('pip install "PyGPU[cuda13]"')

@@ -133,7 +133,7 @@ PyGPU.show_config()
 
 
 @on_gpus
-def test_own_kernels_compute_small_products_or_all_if_configured() -> None:
+def test_pygpus_kernels_compute_small_products_or_all_if_configured() -> None:
     lines = run(CHOICES, PYGPU_BLAS="own").splitlines()
     assert lines[:2] == ['own kernels: PYGPU_BLAS is "own"'] * 2
     lines = run(CHOICES, PYGPU_BLAS="").splitlines()
@@ -142,7 +142,7 @@ def test_own_kernels_compute_small_products_or_all_if_configured() -> None:
 
 
 @on_gpus
-def test_own_kernels_compute_products_if_library_is_missing(tmp_path: Path) -> None:
+def test_pygpus_kernels_compute_products_if_library_is_missing(tmp_path: Path) -> None:
     lines = run(CHOICES, PYGPU_CUBLAS=str(tmp_path / "none.so")).splitlines()
     assert lines[1].startswith(f"own kernels: {NAME} was not found; ")
     assert f"    searched {tmp_path / 'none.so'}: " in "\n".join(lines)
@@ -177,7 +177,7 @@ assert calls() == before + 1
 
 @on_gpus
 @pytest.mark.skipif(BACKEND != "cpu" and not support.is_simulated(), reason="faults are planted in a simulated library")
-def test_own_kernels_compute_products_if_library_fails() -> None:
+def test_pygpus_kernels_compute_products_if_library_fails() -> None:
     lines = run(REFUSALS).splitlines()
     assert "the last time it made no handle: code 14" in lines[0]
     assert "the last time a product of Float32 with code 14" in lines[1]

@@ -106,7 +106,7 @@ CONTROLS: dict[str, Callable[[], int]] = {
 
 
 @pytest.mark.parametrize("name", CONTROLS)
-def test_each_control_succeeds_or_returns_status(name: str) -> None:
+def test_each_device_control_succeeds_or_returns_status(name: str) -> None:
     assert callable(getattr(runtime, name))
     runtime.cudaGetLastError()
     stated = {

@@ -156,7 +156,7 @@ def test_status_of_failed_allocation_is_error_2() -> None:
 
 
 @pytest.mark.parametrize("error", [TypeError("t"), ValueError("v"), RecursionError("r"), KeyboardInterrupt()])
-def test_status_of_function_raises_exceptions_unrelated_to_device(error: BaseException) -> None:
+def test_exception_unrelated_to_device_is_not_converted_to_status(error: BaseException) -> None:
     with pytest.raises(type(error)):
         status_of(raiser(error))
     assert cudaGetLastError() == 0

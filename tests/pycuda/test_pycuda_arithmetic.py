@@ -55,7 +55,7 @@ def test_cumath_writes_to_out():
     assert whole.tolist() == [3, 4]
 
 
-def test_second_positional_argument_is_out_or_stream_and_warns():
+def test_cumath_accepts_out_or_stream_by_position_with_warning():
     x, out, stream = gpu([1.0, 4.0]), gpu([0.0, 0.0]), drv.Stream()
     with pytest.warns(DeprecationWarning, match=r"cumath\.sqrt.*out= or stream="):
         assert cumath.sqrt(x, out) is out
@@ -64,7 +64,7 @@ def test_second_positional_argument_is_out_or_stream_and_warns():
     assert cumath.sqrt(x, stream=stream, out=out) is out
 
 
-def test_stream_argument_is_current_stream_only_during_call():
+def test_stream_passed_to_function_is_current_only_during_call():
     stream, before = PyGPU.Stream(), PyGPU.current_stream()
     seen = []
     for call in (

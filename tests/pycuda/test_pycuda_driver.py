@@ -161,7 +161,7 @@ def test_context_stack_is_per_thread():
 
 
 @pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
-def test_pop_restores_previous_device():
+def test_context_pop_restores_previous_device():
     first, second = drv.Device(0).make_context(), drv.Device(1).make_context()
     assert drv.Context.get_device() == drv.Device(1)
     second.pop()

@@ -105,7 +105,7 @@ def test_shared_keyword_sets_dynamic_shared_memory(module):
     assert (out == np.arange(16)[::-1]).all()
 
 
-def test_grid_has_one_to_three_axes(module):
+def test_launch_accepts_grid_with_one_to_three_axes(module):
     where = module.get_function("where")
     for grid, last in (((4,), 0), ((2, 2), 0), ((1, 2, 2), 1)):
         out = np.full(4, -1, np.int32)

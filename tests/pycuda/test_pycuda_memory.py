@@ -178,7 +178,7 @@ def test_as_buffer_has_address_of_allocation():
     assert len(Holder(memory, "").as_buffer(4)) == 4
 
 
-def test_memory_handle_rejects_invalid_bytes_and_flags():
+def test_ipc_memory_handle_rejects_invalid_bytes_and_flags():
     with pytest.raises(ValueError, match="64 bytes"):
         driver.IPCMemoryHandle(bytearray(3))
     with pytest.raises(ValueError, match="LAZY"):

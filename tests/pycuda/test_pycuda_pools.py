@@ -116,7 +116,7 @@ def test_pool_allocates_block_of_zero_bytes():
     assert (len(memory), bool(memory), pool.active_blocks) == (0, True, 1)
 
 
-def test_held_blocks_are_released_when_memory_runs_out():
+def test_blocks_held_by_pool_are_released_when_memory_runs_out():
     pool = DeviceMemoryPool()
     for size in (1000, 100_000):
         pool.allocate(size).free()

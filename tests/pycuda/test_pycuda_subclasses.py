@@ -153,7 +153,7 @@ def test_subclass_of_inout_is_called_before_and_after_launch(in_order_of):
     assert int(told.get_device_alloc()) == int(told.dev_alloc)
 
 
-def test_subclasses_of_in_and_out_copy_one_way():
+def test_subclasses_of_in_and_out_copy_in_one_direction_only():
     class Given(drv.In):
         pass
 
@@ -171,7 +171,7 @@ def test_subclasses_of_in_and_out_copy_one_way():
     assert taken.array.tolist() == [2, 2, 2, 2]
 
 
-def test_handler_without_base_init_raises_runtime_error():
+def test_argument_handler_without_base_init_raises_runtime_error():
     class Empty(drv.In):
         def __init__(self):
             pass

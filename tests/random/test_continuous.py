@@ -154,7 +154,7 @@ def test_exponential_and_normal_numbers_derive_from_raw_numbers() -> None:
     np.testing.assert_array_max_ulp(PyGPU.random.default_rng(3).standard_normal(COUNT - 1).get(), pairs.T.ravel(), 6)
 
 
-def test_float32_numbers_are_quantiles_of_halves_of_raw_numbers() -> None:
+def test_float32_numbers_use_32_bit_half_of_raw_number_as_quantile_level() -> None:
     halves = PyGPU.random.default_rng(3).random_raw(COUNT // 2).get().view(np.int32)
     sizes = np.abs(halves.astype(np.float64)) * 2.0**-32
     drawn = PyGPU.random.default_rng(3).standard_exponential(halves.size, "float32").get()

@@ -119,7 +119,7 @@ def test_sobol_points_are_computed_from_direction_vectors() -> None:
 @pytest.mark.parametrize(
     "maker", [curandom.Sobol32RandomNumberGenerator, curandom.ScrambledSobol64RandomNumberGenerator]
 )
-def test_points_of_library_sobol_tables_fill_cube_evenly(maker: type) -> None:
+def test_sobol_points_from_vendor_tables_fill_cube_evenly(maker: type) -> None:
     if curandom.get_curand_version() is None:
         pytest.skip("the vendor's library is not there")
     generator = maker()

@@ -52,7 +52,7 @@ def test_uniform_numbers_are_always_below_1() -> None:
     assert (drawn < 1).all()
 
 
-def test_location_and_scale_are_numbers_or_arrays() -> None:
+def test_location_and_scale_parameters_may_be_numbers_or_arrays() -> None:
     rng = generator()
     assert_moments(rng.normal(10, 2, COUNT), 10, 4)
     places = PyGPU.to_gpu(np.array([[0.0], [100.0]]))
@@ -108,7 +108,7 @@ def test_permutation_has_each_element_once() -> None:
     np.testing.assert_array_equal(np.sort(array.get(), axis=None), np.arange(60))
 
 
-def test_random_choices_occur_with_given_probabilities() -> None:
+def test_random_choices_occur_with_requested_probabilities() -> None:
     rng = generator()
     chances = np.array([0.1, 0.0, 0.6, 0.3])
     drawn = rng.choice(4, COUNT, p=chances).get()

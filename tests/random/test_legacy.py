@@ -31,7 +31,7 @@ def test_legacy_functions_after_seed_draw_same_numbers_as_default_rng() -> None:
     assert (PyGPU.random.random(3).get() != PyGPU.random.random_sample(3).get()).all()
 
 
-def test_copied_and_pickled_random_state_keeps_position_in_stream() -> None:
+def test_copied_or_pickled_random_state_continues_same_number_sequence() -> None:
     rng = PyGPU.random.RandomState(5)
     rng.rand(3)
     copies = (copy.deepcopy(rng), pickle.loads(pickle.dumps(rng)))

@@ -39,7 +39,7 @@ def assert_close(ours: Any, numpys: Any) -> None:
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_variance_about_passed_means_matches_numpy(name: str, kind: str, axis: Any) -> None:
+def test_variance_with_mean_argument_matches_numpy(name: str, kind: str, axis: Any) -> None:
     host = values(kind, has_nan=name.startswith("nan"))
     mean = np.nanmean(host, axis=axis, keepdims=True)
     mask = np.array([[True, True, False, True], [True, False, True, True], [False, False, False, False]])
@@ -56,7 +56,7 @@ def test_variance_about_passed_means_matches_numpy(name: str, kind: str, axis: A
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_passed_means_may_be_number_list_or_none(name: str) -> None:
+def test_mean_argument_of_variance_may_be_number_list_or_none(name: str) -> None:
     host = np.arange(6, dtype="float32").reshape(2, 3)
     array, out, expected = PyGPU.to_gpu(host), PyGPU.zeros(3), np.zeros(3)
     function, counterpart = getattr(PyGPU, name), getattr(np, name)
@@ -76,7 +76,7 @@ def test_passed_means_may_be_number_list_or_none(name: str) -> None:
     ids=lambda keywords: next(reversed(keywords)),
 )
 @pytest.mark.parametrize("name", NAMES)
-def test_variance_about_passed_means_rejects_same_means_as_numpy(name: str, keywords: dict[str, Any]) -> None:
+def test_variance_with_mean_argument_rejects_what_numpy_rejects(name: str, keywords: dict[str, Any]) -> None:
     def on_device(value: Any) -> Any:
         return PyGPU.to_gpu(value) if isinstance(value, np.ndarray) else value
 
@@ -90,7 +90,7 @@ def test_variance_about_passed_means_rejects_same_means_as_numpy(name: str, keyw
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_variance_about_passed_means_accepts_numbers_as_mask(name: str) -> None:
+def test_variance_with_mean_argument_accepts_numbers_as_mask(name: str) -> None:
     host = np.arange(6.0).reshape(2, 3)
     array = PyGPU.to_gpu(host)
     with warnings.catch_warnings(action="ignore"):

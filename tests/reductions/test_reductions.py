@@ -104,7 +104,7 @@ def test_reductions_over_any_axes_and_layout_match_numpy(shape: tuple[int, ...])
 
 
 @pytest.mark.parametrize("shape", [(100_000,), (3, 50_000), (50_000, 3), (300, 400), (4, 500, 60)], ids=str)
-def test_large_reductions_use_several_blocks(shape: tuple[int, ...]) -> None:
+def test_large_reductions_by_several_thread_blocks_match_numpy(shape: tuple[int, ...]) -> None:
     host = values(shape, "int64")
     array = PyGPU.to_gpu(host)
     for axis in (0, len(shape) - 1) if IS_SIMULATED else (None, *range(len(shape))):

@@ -133,7 +133,7 @@ def test_scans_along_any_axis_of_any_layout_match_numpy(seed: int) -> None:
     ],
     ids=str,
 )
-def test_large_scans_use_threads_and_blocks(shape: tuple[int, ...], axis: int) -> None:
+def test_large_scans_by_several_thread_blocks_match_numpy(shape: tuple[int, ...], axis: int) -> None:
     host = values(np.random.default_rng(5), shape, "int32")
     check(PyGPU.to_gpu(host).cumsum(axis=axis), host.cumsum(axis=axis))
 

@@ -77,14 +77,14 @@ def make_performance() -> ModuleType:
     return script("make_performance")
 
 
-def test_evidence_of_claims_exists() -> None:
+def test_evidence_named_for_each_claim_exists() -> None:
     found = claims(CLAIMS.read_text(encoding="utf-8"))
     assert len(found) > 40
     assert {words: gone for words, held_by in found if (gone := missing(held_by))} == {}
     assert [words for words, held_by in found if not REFERENCE.search(held_by)] == []
 
 
-def test_claims_of_table_are_quotations_of_pages() -> None:
+def test_claims_in_table_are_quotations_from_pages() -> None:
     said = " ".join(plain(page.read_text(encoding="utf-8")) for page in PAGES)
     assert [words for words, _ in claims(CLAIMS.read_text(encoding="utf-8")) if plain(words) not in said] == []
 

@@ -226,5 +226,5 @@ def test_example_program_writes_png_named_after_program(
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", SHORT_PROGRAMS)
-def test_program_has_at_most_40_lines(name: str) -> None:
+def test_example_program_has_at_most_40_lines(name: str) -> None:
     assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= MOST_LINES

@@ -65,7 +65,7 @@ def _reachable(graph: Mapping[Module, set[Module]], start: Module) -> set[Module
     return found
 
 
-def test_no_files_import_each_other() -> None:
+def test_no_rust_files_import_each_other_in_a_cycle() -> None:
     sources = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     assert sources, "no Rust source was found: this test would hold nothing"
     assert circles(sources) == []

@@ -47,7 +47,7 @@ def test_mpi_program_ends_with_message_if_process_has_no_device() -> None:
     assert "which shows 2 devices: start 2 processes there" in done.stderr
 
 
-def test_seed_program_runs_with_gpuarrays_of_four_processes() -> None:
+def test_mpi4py_program_exchanges_gpuarrays_of_four_processes() -> None:
     """Test mpi4py's lower-case calls, which pickle arrays, and its upper-case calls, which transfer memory directly."""
     done = run(
         4,

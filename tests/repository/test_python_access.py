@@ -34,13 +34,13 @@ def unchecked(name: str, text: str) -> list[str]:
     return found
 
 
-def test_function_that_attaches_to_interpreter_checks_first() -> None:
+def test_function_that_attaches_to_interpreter_requires_python_access() -> None:
     sources = {path: path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     assert sum(bool(ATTACHES.search(text)) for text in sources.values()) >= 4
     assert [one for path, text in sources.items() for one in unchecked(path.name, text)] == []
 
 
-def test_access_check_finds_function_without_check() -> None:
+def test_python_access_check_finds_function_without_python_access() -> None:
     good = "fn good() {\n    PythonAccess::expected()?;\n    Python::attach(|py| py)\n}\n"
     bad = "fn bad() {\n    Python::attach(|py| py)\n}\n"
     text = f"{good}\n{bad}"

@@ -17,7 +17,7 @@ MOST_BYTES = 200_000
 WRITER = re.compile(r"(?i)\bwrites? (docs/[\w/]+\.(?:md|txt))")
 
 
-def test_results_are_one_folder_below_size_limit() -> None:
+def test_results_are_in_one_folder_below_size_limit() -> None:
     files = [path for path in RESULTS.rglob("*") if path.is_file()]
     assert [path for path in files if path.parent != RESULTS] == []
     assert [path for path in files if path.suffix in (".svg", ".png")] == [], "make plots draws them into build/plots"

@@ -79,7 +79,7 @@ def run(program: str, place: Path, backend: str, is_simulated: bool, sample: lis
     ("backend", "sample", "count"),
     [("cuda", ["-m", "not matrix"], 5), ("hip", ["-m", "not matrix"], 2), ("hip", [], 8)],
 )
-def test_cases_outside_sample_are_deselected_as_matrix(
+def test_cases_outside_sample_get_marker_matrix_and_are_deselected(
     backend: str, sample: list[str], count: int, tmp_path: Path
 ) -> None:
     output = run(PROGRAM, tmp_path / "tests" / "memory" / "test_it.py", backend, True, sample)

@@ -80,7 +80,7 @@ def test_contents_list_every_page_once() -> None:
     assert sorted(listed) == sorted({*contents.pages_of(DOCS), "api/index", "gallery/index"} - {"index"})
 
 
-def test_contents_place_unlisted_page_at_pattern_of_its_folder() -> None:
+def test_contents_insert_page_where_pattern_matches_its_path() -> None:
     contents = of_site("contents")
     found = contents.entries("Tier\n  Title <a/first>\n    a/*\n    *\n", ["a/first", "a/second", "third", "index"])
     trees = contents.toctrees(found)

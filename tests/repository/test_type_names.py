@@ -46,7 +46,7 @@ def test_type_names_belong_to_at_most_two_modules() -> None:
     )
 
 
-def test_each_exception_is_a_name_of_more_than_two_modules() -> None:
+def test_each_listed_exception_is_type_name_in_more_than_two_modules() -> None:
     found = modules_of_types()
     unneeded = sorted(name for name in SHARED if len(found.get(name, [])) <= MOST)
     assert not unneeded, f"these names need no exception: {', '.join(unneeded)}"

@@ -35,7 +35,7 @@ def check(name: str, host: np.ndarray, *given: Any) -> None:
 
 
 @pytest.mark.parametrize("name", of_few(["add", "subtract", "multiply", "maximum", "bitwise_or"], ["add", "maximum"]))
-def test_at_applies_function_once_for_each_repeated_index(name: str) -> None:
+def test_ufunc_at_applies_function_once_for_each_repeated_index(name: str) -> None:
     print("seed", SEED)
     rng = np.random.default_rng(SEED)
     host = rng.integers(1, 5, 20)
@@ -62,7 +62,7 @@ def test_add_at_of_repeated_indices_equals_numpy_bitwise() -> None:
     check("subtract", np.zeros(7), np.zeros(1000, int), values.astype("float64"))
 
 
-def test_at_accepts_any_key() -> None:
+def test_ufunc_at_accepts_any_kind_of_index() -> None:
     host = np.arange(12.0).reshape(3, 4)
     values = np.arange(4.0)
     for key in told(
@@ -82,7 +82,7 @@ def test_at_accepts_any_key() -> None:
     check("negative", host, np.array([0, 0, 2]))
 
 
-def test_at_rejects_mismatched_arguments_and_changes_nothing() -> None:
+def test_ufunc_at_rejects_mismatched_arguments_and_changes_nothing() -> None:
     host = np.arange(4)
     check("add", host, np.array([0, 4]), 1)
     check("add", host, np.array([0, 1]), np.array([1.5, 2.5]))

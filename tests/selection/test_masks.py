@@ -228,7 +228,7 @@ def test_nonzero_argwhere_and_flatnonzero_match_numpy(shape: tuple[int, ...]) ->
 
 
 @since_numpy("2.1", "an error for 0-d arrays")
-def test_nonzero_rejects_and_argwhere_accepts_0d_array() -> None:
+def test_0d_array_is_rejected_by_nonzero_and_accepted_by_argwhere() -> None:
     for value in (0, 3):
         array = PyGPU.to_gpu(np.array(value))
         with pytest.raises(ValueError, match="0d arrays"):

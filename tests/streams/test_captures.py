@@ -150,7 +150,7 @@ def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
     assert bench.stream.end_capture().num_nodes == 1
 
 
-def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
+def test_graph_keeps_pinned_memory_alive_and_reads_it_at_each_launch() -> None:
     bench = Bench()
     address = bench.pinned.ctypes.data
     view = bench.pinned[:]  # Drop the view before the launch, so that only the graph keeps the memory alive.

@@ -189,7 +189,7 @@ def test_launch_waits_for_work_on_arrays_of_updated_node() -> None:
         np.testing.assert_array_equal(c.get(stream=two), float(value))
 
 
-def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
+def test_graph_update_keeps_new_arrays_alive_and_releases_old_arrays() -> None:
     target, source = PyGPU.zeros(1000, "uint8"), PyGPU.zeros(1000, "uint8")
     with PyGPU.Graph() as graph:
         target[...] = source
@@ -213,7 +213,7 @@ def test_update_keeps_new_arrays_and_releases_replaced_arrays() -> None:
 
 
 @needs_kernels
-def test_update_keeps_replaced_array_that_another_node_uses() -> None:
+def test_graph_update_keeps_replaced_array_that_another_node_uses() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     with PyGPU.Graph() as graph:

@@ -191,7 +191,7 @@ class Lender:
 @gpu_only
 @pytest.mark.parametrize("way", ["interface", "tensor"])
 @pytest.mark.parametrize("again", ["interface", "tensor"])
-def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again: str) -> None:
+def test_imported_memory_is_freed_after_second_consumers_work(way: str, again: str) -> None:
     block = PyGPU.zeros(100, "uint8")
     driver = simulated.driver()
     if driver is None:
@@ -210,7 +210,7 @@ def test_imported_memory_is_freed_after_work_of_second_consumer(way: str, again:
     driver.delay(0, foreign)
 
 
-def test_pinned_memory_is_not_reused_while_copy_of_other_library_reads() -> None:
+def test_pinned_memory_is_not_reused_while_other_library_copies_from_it() -> None:
     a = PyGPU.zeros(100, "uint8")
     PyGPU.synchronize()
     driver = simulated.driver()

@@ -51,7 +51,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[table.Case], None]:
 
 
 @pytest.mark.starts_processes
-def test_large_array_families_pass_with_small_arrays_on_cpu(tmp_path: Path) -> None:
+def test_large_array_cases_pass_with_small_arrays_on_cpu(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     environment = {**child_environment(), "PYGPU_BACKEND": "cpu"}
     arguments = ["--elements", str(ELEMENTS), "--fusion", "auto", "--json", str(report)]
@@ -66,7 +66,7 @@ def test_large_array_families_pass_with_small_arrays_on_cpu(tmp_path: Path) -> N
     assert all(one["elements"] >= ELEMENTS // P * P for one in found["cases"])
 
 
-def test_large_array_families_run_in_both_fusion_modes(script: ModuleType, tmp_path: Path) -> None:
+def test_large_array_cases_run_in_both_fusion_modes(script: ModuleType, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     before = PyGPU._core._get_fusion()
     assert script.main(["--elements", str(ELEMENTS), "--family", "elementwise", "--json", str(report)]) == 0
@@ -78,7 +78,7 @@ def test_large_array_families_run_in_both_fusion_modes(script: ModuleType, tmp_p
     assert found["peak_bytes"] > ELEMENTS
 
 
-def test_large_run_fails_if_operation_is_wrong_in_one_element(
+def test_large_array_check_fails_if_one_element_of_result_is_wrong(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def wrong_at_end(*arguments: Any, **options: Any) -> PyGPU.GPUArray:
@@ -158,7 +158,7 @@ def operation_raises(large: Large) -> None:
         (operation_raises, "ValueError: "),
     ],
 )
-def test_large_run_fails_and_names_case_with_wrong_result(
+def test_large_array_check_fails_and_names_case_with_wrong_result(
     case: table.Case,
     message: str,
     script: ModuleType,
@@ -176,7 +176,7 @@ def test_large_run_fails_and_names_case_with_wrong_result(
     assert "1 cases, 1 failed" in printed
 
 
-def test_rule_of_large_array_has_numpys_values() -> None:
+def test_rule_that_describes_large_array_gives_numpys_values() -> None:
     size = (1 << 32) + 5
     places = np.array([0, (1 << 31) - 1, 1 << 31, (1 << 32) + 4])
     np.testing.assert_array_equal(Rule(BYTES).at(places), BYTES[places % P])

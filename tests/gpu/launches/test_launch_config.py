@@ -230,7 +230,7 @@ def test_cooperative_grid_synchronizes_and_reduces_in_one_launch(groups: PyGPU.M
 
 
 @pytest.mark.parametrize("on", ["default", "own"])
-def test_dependent_launches_give_same_values_as_plain_launches(module: PyGPU.Module, on: str) -> None:
+def test_programmatic_dependent_launches_match_plain_launches(module: PyGPU.Module, on: str) -> None:
     first, second = module.get_function("first"), module.get_function("second")
     stream = PyGPU.Stream(non_blocking=True) if on == "own" else None
     config = LaunchConfig(64, 128, stream=stream, programmatic_dependent_launch=True)
@@ -286,7 +286,7 @@ def test_graph_launches_kernels_with_captured_launch_attributes(module: PyGPU.Mo
     assert total.get()[0] == n
 
 
-def test_kernel_sees_launched_cluster_shape_of_one_to_three_axes() -> None:
+def test_kernel_reads_requested_cluster_shape_with_one_to_three_axes() -> None:
     kernel = PyGPU.Kernel(
         r"""
 extern "C" __global__ void axes(int *out)

@@ -121,7 +121,7 @@ def test_run_stops_at_total_limit_and_names_files_without_result(tmp_path: Path)
     assert result(tmp_path)["incomplete"] == [{"file": "tests/test_hangs.py", "why": "stopped: total time"}]
 
 
-def test_files_are_divided_by_earlier_seconds_for_any_hash_seed(tmp_path: Path) -> None:
+def test_test_files_are_divided_by_earlier_run_times_for_any_hash_seed(tmp_path: Path) -> None:
     names = ["a", "b", "c", "d", "e"]
     make(tmp_path, **{name: "def test_it(): pass" + " " * (10 * (name == "e")) for name in names})
     seconds = {
@@ -136,7 +136,7 @@ def test_files_are_divided_by_earlier_seconds_for_any_hash_seed(tmp_path: Path) 
     assert orders == {"tests/test_b.py\ntests/test_e.py\ntests/test_c.py, tests/test_a.py\ntests/test_d.py\n"}
 
 
-def test_parts_of_long_file_run_each_test_once_and_rerun_alone(tmp_path: Path) -> None:
+def test_parts_of_long_test_file_run_each_test_once_and_rerun_alone(tmp_path: Path) -> None:
     make(tmp_path, many=MANY)
     earlier = {"columns": ["seconds"], "files": {"tests": {"test_many.py": [100.0]}}}
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))

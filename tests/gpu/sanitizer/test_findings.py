@@ -142,13 +142,13 @@ def test_report_without_findings_has_total_zero() -> None:
         assert (report.total, report.findings, report.not_checked) == (0, [], [])
 
 
-def test_line_of_pytest_with_equal_signs_is_no_finding() -> None:
+def test_pytest_output_line_with_equal_signs_is_no_finding() -> None:
     text = "========================= 3 passed in 1.2s =========================\n========= ERROR SUMMARY: 0 errors\n"
     report = findings.parse(text.encode())
     assert (report.total, report.findings) == (0, [])
 
 
-def test_unknown_kernel_error_is_finding_and_tool_error_is_none() -> None:
+def test_unknown_kernel_error_is_a_finding_but_tool_error_is_not() -> None:
     report = findings.parse(
         b"========= Something new went wrong\n=========     at kernel()+0x10 in a.cu:1\n"
         b"========= Internal Sanitizer Error: no memory\n"
@@ -165,7 +165,7 @@ def test_unknown_kernel_error_is_finding_and_tool_error_is_none() -> None:
     assert len(report.warnings) == 1
 
 
-def test_report_of_process_without_cuda_calls_has_no_call() -> None:
+def test_report_states_that_process_made_no_cuda_call() -> None:
     text = b"========= COMPUTE-SANITIZER\n========= Target application terminated before first instrumented API call\n"
     report = findings.parse(text + b"========= Error: couldn't find exit code.\n")
     assert report.has_no_call
