@@ -1,7 +1,6 @@
 """Fail tests that misuse a device on the simulated driver, even if their values are right.
 
-Also define the fixtures of tests with kernels, which stand for another library that uses the same simulated or real
-GPU.
+Also define fixtures with kernels that act as another library on the same simulated or real GPU.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ PLAIN = ("isnan", "isinf", "isfinite", "signbit", "uint64_t")
 
 @dataclass
 class Item:
-    """A definition of a header: a function, a constant or a table."""
+    """Hold a definition of a header: a function, a constant or a table."""
 
     name: str
     text: str
@@ -302,11 +302,11 @@ def prepared(source: str, text: str) -> str:
     for name, number in re.findall(r"(ikv_temme_need_\w) = (0x\d)", text):
         text = f"constexpr int {name} = {number};\n" + text
     text = re.sub(r"enum \{ikv[^}]*\};|enum \{ ikv[^}]*\};", "", text)
-    if source == "wright_bessel.h":  # removes the variant that computes the logarithm
+    if source == "wright_bessel.h":  # Remove the variant that computes the logarithm.
         text = re.sub(r"template <bool log_wb>|<log_wb>|\|\| \(log_wb[^)]*\)", "", text)
         text = re.sub(r"if \(!log_wb\) \{([^}]*)\} else \{[^}]*\}", r"\1", text)
         text = re.sub(r"if \(log_wb\)[^;]*;", "", text)
-    if source == "cephes/expn.h":  # one table with two axes replaces an array of pointers to tables
+    if source == "cephes/expn.h":  # Replace an array of pointers to tables by one table with two axes.
         rows = [re.search(rf"expn_A{row}\[\] = (\{{.*?\}});", text, re.DOTALL)[1] for row in range(13)]  # type: ignore[index]
         text = re.sub(
             r"constexpr const double \*expn_A\[\] = .*?;",
@@ -315,7 +315,7 @@ def prepared(source: str, text: str) -> str:
             flags=re.DOTALL,
         )
         text = re.sub(r"constexpr double expn_A\d+\[\] = .*?;", "", text, flags=re.DOTALL)
-    if source == "cephes/beta.h":  # PyGPU's `inverse_of_gamma` compiles in less time than `rgamma`
+    if source == "cephes/beta.h":  # Use PyGPU's `inverse_of_gamma`, which compiles in less time.
         text = text.replace("rgamma(", "inverse_of_gamma(")
         text = BETA + INVERSE_OF_GAMMA + text
         text = re.sub(
@@ -326,17 +326,17 @@ def prepared(source: str, text: str) -> str:
         )
     if order := re.fullmatch(r"cephes/j([01])\.h", source):
         text += NEAR[order[1]] + FAR.replace("jN", f"j{order[1]}")
-    if source == "cephes/fdtr.h":  # passes `1 - w` as a quotient, which is exact, instead of a difference
+    if source == "cephes/fdtr.h":  # Pass `1 - w` as an exact quotient instead of a difference.
         text = text.replace("incbet(0.5 * b, 0.5 * a, w)", "incbet_of(0.5 * b, 0.5 * a, w, a * x / (b + a * x))")
         text = text.replace("w = w / (b + w);", "")
         text = text.replace("incbet(0.5 * a, 0.5 * b, w)", "incbet_of(0.5 * a, 0.5 * b, w / (b + w), b / (b + w))")
-    if source == "cephes/scipy_iv.h":  # opposite scale factors of I and K, so that neither overflows
+    if source == "cephes/scipy_iv.h":  # Scale I and K by opposite factors, so that neither overflows.
         text = text.replace("double *k_value)", "double *k_value, double shift = 0)", 1)
         text = text.replace("std::exp(v * eta)", "std::exp(v * eta - shift)")
         text = text.replace("std::exp(-v * eta)", "std::exp(shift - v * eta)")
     if source == "cephes/unity.h":
         text = f"constexpr double zeta_over_order[40] = {{{', '.join(map(repr, zetas()))}}};\n" + text
-    if source == "cephes/incbet.h":  # adds the parameter `xxc`: 1 - xx, which a caller may know exactly
+    if source == "cephes/incbet.h":  # Add the parameter `xxc`, which is 1 - xx, possibly more exact.
         text = text.replace(
             "double incbet(double aa, double bb, double xx)",
             "double incbet_of(double aa, double bb, double xx, double xxc)",
@@ -362,7 +362,7 @@ def items(source: str, text: str) -> list[Item]:
         if "(" in head and re.search(r"\bfloat\b", head):
             continue
         name = re.search(r"(\w+)\s*(?:\(|\[|$)", head.strip())
-        if name is None or (part.endswith(";") and "(" in head):  # a declaration
+        if name is None or (part.endswith(";") and "(" in head):  # Skip declarations.
             continue
         if name[1] in NATIVE:
             continue
@@ -382,7 +382,7 @@ def as_table(part: str, is_light: bool) -> str:
             part = re.sub(r"^( *)(for|while|do) ?(?=[({])", r"#pragma unroll 1\n\1\2 ", part, flags=re.MULTILINE)
             return re.sub(r"^(?:__device__ )*(?:inline )?", "static __device__ __noinline__ ", part)
         return part if "inline" in part.split("{")[0] else "__device__ inline " + part.replace("__device__ ", "", 1)
-    if "w_im" in part:  # threads read different rows, which constant memory would read one by one
+    if "w_im" in part:  # Threads read different rows, which constant memory would read one by one.
         return part.replace("constexpr", "__device__ const", 1)
     if "[" in part.split("=")[0]:
         return re.sub(r"(?:static )?(?:constexpr|const) (\w+)", r"__constant__ const \1", part, count=1)

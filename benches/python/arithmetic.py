@@ -4,8 +4,8 @@
 
 The table shows microseconds of calls on small arrays, and gigabytes per second of calls on large arrays. Gigabytes
 count the necessary traffic: operands read once and results written once. Times of large arrays are measured between two
-events over 20 calls. Times of small arrays are measured on the host until the call returns, and the results are
-dropped. In the column of hand-written kernels, the time of a small call is that of the driver's launch alone.
+events over 20 calls. Times of small arrays are measured on the host until the call returns; each result is deleted at
+once. In the column of hand-written kernels, the time of a small call is that of the driver's launch alone.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the timed functions on small arrays: seconds until a call returns, with the result dropped."""
+    """Return the timed functions on small arrays: seconds until a call returns, after which the result is deleted."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))
@@ -93,6 +93,6 @@ def more(count: int) -> list[Column]:
 if __name__ == "__main__":
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    # The timed functions drop their results. If PyGPU deferred the operations, it would therefore never compute them.
+    # The timed functions delete their results. If PyGPU deferred the operations, it would therefore never compute them.
     os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "arithmetic", large, small, more=more)

@@ -2,7 +2,7 @@
 
 ``python benches/python/bindings.py --json bindings.json`` builds the modules of examples/bindings with a C++ compiler,
 pybind11, nanobind and Cython, and skips missing tools. The two calls of a pair are timed alternately. On an NVIDIA GPU
-the program needs no nvcc, because it launches nothing.
+the program needs no nvcc, because it launches no kernel.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python benches/python/elementary_functions.py [--bytes N] [--rounds 5] [--json FILE]
 
 Each operand has N bytes, 1 GiB by default, of float32 and then of float64. Values are uniform in the range of the
-table. Times are measured between two events over 20 calls, and the results are dropped.
+table. Times are measured between two events over 20 calls; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -68,6 +68,6 @@ if __name__ == "__main__":
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     os.environ.setdefault("JAX_ENABLE_X64", "1")
-    # The timed functions drop their results. If PyGPU deferred the operations, it would therefore never compute them.
+    # The timed functions delete their results. If PyGPU deferred the operations, it would therefore never compute them.
     os.environ.setdefault("PYGPU_FUSION", "off")
     measure(__doc__, "elementary_functions", large, small, names=("PyGPU", "torch", "cupy", "jax"))

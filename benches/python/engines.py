@@ -61,7 +61,7 @@ def spun(x: Any, turns: int) -> Any:
     return y
 
 
-class Own(threading.local):
+class ThreadStreams(threading.local):
     """Hold a separate stream for each thread.
 
     An upload by one thread can thus overlap with kernels of other threads.
@@ -72,9 +72,9 @@ class Own(threading.local):
 
 
 @functools.cache
-def own() -> Own:
+def own() -> ThreadStreams:
     """Return the streams of this process, which the first call creates after the process has chosen its device."""
-    return Own()
+    return ThreadStreams()
 
 
 def part(path: str, start: int, stop: int) -> Any:
@@ -95,7 +95,7 @@ def plain(path: str, starts: list[int], step: int, turns: int) -> float:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Return the seconds until the work of a call is complete; the result of the call is dropped after the timing."""
+    """Return the seconds until the work of a call is complete; the result of the call is deleted after the timing."""
     begun = time.perf_counter()
     result = call()
     PyGPU.synchronize()

@@ -12,8 +12,8 @@ from timing import Library
 Function = Callable[..., Any]
 
 
-class Way:
-    """Define one column of the table: a library, and the method by which expressions are evaluated with it."""
+class ExpressionRunner:
+    """Evaluate expressions with one library; fusion.py prints a column for each subclass."""
 
     name = ""
 
@@ -44,8 +44,8 @@ class Way:
         """Launch pending operations, if the library defers them."""
 
 
-class OfPyGPU(Way):
-    """Run PyGPU with deferred operations."""
+class OfPyGPU(ExpressionRunner):
+    """Evaluate expressions with PyGPU, which defers and fuses their operations."""
 
     def __init__(self) -> None:
         super().__init__("PyGPU")
@@ -63,8 +63,8 @@ class OfPyGPU(Way):
         return call
 
 
-class Torch(Way):
-    """Run Torch with separate operations."""
+class Torch(ExpressionRunner):
+    """Evaluate expressions with PyTorch, which launches each operation separately."""
 
     def __init__(self) -> None:
         super().__init__("torch")
@@ -77,7 +77,7 @@ class Torch(Way):
 
 
 class TorchCompile(Torch):
-    """Run functions that `torch.compile` compiles."""
+    """Evaluate expressions with PyTorch by functions that `torch.compile` compiles."""
 
     def compiled(self, function: Function) -> Function:
         """Return the function compiled by Inductor for these shapes only.
@@ -88,8 +88,8 @@ class TorchCompile(Torch):
         return self.library.module.compile(function, dynamic=False)
 
 
-class Cupy(Way):
-    """Run CuPy with separate operations."""
+class Cupy(ExpressionRunner):
+    """Evaluate expressions with CuPy, which launches each operation separately."""
 
     def __init__(self) -> None:
         from cupyx.scipy.special import erf
@@ -98,15 +98,15 @@ class Cupy(Way):
 
 
 class CupyFuse(Cupy):
-    """Run functions that `cupy.fuse` compiles."""
+    """Evaluate expressions with CuPy by functions that `cupy.fuse` compiles."""
 
     def compiled(self, function: Function) -> Function:
         """Return the function decorated by `cupy.fuse`."""
         return self.library.module.fuse()(function)
 
 
-class Jax(Way):
-    """Run JAX with separate operations."""
+class Jax(ExpressionRunner):
+    """Evaluate expressions with JAX, which launches each operation separately."""
 
     def __init__(self) -> None:
         import jax
@@ -129,14 +129,14 @@ class Jax(Way):
 
 
 class JaxJit(Jax):
-    """Run functions that `jax.jit` compiles."""
+    """Evaluate expressions with JAX by functions that `jax.jit` compiles."""
 
     def compiled(self, function: Function) -> Function:
         """Return the function compiled by XLA."""
         return self.jit(function)
 
 
-WAYS: dict[str, Callable[[], Way]] = {
+WAYS: dict[str, Callable[[], ExpressionRunner]] = {
     "PyGPU": OfPyGPU,
     "torch": Torch,
     "torch.compile": TorchCompile,
@@ -147,7 +147,7 @@ WAYS: dict[str, Callable[[], Way]] = {
 }
 
 
-def found(name: str) -> Way | None:
+def found(name: str) -> ExpressionRunner | None:
     """Return the runner with the given name, or None if its library is not installed."""
     with contextlib.suppress(ImportError):
         return WAYS[name]()

@@ -50,7 +50,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def of_side(library: Library, side: int, dtype: Any, batch: int = 0) -> dict[str, Callable[[], Any]]:
-    """Return the timed functions on one matrix of a side and a dtype, or on a batch of such matrices."""
+    """Return the timed functions on one square matrix of the given side and dtype, or on a batch of such matrices."""
     import numpy as np
 
     shape = (batch, side, side) if batch else (side, side)

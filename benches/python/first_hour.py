@@ -1,10 +1,10 @@
-"""Measure the first use of PyGPU: the first operation of each kind for each state of the kernel cache, and memory.
+"""Measure the first use of PyGPU: the first operation of each kind for each state of the kernel cache, and memory use.
 
 python benches/python/first_hour.py [--json FILE]
 
-Each number comes from a new process. States of the cache folder: empty; full, after the same program; read-only, which
-root cannot measure, because permissions do not hold for root. A network folder is not simulated, because a delayed file
-system needs FUSE or root.
+Each number comes from a new process. The cache folder is empty, full (after a run of the same program) or read-only.
+Root cannot measure the last state, because permissions do not restrict root. A network folder is not simulated, because
+a delayed file system needs FUSE or root.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 
 
 def states(folder: Path) -> dict[str, Any]:
-    """Measure each state of the cache; the states follow each other in one folder."""
+    """Measure each state of the kernel cache; one folder passes through the states in turn."""
     found = {"empty": measured(folder), "full": measured(folder)}
     found["full"]["cache_bytes"] = size(folder)
     if os.geteuid() != 0:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 from libraries import FIVE, Library
-from transfers import Arrays, Way
+from transfers import Arrays, TimedTransfer
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
 # CUDA's number of the attribute CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: the bytes of freed memory that a pool keeps.
@@ -86,8 +86,8 @@ class Floor(Library):
             return self._launch()
         return self._repeat(*self._call(statement))
 
-    def ways(self, arrays: Arrays) -> dict[str, Way]:
-        """Return calls of the driver alone that perform the transfers which transfers.py defines for libraries."""
+    def ways(self, arrays: Arrays) -> dict[str, TimedTransfer]:
+        """Return driver calls that perform the transfers of transfers.py without any library."""
         driver, stream, length = self.driver, self.stream, SIZE(arrays.host.nbytes)
         device = driver.made("cuMemAlloc_v2", ADDRESS, length)
         pinned = driver.made("cuMemHostAlloc", ctypes.c_void_p, length, 0)
@@ -107,10 +107,12 @@ class Floor(Library):
             driver.cuMemFreeHost(pinned)
 
         return {
-            "to device, pinned": Way(to_device),
-            "into pinned": Way(from_device),
-            "into device": Way(lambda: (driver.cuMemcpyHtoD_v2(device, host, length), driver.cuCtxSynchronize())),
-            "into ndarray": Way(lambda: driver.cuMemcpyDtoH_v2(out, device, length), release=release),
+            "to device, pinned": TimedTransfer(to_device),
+            "into pinned": TimedTransfer(from_device),
+            "into device": TimedTransfer(
+                lambda: (driver.cuMemcpyHtoD_v2(device, host, length), driver.cuCtxSynchronize())
+            ),
+            "into ndarray": TimedTransfer(lambda: driver.cuMemcpyDtoH_v2(out, device, length), release=release),
         }
 
     def _call(self, statement: str) -> tuple[str, list[Any]]:

@@ -25,7 +25,7 @@ from typing import Any
 
 import machine
 import numpy as np
-from expression_runners import WAYS, Way, found
+from expression_runners import WAYS, ExpressionRunner, found
 from expressions import BLACK_SCHOLES, LARGE, PERIOD, POLYNOMIAL, SQUARES, STENCIL, TWO, Names, polynomial
 
 import PyGPU
@@ -40,7 +40,9 @@ PUT_OFF, KEPT, EACH = "s + s2, put off and dropped", "s + s2, kept, then launche
 OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched", "launch by the driver alone"
 
 
-def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], dict[str, float], dict[str, str]]:
+def large(
+    way: ExpressionRunner, nbytes: int, rounds: int
+) -> tuple[dict[str, list[float]], dict[str, float], dict[str, str]]:
     """Return the gigabytes per second and the launches per call of each expression, and failures."""
     speeds: dict[str, list[float]] = {}
     launches: dict[str, float] = {}
@@ -88,7 +90,7 @@ def launched() -> int:
     return PyGPU.fusion_report().kernels
 
 
-def is_same_unfused(way: Way, function: Callable[..., Any], arrays: list[Any], results: Any) -> None:
+def is_same_unfused(way: ExpressionRunner, function: Callable[..., Any], arrays: list[Any], results: Any) -> None:
     """Test that the first elements of a result have the same bits if PyGPU launches each operation eagerly."""
     with PyGPU.fusion("off"):
         plain = function(way.names, *arrays)
@@ -112,7 +114,7 @@ def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[f
     return [1e6 * min(seconds)]
 
 
-def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]:
+def small(way: ExpressionRunner, count: int) -> tuple[dict[str, list[float]], dict[str, str]]:
     """Return the microseconds until calls with few elements return to the host, and failures."""
     s, s2 = (way.array(np.full(5, value, np.float32)) for value in (1, 2))
     few, more = (way.array(np.full(16, value, np.float32)) for value in (1, 2))

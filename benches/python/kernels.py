@@ -2,9 +2,9 @@
 
     python benches/python/kernels.py [--json FILE] [--gib 1.0] [--rounds 7]
 
-Throughput: `a * x + y`, sums and scans of arrays of the given total size, timed by events around several
-calls. The table has the median over the rounds, in which all cases alternate. The floors are the driver's copy
-on the device and kernels that are each written for one case. Overhead: the time until one call on arrays of 16
+Throughput: `a * x + y`, sums and scans of arrays of the given total size, timed by events around several calls. The
+table has the median over the rounds, in which all cases alternate. The lower bounds of the times ("floors") are the
+driver's copy on the device, and a hand-written kernel for each case. Overhead: the time until one call on arrays of 16
 elements returns to the host. CuPy and PyCUDA are measured if they are installed.
 """
 

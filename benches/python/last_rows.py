@@ -1,12 +1,12 @@
-"""Measure again, in one run with torch, CuPy and JAX, the benchmarks in which PyGPU was last behind a peer or its goal.
+"""Measure the benchmarks in which PyGPU was last slower than torch, CuPy or JAX, or than its own goal.
 
     python benches/python/last_rows.py [--rows TEXT ...] [--seconds 290] [--bytes N] [--json FILE] [--quick]
 
-The table shows for each row PyGPU's median, the best peer's, their ratio (above 1 PyGPU is faster), the goal, and the
-limit: the value of the driver, of the vendor's library alone, or of a kernel written by hand. Rates count the bytes
-that must move. They are measured in bursts; the JSON file also has the rates under sustained load. `--rows` selects
-rows whose name contains one of the texts. Each group of rows runs in a separate process. The file is written after each
-group.
+All libraries run in one session. The table shows for each benchmark PyGPU's median, the best other library's, their
+ratio (above 1 PyGPU is faster), the goal, and the limit: the value of the driver, of the vendor's library alone, or of
+a kernel written by hand. Rates count the bytes that must move. They are measured in bursts; the JSON file also has the
+rates under sustained load. `--rows` selects benchmarks whose name contains one of the texts. Each group of benchmarks
+runs in a separate process. The file is written after each group.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BEST_PEER = "the best peer, less 2 % of noise"
 
 @dataclass(frozen=True)
 class Row:
-    """Define one row: the group and the call that measure it, its goal, and its limit."""
+    """Define one row of the table: a benchmark with its group, its goal and its limit."""
 
     what: str
     group: str
@@ -97,12 +97,12 @@ COPY = "cuMemcpyDtoD"
 
 
 def rate(what: str, call: str, goal: float | None = None, limit: str = COPY) -> Row:
-    """Define a rate on the device."""
+    """Define a row of the table whose value is a rate on the device."""
     return Row(what, "device", call, "GB/s", goal, limit=limit)
 
 
 def factorizations() -> list[Row]:
-    """Define the rows of linear algebra: each function for each side, dtype and batch."""
+    """Define the table rows of linear algebra: each function for each matrix side, dtype and batch size."""
     sizes = [f"{side}, float32" for side in SIDES] + [f"{SIDES[-1]}, float64"]
     sizes += [f"{count} x {side}, float32" for side, count in BATCHES.items()]
     calls = [f"{name} of {size}" for name in ("cholesky", "solve", "inv", "eigh", "svd") for size in sizes]
@@ -110,7 +110,7 @@ def factorizations() -> list[Row]:
 
 
 def view(statement: str) -> Row:
-    """Define a view or a property, whose goal is nine tenths of NumPy's time."""
+    """Define a table row for a view or an array property, whose goal is nine tenths of NumPy's time."""
     return Row(f"{statement}, of NumPy's time", "views", f"{statement}, beside NumPy's", "1", 0.9)
 
 
@@ -157,7 +157,7 @@ ROWS = [
 
 
 def measure(group: str, calls: list[str], settings: Settings) -> Results:
-    """Measure the calls of a group in a separate process."""
+    """Measure one group of benchmarks in a separate process."""
     _, environment = GROUPS[group]
     # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX reserves most of the device's memory.
     variables = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} | environment | os.environ
@@ -186,7 +186,7 @@ def measure(group: str, calls: list[str], settings: Settings) -> Results:
 
 
 def work(group: str, options: str, path: str) -> None:
-    """Measure a group in this process, and write its values."""
+    """Run the benchmarks of one group in this process, and write their times to the result file."""
     results = Results()
     GROUPS[group][0](results, Settings(**json.loads(options)))
     Path(path).write_text(json.dumps(results.content()))

@@ -1,4 +1,4 @@
-"""Measure the groups of rows of last_rows.py; each group runs in a separate process.
+"""Measure the groups of benchmarks that last_rows.py lists as rows of its table; each group runs in a separate process.
 
 A row has a value for each library. A rate on the device is that of a burst of at most 20 calls after a pause, when the
 device's clock is highest. PyGPU and the fastest peer also have a sustained rate, after a quarter of a second of calls.
@@ -29,7 +29,7 @@ BURST, PAUSE, LOAD = 0.01, 0.01, 0.25
 LONGEST = 5.0
 SIDES, BATCHES = (512, 1024, 2048, 4096), {16: 1000, 32: 1000, 64: 250}
 PEERS = ("torch", "cupy")
-# The benches with the calls of each family of rates, their functions, and the libraries that they measure.
+# For each benchmark file that measures rates: the function that returns its calls, and the measured libraries.
 FAMILIES = {
     "transforms": ("large", (OWN, *PEERS, "jax")),
     "products": ("from_the_left", (OWN, *PEERS, "jax")),
@@ -44,7 +44,7 @@ MODULES = {"PyGPU": "PyGPU", "torch": "torch", "CuPy": "cupy", "JAX": "jax", "Nu
 
 @dataclass
 class Settings:
-    """Hold the sizes of a measurement, the names of the wanted calls, and the time at which it ends."""
+    """Hold the array sizes of a measurement, the names of the calls to measure, and the time at which it ends."""
 
     bytes: int = GIB
     quick: bool = False

@@ -2,10 +2,10 @@
 
     python benches/python/launches.py [--json FILE] [--rounds 15]
 
-- launch: the host's time of an asynchronous launch with five arguments, by `timeit`, median over the rounds, in which
-  all cases alternate. The floor is a loop in C over cuLaunchKernel.
-- graph: the time between launches of a graph of 100 empty kernels, per kernel. The floor is
-  cuGraphLaunch of such a graph captured by the driver's own calls.
+- launch: the host's time of an asynchronous launch with five arguments, measured by `timeit`. All cases alternate in
+  each round, and the value is the median over the rounds. The lower bound is a loop in C that calls cuLaunchKernel.
+- graph: the time between launches of a graph of 100 empty kernels, per kernel. The lower bound is the driver's
+  cuGraphLaunch of such a graph, captured by driver calls.
 - first launch: the time from the source to the end of the first launch. The process is new and has created its context;
   the kernel is in the library's cache on disk.
 """

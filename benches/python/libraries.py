@@ -1,8 +1,8 @@
 """Define the measured libraries: the names that their timed statements in calls.py use, and how to wait for them.
 
-For every library `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` its values in
-the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports its
-library, so that a process imports only its own library.
+For every library `a` is a float32 array of shape (4, 8, 16), `five` an ndarray of five float32, `short` a copy of
+`five` in the library's memory, `host` an ndarray, `f32` is `numpy.float32` and `f4` the dtype. Each function imports
+its library, so that a process imports only its own library.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def pygpu() -> Library:
 
 
 def cupy() -> Library:
-    """Return CuPy."""
+    """Describe CuPy."""
     import cupy
 
     names = {
@@ -75,7 +75,7 @@ def cupy() -> Library:
 
 
 def torch() -> Library:
-    """Return PyTorch."""
+    """Describe PyTorch."""
     import torch
 
     if not torch.cuda.is_available():
@@ -122,7 +122,7 @@ def pybindgpu() -> Library:
 
 
 def numba() -> Library:
-    """Return numba-cuda."""
+    """Describe numba-cuda."""
     from numba import cuda
 
     names = {

@@ -4,7 +4,7 @@
 
 Each key is counted once, regardless of how often memory is read; `unique` gets a quarter of the keys. Times of large
 arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the call
-returns, and the results are dropped.
+returns; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until a call that sorts sixteen elements returns; the results are dropped."""
+    """Return the seconds until a call that sorts sixteen elements returns; each result is deleted at once."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

@@ -3,8 +3,8 @@
     python benches/python/products.py [--bytes N] [--rounds 5] [--json FILE]
 
 A float32 matrix that is multiplied with a vector has N / 4 bytes. Times are measured between two events over 20 calls.
-The time of 3 x 3 matrices is measured on the host until the call returns, and the results are dropped. Large products
-of floats use cuBLAS if installed; PYGPU_BLAS=own times PyGPU's own kernels.
+The time of 3 x 3 matrices is measured on the host until the call returns; each result is deleted at once. Large
+products of floats use cuBLAS if installed; PYGPU_BLAS=own times PyGPU's own kernels.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def from_the_left(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
-    """Return products of a row vector, of one axis and of two, with a square matrix, and the bytes of the matrix."""
+    """Return products of a row vector, of one or two axes, and a square matrix, each with the bytes of the matrix."""
     import ml_dtypes
     import numpy as np
 
@@ -75,7 +75,7 @@ def from_the_left(library: Library, count: int) -> dict[str, tuple[Callable[[], 
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the host seconds until a call of each small product returns; the results are dropped."""
+    """Return the host seconds until a call of each small product returns; each result is deleted at once."""
     import numpy as np
 
     a = library.array(np.eye(3, dtype=np.float32))

@@ -4,7 +4,7 @@
 
 The number of gigabytes is the size of the operands, read once, plus that of the results, written once. Times of large
 arrays are measured between two events over 20 calls. The time of a small array is measured on the host until the call
-returns, and the results are dropped.
+returns; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until a sum of sixteen elements returns; the results are dropped."""
+    """Return the seconds until a sum of sixteen elements returns; each result is deleted at once."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

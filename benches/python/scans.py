@@ -4,8 +4,8 @@
     python benches/python/scans.py repeat
 
 Half of the N bytes is scanned, by default 2^27 elements, and half is written. Times of large arrays are measured
-between two events over 20 calls. The time of a small array is measured on the host until the call returns, and the
-results are dropped. `repeat` compares the bits of PyGPU's scans over a hundred calls.
+between two events over 20 calls. The time of a small array is measured on the host until the call returns; each result
+is deleted at once. `repeat` compares the bits of PyGPU's scans over a hundred calls.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until a scan of sixteen elements returns; the results are dropped."""
+    """Return the seconds until a scan of sixteen elements returns; each result is deleted at once."""
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))

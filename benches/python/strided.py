@@ -88,7 +88,7 @@ def of_planes(itemsize: int, size: int) -> Iterator[Case]:
 
 
 def of_boxes(itemsize: int, size: int) -> Iterator[Case]:
-    """Yield the cases of three-axis arrays, in the form of `of_planes`."""
+    """Yield the cases of three-axis arrays: a name, the call, and the number of bytes that it must move."""
     import PyGPU
 
     box = cube(size, itemsize)

@@ -1,11 +1,10 @@
 """Define the transfers of each library: to the device and back, pageable, pinned and strided.
 
-"to device" creates an array from an ndarray; the array is dropped before the next one, outside the timing. "from
-device" creates an ndarray. In "dropped" the result is dropped inside the timing, as in a loop that uses it once;
-in "fresh" all results are kept, so that no library can reuse the memory of one result for the next. "into" fills
-existing memory. A strided host array is every second column of an array that is twice as wide; its size counts only its
-own elements.
-Each call ends when the data has arrived.
+"to device" creates an array from an ndarray; it is deleted, outside the timing, before the next array is created. "from
+device" creates an ndarray. In "dropped" the result is dropped inside the timing, as in a loop that uses it once; in
+"fresh" all results are kept, so that no library can reuse the memory of one result for the next. "into" fills existing
+memory. A strided host array is every second column of an array that is twice as wide; its size counts only its own
+elements. Each call ends when the data has arrived.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ INSIDE, AFTER, NEVER = "inside the clock", "after the clock", "when all are time
 
 
 @dataclass
-class Way:
+class TimedTransfer:
     """Describe a timed transfer: the call, the lifetime of the result, the preparation of a call, and the cleanup."""
 
     call: Callable[[], Any]
@@ -61,21 +60,21 @@ class Arrays:
         return numpy.full((self.host.shape[0], 2 * COLUMNS), 1, numpy.float32)[:, ::2]
 
 
-def plain_numpy(arrays: Arrays) -> dict[str, Way]:
+def plain_numpy(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return the transfers of NumPy, which are copies in host memory."""
     host = arrays.host
     return {
-        "to device": Way(lambda: host.copy(), AFTER),
-        "to device, strided": Way(lambda: arrays.strided.copy(), AFTER),
-        "from device, dropped": Way(lambda: host.copy()),
-        "from device, fresh": Way(lambda: host.copy(), NEVER),
-        "into device": Way(lambda: numpy.copyto(arrays.out, host)),
-        "into ndarray": Way(lambda: numpy.copyto(arrays.out, host)),
-        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, host)),
+        "to device": TimedTransfer(lambda: host.copy(), AFTER),
+        "to device, strided": TimedTransfer(lambda: arrays.strided.copy(), AFTER),
+        "from device, dropped": TimedTransfer(lambda: host.copy()),
+        "from device, fresh": TimedTransfer(lambda: host.copy(), NEVER),
+        "into device": TimedTransfer(lambda: numpy.copyto(arrays.out, host)),
+        "into ndarray": TimedTransfer(lambda: numpy.copyto(arrays.out, host)),
+        "into strided": TimedTransfer(lambda: numpy.copyto(arrays.strided_out, host)),
     }
 
 
-def pygpu(arrays: Arrays) -> dict[str, Way]:
+def pygpu(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return PyGPU's transfers."""
     import PyGPU
 
@@ -84,19 +83,19 @@ def pygpu(arrays: Arrays) -> dict[str, Way]:
     pinned = PyGPU.empty_pinned(host.shape, host.dtype)
     pinned[...] = host
     return {
-        "to device": Way(lambda: (PyGPU.to_gpu(host), wait())[0], AFTER),
-        "to device, pinned": Way(lambda: (PyGPU.to_gpu(pinned), wait())[0], AFTER),
-        "to device, strided": Way(lambda: (PyGPU.to_gpu(arrays.strided), wait())[0], AFTER),
-        "from device, dropped": Way(lambda: array.get()),
-        "from device, fresh": Way(lambda: array.get(), NEVER),
-        "into device": Way(lambda: (array.set(host), wait())),
-        "into ndarray": Way(lambda: array.get(arrays.out)),
-        "into pinned": Way(lambda: array.get(pinned)),
-        "into strided": Way(lambda: array.get(arrays.strided_out)),
+        "to device": TimedTransfer(lambda: (PyGPU.to_gpu(host), wait())[0], AFTER),
+        "to device, pinned": TimedTransfer(lambda: (PyGPU.to_gpu(pinned), wait())[0], AFTER),
+        "to device, strided": TimedTransfer(lambda: (PyGPU.to_gpu(arrays.strided), wait())[0], AFTER),
+        "from device, dropped": TimedTransfer(lambda: array.get()),
+        "from device, fresh": TimedTransfer(lambda: array.get(), NEVER),
+        "into device": TimedTransfer(lambda: (array.set(host), wait())),
+        "into ndarray": TimedTransfer(lambda: array.get(arrays.out)),
+        "into pinned": TimedTransfer(lambda: array.get(pinned)),
+        "into strided": TimedTransfer(lambda: array.get(arrays.strided_out)),
     }
 
 
-def cupy(arrays: Arrays) -> dict[str, Way]:
+def cupy(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return CuPy's transfers."""
     import cupy
     import cupyx
@@ -106,19 +105,19 @@ def cupy(arrays: Arrays) -> dict[str, Way]:
     pinned = cupyx.empty_pinned(host.shape, host.dtype)
     pinned[...] = host
     return {
-        "to device": Way(lambda: (cupy.asarray(host), wait())[0], AFTER),
-        "to device, pinned": Way(lambda: (cupy.asarray(pinned), wait())[0], AFTER),
-        "to device, strided": Way(lambda: (cupy.asarray(arrays.strided), wait())[0], AFTER),
-        "from device, dropped": Way(lambda: array.get()),
-        "from device, fresh": Way(lambda: array.get(), NEVER),
-        "into device": Way(lambda: (array.set(host), wait())),
-        "into ndarray": Way(lambda: array.get(out=arrays.out)),
-        "into pinned": Way(lambda: array.get(out=pinned)),
-        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.get())),
+        "to device": TimedTransfer(lambda: (cupy.asarray(host), wait())[0], AFTER),
+        "to device, pinned": TimedTransfer(lambda: (cupy.asarray(pinned), wait())[0], AFTER),
+        "to device, strided": TimedTransfer(lambda: (cupy.asarray(arrays.strided), wait())[0], AFTER),
+        "from device, dropped": TimedTransfer(lambda: array.get()),
+        "from device, fresh": TimedTransfer(lambda: array.get(), NEVER),
+        "into device": TimedTransfer(lambda: (array.set(host), wait())),
+        "into ndarray": TimedTransfer(lambda: array.get(out=arrays.out)),
+        "into pinned": TimedTransfer(lambda: array.get(out=pinned)),
+        "into strided": TimedTransfer(lambda: numpy.copyto(arrays.strided_out, array.get())),
     }
 
 
-def torch(arrays: Arrays) -> dict[str, Way]:
+def torch(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return PyTorch's transfers."""
     import torch
 
@@ -126,19 +125,19 @@ def torch(arrays: Arrays) -> dict[str, Way]:
     tensor = source.cuda()
     pinned = source.pin_memory()
     return {
-        "to device": Way(lambda: (source.cuda(), wait())[0], AFTER),
-        "to device, pinned": Way(lambda: (pinned.cuda(), wait())[0], AFTER),
-        "to device, strided": Way(lambda: (torch.from_numpy(arrays.strided).cuda(), wait())[0], AFTER),
-        "from device, dropped": Way(lambda: tensor.cpu()),
-        "from device, fresh": Way(lambda: tensor.cpu(), NEVER),
-        "into device": Way(lambda: (tensor.copy_(source), wait())),
-        "into ndarray": Way(lambda: torch.from_numpy(arrays.out).copy_(tensor)),
-        "into pinned": Way(lambda: pinned.copy_(tensor)),
-        "into strided": Way(lambda: torch.from_numpy(arrays.strided_out).copy_(tensor)),
+        "to device": TimedTransfer(lambda: (source.cuda(), wait())[0], AFTER),
+        "to device, pinned": TimedTransfer(lambda: (pinned.cuda(), wait())[0], AFTER),
+        "to device, strided": TimedTransfer(lambda: (torch.from_numpy(arrays.strided).cuda(), wait())[0], AFTER),
+        "from device, dropped": TimedTransfer(lambda: tensor.cpu()),
+        "from device, fresh": TimedTransfer(lambda: tensor.cpu(), NEVER),
+        "into device": TimedTransfer(lambda: (tensor.copy_(source), wait())),
+        "into ndarray": TimedTransfer(lambda: torch.from_numpy(arrays.out).copy_(tensor)),
+        "into pinned": TimedTransfer(lambda: pinned.copy_(tensor)),
+        "into strided": TimedTransfer(lambda: torch.from_numpy(arrays.strided_out).copy_(tensor)),
     }
 
 
-def pycuda(arrays: Arrays) -> dict[str, Way]:
+def pycuda(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return PyCUDA's transfers with its device pool; NumPy packs strided host memory, which PyCUDA rejects."""
     import pycuda.driver as driver
     from pycuda import gpuarray, tools
@@ -152,19 +151,19 @@ def pycuda(arrays: Arrays) -> dict[str, Way]:
         return gpuarray.to_gpu(numpy.ascontiguousarray(arrays.strided), allocator=pool)
 
     return {
-        "to device": Way(lambda: (gpuarray.to_gpu(host, allocator=pool), wait())[0], AFTER),
-        "to device, pinned": Way(lambda: (gpuarray.to_gpu(pinned, allocator=pool), wait())[0], AFTER),
-        "to device, strided": Way(lambda: (strided(), wait())[0], AFTER),
-        "from device, dropped": Way(lambda: array.get()),
-        "from device, fresh": Way(lambda: array.get(), NEVER),
-        "into device": Way(lambda: (array.set(host), wait())),
-        "into ndarray": Way(lambda: array.get(arrays.out)),
-        "into pinned": Way(lambda: array.get(pinned)),
-        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.get())),
+        "to device": TimedTransfer(lambda: (gpuarray.to_gpu(host, allocator=pool), wait())[0], AFTER),
+        "to device, pinned": TimedTransfer(lambda: (gpuarray.to_gpu(pinned, allocator=pool), wait())[0], AFTER),
+        "to device, strided": TimedTransfer(lambda: (strided(), wait())[0], AFTER),
+        "from device, dropped": TimedTransfer(lambda: array.get()),
+        "from device, fresh": TimedTransfer(lambda: array.get(), NEVER),
+        "into device": TimedTransfer(lambda: (array.set(host), wait())),
+        "into ndarray": TimedTransfer(lambda: array.get(arrays.out)),
+        "into pinned": TimedTransfer(lambda: array.get(pinned)),
+        "into strided": TimedTransfer(lambda: numpy.copyto(arrays.strided_out, array.get())),
     }
 
 
-def pybindgpu(arrays: Arrays) -> dict[str, Way]:
+def pybindgpu(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return PybindGPU's transfers; a plain `get` returns the array's single host buffer, `copy=True` a new ndarray."""
     import PybindGPU
 
@@ -175,16 +174,16 @@ def pybindgpu(arrays: Arrays) -> dict[str, Way]:
         return PybindGPU.to_gpu(numpy.ascontiguousarray(arrays.strided))
 
     return {
-        "to device": Way(lambda: (PybindGPU.to_gpu(host), wait())[0], AFTER),
-        "to device, strided": Way(lambda: (strided(), wait())[0], AFTER),
-        "from device, dropped": Way(lambda: array.get()),
-        "from device, fresh": Way(lambda: array.get(copy=True), NEVER),
-        "into device": Way(lambda: (array.set(host), wait())),
-        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.get())),
+        "to device": TimedTransfer(lambda: (PybindGPU.to_gpu(host), wait())[0], AFTER),
+        "to device, strided": TimedTransfer(lambda: (strided(), wait())[0], AFTER),
+        "from device, dropped": TimedTransfer(lambda: array.get()),
+        "from device, fresh": TimedTransfer(lambda: array.get(copy=True), NEVER),
+        "into device": TimedTransfer(lambda: (array.set(host), wait())),
+        "into strided": TimedTransfer(lambda: numpy.copyto(arrays.strided_out, array.get())),
     }
 
 
-def numba(arrays: Arrays) -> dict[str, Way]:
+def numba(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return the transfers of numba-cuda."""
     from numba import cuda
 
@@ -193,19 +192,21 @@ def numba(arrays: Arrays) -> dict[str, Way]:
     pinned = cuda.pinned_array(host.shape, host.dtype)
     pinned[...] = host
     return {
-        "to device": Way(lambda: (cuda.to_device(host), wait())[0], AFTER),
-        "to device, pinned": Way(lambda: (cuda.to_device(pinned), wait())[0], AFTER),
-        "to device, strided": Way(lambda: (cuda.to_device(numpy.ascontiguousarray(arrays.strided)), wait())[0], AFTER),
-        "from device, dropped": Way(lambda: array.copy_to_host()),
-        "from device, fresh": Way(lambda: array.copy_to_host(), NEVER),
-        "into device": Way(lambda: (array.copy_to_device(host), wait())),
-        "into ndarray": Way(lambda: array.copy_to_host(arrays.out)),
-        "into pinned": Way(lambda: array.copy_to_host(pinned)),
-        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.copy_to_host())),
+        "to device": TimedTransfer(lambda: (cuda.to_device(host), wait())[0], AFTER),
+        "to device, pinned": TimedTransfer(lambda: (cuda.to_device(pinned), wait())[0], AFTER),
+        "to device, strided": TimedTransfer(
+            lambda: (cuda.to_device(numpy.ascontiguousarray(arrays.strided)), wait())[0], AFTER
+        ),
+        "from device, dropped": TimedTransfer(lambda: array.copy_to_host()),
+        "from device, fresh": TimedTransfer(lambda: array.copy_to_host(), NEVER),
+        "into device": TimedTransfer(lambda: (array.copy_to_device(host), wait())),
+        "into ndarray": TimedTransfer(lambda: array.copy_to_host(arrays.out)),
+        "into pinned": TimedTransfer(lambda: array.copy_to_host(pinned)),
+        "into strided": TimedTransfer(lambda: numpy.copyto(arrays.strided_out, array.copy_to_host())),
     }
 
 
-def jax(arrays: Arrays) -> dict[str, Way]:
+def jax(arrays: Arrays) -> dict[str, TimedTransfer]:
     """Return JAX's transfers; each call needs a fresh array, because an array caches its ndarray."""
     import jax
 
@@ -216,14 +217,14 @@ def jax(arrays: Arrays) -> dict[str, Way]:
         unasked[0] = array.copy().block_until_ready()
 
     return {
-        "to device": Way(lambda: jax.device_put(arrays.host).block_until_ready(), AFTER),
-        "to device, strided": Way(lambda: jax.device_put(arrays.strided).block_until_ready(), AFTER),
-        "from device, dropped": Way(lambda: numpy.asarray(unasked[0]), before=renew),
-        "from device, fresh": Way(lambda: numpy.asarray(unasked[0]), NEVER, before=renew),
+        "to device": TimedTransfer(lambda: jax.device_put(arrays.host).block_until_ready(), AFTER),
+        "to device, strided": TimedTransfer(lambda: jax.device_put(arrays.strided).block_until_ready(), AFTER),
+        "from device, dropped": TimedTransfer(lambda: numpy.asarray(unasked[0]), before=renew),
+        "from device, fresh": TimedTransfer(lambda: numpy.asarray(unasked[0]), NEVER, before=renew),
     }
 
 
-WAYS: dict[str, Callable[[Arrays], dict[str, Way]]] = {
+WAYS: dict[str, Callable[[Arrays], dict[str, TimedTransfer]]] = {
     "PyGPU": pygpu,
     "NumPy": plain_numpy,
     "CuPy": cupy,
@@ -235,7 +236,7 @@ WAYS: dict[str, Callable[[Arrays], dict[str, Way]]] = {
 }
 
 
-def seconds(way: Way, size: int, budget: float) -> float:
+def seconds(way: TimedTransfer, size: int, budget: float) -> float:
     """Return the median time of a call, repeated at least twice after one warm-up call."""
     times: list[float] = []
     kept: list[Any] = []

@@ -4,7 +4,7 @@
 
 The unit is gigabytes per second of necessary traffic: one pass over operand and result, regardless of intermediate
 passes. Times are measured between two events over 20 calls. Times of small transforms are measured on the host until
-the call returns, and the results are dropped.
+the call returns; each result is deleted at once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
 
 
 def small(library: Library) -> dict[str, float]:
-    """Return the seconds until calls of small transforms return; the results are dropped."""
+    """Return the seconds until calls of small transforms return; each result is deleted at once."""
     import numpy as np
 
     few = library.array(np.ones(64, np.complex64))

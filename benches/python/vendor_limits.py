@@ -1,7 +1,7 @@
 """Define calls that bound rows of last_rows.py: the vendor's functions without a library, and kernels written by hand.
 
-All calls use PyGPU's memory and PyGPU's current stream, so that PyGPU's events measure them. The functions return calls
-in the form of the benches: each call with the number of bytes that it must move. A copy within the device bounds rows
+All calls use PyGPU's memory and PyGPU's current stream, so that PyGPU's events measure them. Each function returns
+calls, each with the number of bytes that it must move, as the other benchmarks do. A copy within the device bounds rows
 that read and write; cuFFT's plan for the strides of an array bounds its transforms.
 """
 
@@ -74,7 +74,7 @@ def by_hand(count: int) -> Calls:
 
 
 class Plan:
-    """Hold one of cuFFT's plans for single precision, which transforms in place of a given result array."""
+    """Hold a cuFFT plan for single precision, which writes the transform into an existing result array."""
 
     def __init__(self, kind: int, lengths: tuple[int, ...], stride: int = 1, distance: int = 0, batch: int = 1) -> None:
         from PyGPU._native import library_files

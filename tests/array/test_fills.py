@@ -112,7 +112,8 @@ def test_captured_fill_reads_no_host_memory_at_launch(size: int) -> None:
 
 @with_graphs
 def test_captured_ones_full_and_scalar_assignment_read_no_freed_memory() -> None:
-    # The former defect that captured fills read freed host memory also affected `ones`, `full` and scalar assignment.
+    # Fills captured in a graph formerly read host memory that was already freed. `ones`, `full` and scalar assignment
+    # had the same defect.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
     stream = PyGPU.Stream(non_blocking=True)
     targets = [PyGPU.zeros((5, 100), dtype) for dtype in dtypes]

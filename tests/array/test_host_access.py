@@ -114,7 +114,8 @@ class TestHostInterface:
         said = a.__array_interface__
         pointer, readonly = said.pop("data")
         assert readonly is False
-        # An empty array has the address 0 in PyGPU. Its array interface has another one, because NumPy 1 rejects 0.
+        # An empty array has the address 0 in PyGPU. Its array interface contains another address, because NumPy 1
+        # rejects 0.
         assert pointer == a.ptr if a.size else pointer % 16 == 0
         theirs = np.ones(shape, dtype).__array_interface__
         assert said == {

@@ -11,9 +11,9 @@ import soak
 from soak_operations import arithmetic
 
 OPERATIONS = 4000
-# Number of pairs of a function and a dtype that the test draws from.
-# A simulated GPU compiles each pair's kernel as a host program, so only `FEW` pairs are tested there.
-# On the CPU backend, which calls NumPy's compiled loops, all pairs are tested.
+# Number of pairs of a function and a dtype from which the random test draws. A simulated GPU compiles each pair's
+# kernel as a host program, so only `FEW` pairs are tested there. On the CPU backend, which calls NumPy's compiled
+# loops, all pairs are tested.
 PAIRS = len(arithmetic.PAIRS) if PyGPU.backend_name() == "cpu" else arithmetic.FEW
 pytestmark = pytest.mark.reads_in_place
 

@@ -342,11 +342,12 @@ def test_copies_and_gathers_without_compiler_match_numpy(tmp_path: Path) -> None
     for name in simulated.LIBRARIES:
         for found in [path for folder in folders if (path := Path(folder or ".") / name).exists()][:1]:
             (tmp_path / name).symlink_to(found.resolve())
-    # The driver's own folder also contains the compiler. `tmp_path` has links to the driver's libraries only.
+    # PyGPU must not find the simulated compiler, which is in the same folder as the simulated driver. The folder
+    # `tmp_path` therefore has links to the driver's libraries only.
     run_apart({"LD_LIBRARY_PATH": str(tmp_path), "PYGPU_NVRTC": str(tmp_path / "none.so")}, tmp_path)
 
 
 @pytest.mark.starts_processes
 def test_copies_and_gathers_with_failing_compiler_match_numpy(tmp_path: Path) -> None:
-    # CXX names the program that a simulated compiler runs; a real compiler would ignore CXX and not fail.
+    # The simulated NVRTC runs the program `CXX`, which fails here. A real NVRTC ignores `CXX` and compiles the kernels.
     run_apart({"CXX": "false"}, tmp_path)

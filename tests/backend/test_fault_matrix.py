@@ -3,11 +3,11 @@
 A failed call must cause an error with the driver's code, no leak and no wrong data. Afterwards the next call must work,
 or report that the device has failed permanently.
 
-An exercise is a short program that uses PyGPU. A fault position is the nth time that an exercise makes a driver call.
-At each position the error `PLAINEST` is injected; the other errors are distributed over the positions, so that each
-call and each exercise is tested with each kind of failure. `PYGPU_FAULTS=all` injects every kind at every position. The
-names of the driver calls come from PyGPU's own lists (`vendor_calls.py`). If no exercise makes one of the listed calls,
-`test_every_listed_driver_call_is_made_by_a_program` fails.
+The test programs are the functions of `helpers/faults/exercises.py`. A fault position is the nth time that a test
+program makes a driver call. At each position the error `PLAINEST` is injected; the other errors are distributed over
+the positions, so that each call and each test program is tested with each kind of failure. `PYGPU_FAULTS=all` injects
+every kind at every position. The names of the driver calls come from PyGPU's own lists (`vendor_calls.py`). If no test
+program makes one of the listed calls, `test_every_listed_driver_call_is_made_by_a_program` fails.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ SUPERSEDED = {
 }
 # Functions that exist only in drivers newer than the simulated driver.
 ABSENT = {call for call in CALLS if call not in DRIVER.calls()} if DRIVER else set()
-# `ALL_STAGED`: all copies use the ring of pinned slots (see test_staging.py). `UNSTAGED`: calls that PyGPU then does
-# not make.
+# `ALL_STAGED` is true if all copies between host and device use the ring of pinned buffers (test_staging.py). PyGPU
+# then makes none of the calls in `UNSTAGED`.
 ALL_STAGED = os.environ.get("PYGPU_STAGING_THRESHOLD") == "1"
 UNSTAGED = {"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpy3DAsync_v2", "hipMemcpy3DAsync"}
 NOT_MADE = OPENING | SUPERSEDED | ABSENT | (UNSTAGED if ALL_STAGED else set())
@@ -93,9 +93,9 @@ FAULTS = {
     "device lost": (214, simulated.STICKY),
 }
 FATAL = {code for code, manner in FAULTS.values() if manner != ONCE}
-# Largest amount of pinned memory that an exercise uses, in bytes.
+# Largest amount of pinned memory that a test program uses, in bytes.
 LARGEST_HOST_BLOCK = 1 << 20
-# Only the first three times that an exercise makes a call are fault positions, because later times are similar.
+# A fault is injected only at the first three times that a test program makes a call, because later times are similar.
 MOST_TIMES = 3
 
 # PyGPU has no special treatment for the error `PLAINEST`. The tests inject it at every fault position.
@@ -111,7 +111,7 @@ COUNTS: Counter[str] = Counter()
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, dict[str, int]]:
-    """Count the driver calls of each exercise, after two runs that create all cached objects."""
+    """Count the driver calls of each test program, after two runs that create all cached objects."""
     for _ in range(2):
         for exercise in EXERCISES.values():
             exercise()
@@ -176,8 +176,10 @@ def assert_describes_fault(error: PyGPU.CudaError, code: int) -> None:
 
 
 def attempt(exercise: str, call: str, code: int) -> str:
-    """Run an exercise in which a fault is injected. Return "raised" if PyGPU raised an error, "absorbed" if it did
-    not."""
+    """Run a test program in which a fault is injected.
+
+    Return "raised" if PyGPU raised an error, "absorbed" if it did not.
+    """
     try:
         EXERCISES[exercise]()
     except PyGPU.CudaError as error:
@@ -213,7 +215,7 @@ CELLS = [
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
     """Return the positions at which the tests inject a fault.
 
-    A position is an exercise and the number n of one call: the fault affects the nth time that the exercise makes the
+    A position is a test program and the number n of one call: the fault affects the nth time that the program makes the
     driver call `call`.
     """
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # After a fatal fault all later calls fail too.
@@ -227,9 +229,9 @@ def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple
 
 
 def rarest_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
-    """Return the driver call of an exercise that the fewest exercises make.
+    """Return the rarest driver call of a test program: the call that the fewest other test programs make.
 
-    The tests inject every fault into this call of the exercise.
+    The tests inject every fault into this call of the test program.
     """
     calls = [call for call in made[exercise] if call not in NOT_MADE | AFTERWARDS]
     return min(calls, key=lambda call: sum(call in others for others in made.values()))

@@ -80,7 +80,7 @@ ANY_VALUE = {
     "PYCUDA_DISABLE_CACHE": "each value is the same",
     "ROCR_VISIBLE_DEVICES": "the runtime decides",
 }
-"""Variables without a wrong value of PyGPU's, and the reason."""
+"""Variables for which PyGPU defines no wrong value, each with the reason."""
 
 
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -153,7 +153,7 @@ def test_profiler_and_range_functions_can_be_called() -> None:
     nvtx.MarkC("there")
     nvtx.RangePop()
     nvtx.RangePop()
-    nvtx.RangePop()  # No range is open any more, so this second call has no effect.
+    nvtx.RangePop()  # No profiler range is open any more, so this call has no effect.
     profiler.start()
     profiler.stop()
     assert isinstance(nvtx.available, bool)

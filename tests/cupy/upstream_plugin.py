@@ -25,7 +25,8 @@ import PyGPU
 
 PRIVATE = "private in CuPy:"
 CHECKOUT = Path(os.environ["CUPY_CHECKOUT"])
-# Oldest versions with which CuPy's tests must pass. `skip_if_after_baseline` skips only for cutoffs above them.
+# Oldest versions of packages with which CuPy's tests must pass. `skip_if_after_baseline` skips a test only for versions
+# newer than these.
 BASELINES = {"numpy": "2.3", "scipy": "1.14"}
 
 PyGPU.as_cupy(force=True)
@@ -47,7 +48,7 @@ from PyGPU._native.observability.benchmark import BenchmarkResult  # noqa: E402
 
 
 class StandIn(types.ModuleType):
-    """Define a module with only those attributes that the plugin sets."""
+    """Imitate a private module of CuPy, with only those attributes that this plugin sets."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -68,7 +69,7 @@ def stand_in(name: str, **attributes: Any) -> StandIn:
 
 
 def skip_if_after_baseline(*, reason: str = "", **cutoffs: str) -> Callable[[Any], Any]:
-    """Return a decorator that skips a test if the installed version of a package is the cutoff or newer."""
+    """Return a decorator that skips a test if a package has at least the given version, newer than `BASELINES`."""
     from packaging.version import Version
 
     later = [f"{name}>={one}" for name, one in cutoffs.items() if Version(one) > Version(BASELINES[name])]

@@ -34,7 +34,8 @@ def check(name: str, host: np.ndarray, *arguments: Any) -> None:
     wanted = outcome(getattr(np, name), host, *arguments)
     got = outcome(getattr(PyGPU, name), PyGPU.to_gpu(host), *arguments)
     if isinstance(wanted, type):
-        # If the number and the values of the counts are wrong, NumPy and PyGPU may raise different errors of these two.
+        # If both the number of counts and their values are wrong, NumPy may report one of the errors and PyGPU the
+        # other.
         assert got == wanted or {got, wanted} <= {ValueError, TypeError}, (name, arguments, wanted, got)
         return
     assert isinstance(got, PyGPU.GPUArray), (name, host.shape, arguments, got)

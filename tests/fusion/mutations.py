@@ -88,7 +88,7 @@ The script finds these calls in the sources. It fails if no test detects that a 
 """
 
 
-class Place(NamedTuple):
+class CallSite(NamedTuple):
     """Store the source location of a call that flushes, or that queries whether operations are pending."""
 
     file: str
@@ -101,7 +101,7 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
-def places() -> Iterator[Place]:
+def places() -> Iterator[CallSite]:
     """Yield each source line that flushes pending operations, or that queries whether operations are pending."""
     for path in sorted((ROOT / "src").rglob("*.rs")):
         file, text = str(path.relative_to(ROOT)), path.read_text()
@@ -117,7 +117,7 @@ def places() -> Iterator[Place]:
             if file.startswith(FOLDER) and function in ("flush_pending", "flush_all_pending"):
                 continue  # This line belongs to the definition of the flush function, not to a call.
             if CALLS.search(code) or (file.startswith(FOLDER) and INSIDE.search(code)):
-                yield Place(file, number, function, code.strip())
+                yield CallSite(file, number, function, code.strip())
 
 
 def replaced(text: str, before: str, after: str) -> str:
@@ -127,9 +127,9 @@ def replaced(text: str, before: str, after: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of the copied sources, with the modification time of its original or of this tool, the newer one.
+    """Write a file of the copied sources with a constant modification time, so that cargo rebuilds only changed files.
 
-    The time is constant as long as neither the original nor the tool changes, so cargo does not build the file again.
+    The time is that of the original file or that of this tool, whichever is later.
     """
     path.write_text(text)
     newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)
@@ -218,7 +218,7 @@ def visits(backend: str, files: list[str]) -> dict[str, list[str]]:
     return {place: sorted(tests, key=lambda test: (count[test], test)) for place, tests in found_by.items()}
 
 
-def page(seen: list[tuple[Place, str | None]]) -> str:
+def page(seen: list[tuple[CallSite, str | None]]) -> str:
     """Return the Markdown page of results, without line numbers, because these change too often."""
     rows = [PROSE, "| file below `src` | in | first test below `tests/fusion` that fails |", "|---|---|---|"]
     for place, test in seen:
@@ -238,7 +238,7 @@ def main() -> int:
     build()
     files = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests/fusion").rglob("test_*.py"))]
     visiting = visits(arguments.backend, [file for file in files if file != RANDOM or not arguments.quick])
-    seen: list[tuple[Place, str | None]] = []
+    seen: list[tuple[CallSite, str | None]] = []
     for place in everywhere:
         if arguments.places and not any(part in place.name for part in arguments.places):
             continue

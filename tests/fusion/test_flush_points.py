@@ -20,7 +20,7 @@ HOST = np.arange(4.0)
 
 
 def check_call_flushes(call: entry_points.Call) -> None:
-    place = entry_points.Place()
+    place = entry_points.CallObjects()
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     assert waiting() == 1

@@ -16,9 +16,8 @@ from fusion_support.figures import Counted, waiting
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
 
-class Place:
-    """Hold streams, events and other objects for the calls in `MARKS`. All are created before an operation is
-    pending."""
+class SyncObjects:
+    """Create the streams, events and other objects that the calls in `MARKS` use, before any operation is pending."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream()
@@ -35,18 +34,18 @@ class Place:
         PyGPU.synchronize()
 
 
-def inside(place: Place) -> None:
+def inside(place: SyncObjects) -> None:
     with place.stream:
         assert waiting() == 0
 
 
-def captured(place: Place) -> None:
+def captured(place: SyncObjects) -> None:
     place.stream.begin_capture()
     assert waiting() == 0
     place.stream.end_capture()
 
 
-MARKS: dict[str, Callable[[Place], Any]] = {
+MARKS: dict[str, Callable[[SyncObjects], Any]] = {
     "PyGPU.synchronize": lambda _: PyGPU.synchronize(),
     "stream.synchronize": lambda place: place.stream.synchronize(),
     "stream.query": lambda place: place.stream.query(),
@@ -83,7 +82,7 @@ MARKS: dict[str, Callable[[Place], Any]] = {
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_no_operation_is_pending_after_flush_point(mark: str) -> None:
-    place = Place()
+    place = SyncObjects()
     if mark == "stream.__exit__":
         place.entered.__enter__()
     x = PyGPU.to_gpu(HOST)

@@ -1,4 +1,4 @@
-"""Run all soaks in turn in one process for a given time, and check that the memory use of the process does not grow.
+"""Run long random tests in turn in one process, and check that the memory use of the process does not grow.
 
     PYTHONPATH=tests/helpers python tests/gpu/long_soak.py --seconds 1200 --seed 7 --json report.json
 

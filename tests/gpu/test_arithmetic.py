@@ -47,9 +47,9 @@ LAYOUTS = {
     "0-d": lambda a: a[0, 1],
     "empty": lambda a: a[:0],
 }
-# Without `TEST_ALL`, a test uses the first layout of the operands and every n-th of the others. n depends on the number
-# of operands, and the start on the function and dtype. A kernel takes about 50 ms to compile, and all layouts of all
-# functions and dtypes need 12,000 kernels.
+# Without `TEST_ALL`, a test uses the first layout of the operands and every n-th of the other layouts. The number of
+# operands determines n. The function and the dtype determine with which of the other layouts the selection begins. A
+# kernel takes about 50 ms to compile, and all layouts of all functions and dtypes need 12,000 kernels.
 STEPS = {1: 3, 2: len(KINDS)}
 
 

@@ -308,8 +308,8 @@ def test_memory_released_by_dlpack_consumer_is_not_reused_during_its_work(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # Like PyTorch's allocator, the consumer drops its capsule while its kernel still runs.
-    # On HIP the host then waits for the device, because HIP has no event that covers all streams.
+    # A consumer such as PyTorch may delete the capsule while its kernel still reads the memory. On HIP, the host then
+    # waits for the device, because HIP has no event that covers all streams.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule
         gc.collect()

@@ -20,8 +20,9 @@ FILE = Path("src/memory/hazards.rs")
 MARKS = Path("src/base/marks.rs")
 STEPS = Path("tests/hazard_model/src/deferred.rs")
 
-# Defects of deferred operations, in the marks (`MARKS`) and in the model's copy of the queues' steps (`STEPS`). Each
-# entry has a file, followed by the same fields as an entry of `MUTATIONS`.
+# Defects of deferred operations: in the file `MARKS`, which marks blocks that pending operations use, and in the file
+# `STEPS`, the model's copy of the steps of pending queues. Each entry has a file, followed by the same fields as an
+# entry of `MUTATIONS`.
 OF_DEFERRED = [
     (MARKS, "landing does not release", "store(number, Ordering::Release)", "store(number, Ordering::Relaxed)"),
     (

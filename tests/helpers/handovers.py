@@ -4,10 +4,10 @@
     python tests/helpers/handovers.py --operations 10000 --processes 20 --seed 7 --json report.json
 
 A baton is a piece of memory with known values. An operation passes a baton to another library, writes a part of it,
-compares it with the expected values, passes it to another thread, or drops a holder early or late. A baton is passed by
-DLPack, by DLPack's C exchange table, by an array interface, or by its address. Writes run on a busy stream. The peers
-are NumPy; PyTorch, CuPy, numba-cuda, JAX and cuda.core if installed; and `hostile_peer`, whose deleters release the GIL
-before they call PyGPU's deleters. No value may be read too early, and no process may crash.
+compares it with the expected values, passes it to another thread, or deletes the array of an earlier library. A baton
+is passed by DLPack, by DLPack's C exchange table, by an array interface, or by its address. Writes run on a busy
+stream. The peers are NumPy; PyTorch, CuPy, numba-cuda, JAX and cuda.core if installed; and `hostile_peer`, whose
+deleters release the GIL before they call PyGPU's deleters. No value may be read too early, and no process may crash.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ DELAY_US = 200
 
 
 class Mismatch(AssertionError):
-    """Report that a baton does not have the expected values."""
+    """Report that memory which was passed between libraries does not have the expected values."""
 
 
 class Thread:
-    """Hold the batons and the random number generator of one thread."""
+    """Hold the pieces of memory that one thread passes between libraries (batons), and its random number generator."""
 
     def __init__(self, run: Run, number: int) -> None:
         self.run, self.choices = run, Random(f"{run.seed}/{number}")
@@ -57,7 +57,7 @@ class Thread:
         self.counts: Counter[str] = Counter()
 
     def new(self) -> Baton:
-        """Return a new baton whose memory PyGPU holds."""
+        """Return a new baton, which is memory of a new PyGPU array."""
         device = self.choices.choice(list(self.run.libraries))
         expected = np.arange(self.choices.choice(LENGTHS), dtype=np.float32) + self.choices.randrange(1000)
         own = self.run.libraries[device][0]
@@ -82,7 +82,7 @@ class Thread:
             ) from error
 
     def hand_over(self, baton: Baton) -> None:
-        """Pass a baton to a random library by a random protocol."""
+        """Pass the memory of a baton to a random library by a random protocol."""
         target = self.choices.choice(self.run.libraries[baton.device])
         ways = ways_to(baton, target)
         if not ways:
@@ -98,7 +98,7 @@ class Thread:
             if rule.first_use == PROGRAM:
                 baton.library.finish(baton)
             baton.holder = ways[way](before, baton, self.choices)
-        # The owner of the memory receives the holder's stream only if each library passes that stream to the library
+        # The owner of the memory receives the consumer's stream only if each library passes that stream to the library
         # before it.
         baton.is_stream_known &= rule.end != PROGRAM
         baton.library, baton.stream = target, stream
@@ -110,7 +110,7 @@ class Thread:
         self.counts[label] += 1
 
     def write(self, baton: Baton) -> None:
-        """Write into a part of a baton on the holder's stream; PyGPU may use a different stream each time."""
+        """Write into a part of the baton's memory on its library's stream; PyGPU may use another stream each time."""
         size = baton.expected.size
         first = self.choices.randrange(size)
         part = slice(first, self.choices.randrange(first, size) + 1)
@@ -125,7 +125,7 @@ class Thread:
         self.counts["write"] += 1
 
     def check(self, baton: Baton) -> None:
-        """Compare the values of a baton with the expected values."""
+        """Compare the values in the baton's memory with the expected values."""
         with baton.library.working(baton):
             found = baton.library.read(baton)
         if not np.array_equal(found, baton.expected):
@@ -142,7 +142,7 @@ class Thread:
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
-        """Drop one of the earlier holders of a baton, in this thread or on a thread that Python did not create."""
+        """Delete an earlier library's array over the memory, in this thread or in one that Python did not create."""
         if not baton.kept:
             return
         holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
@@ -154,7 +154,7 @@ class Thread:
         self.counts["let go"] += 1
 
     def pass_on(self, baton: Baton) -> None:
-        """Exchange a baton with another thread."""
+        """Exchange a baton, i.e. a piece of memory, with another thread."""
         with baton.library.working(baton), contextlib.suppress(queue.Empty):
             self.batons.remove(baton)
             baton.history.append("to another thread")
@@ -163,9 +163,9 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """Drop a baton.
+        """Delete all arrays over the baton's memory.
 
-        Wait for the work on the memory first, unless the owner of the memory has the stream of this work.
+        Wait for the work on the memory first, unless the owner of the memory has received the stream of this work.
         """
         self.batons.remove(baton)
         if not baton.is_stream_known or baton.is_of_jax:

@@ -96,8 +96,8 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
 
 
 def test_memory_owner_is_dropped_with_gil_if_peer_releases_gil() -> None:
-    # PyGPU holds the GIL while it drops a tensor of the peer. The peer releases the GIL and calls PyGPU's deleter.
-    # This deleter must acquire the GIL before it destroys the owner of the memory.
+    # PyGPU holds the GIL while it drops a tensor of another library. The library releases the GIL and calls PyGPU's
+    # deleter. This deleter must acquire the GIL before it destroys the owner of the memory.
     run(
         """
         for device in DEVICES:
@@ -151,7 +151,7 @@ def test_deleters_run_on_threads_unknown_to_python() -> None:
 
 
 def test_exchange_table_functions_may_be_called_without_gil() -> None:
-    # The tensors are passed by the C exchange table, whose functions the peer calls without the GIL.
+    # The tensors are passed by the C exchange table, whose functions another library calls without the GIL.
     run(
         """
         for device in DEVICES:
@@ -198,7 +198,8 @@ def test_user_allocator_is_called_with_gil_if_peer_released_gil() -> None:
 
 
 def test_garbage_collection_releases_tensor_of_peer_without_error() -> None:
-    # The garbage collector drops a tensor of the peer. The tensor's deleter releases the GIL during the collection.
+    # The garbage collector drops a tensor of another library. The tensor's deleter releases the GIL during the
+    # collection.
     run(
         """
         class Cycle:

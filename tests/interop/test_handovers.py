@@ -64,10 +64,10 @@ def test_wrong_value_after_handover_is_reported_with_seed_and_route(monkeypatch:
 
 
 def test_memory_owner_lacks_stream_after_library_that_passed_none() -> None:
-    """Check the flag of a chain of holders in which one holder did not pass its stream to its producer.
+    """Check the flag `is_stream_known` after a chain of handovers in which one library did not pass its stream on.
 
-    A former defect of the soak: a handover from PyGPU to PyGPU set the flag again. The soak then dropped memory of
-    another library while PyGPU worked on it, and reported wrong values.
+    A former defect of handovers.py: a handover from PyGPU to PyGPU set the flag again. The program then deleted memory
+    of another library while PyGPU worked on it, and reported wrong values.
     """
     thread = handovers.Run(5, 1, []).threads[0]
     for is_known in (True, False):

@@ -37,9 +37,9 @@ EXPECTED = {
     "use after a launch with an address": USE,
     "import on a non-blocking stream": IMPORT + "an array of torch without a stream",
 }
-"""Programs whose illegal form is reported, and the begin of a report."""
+"""Programs whose illegal form the stream check reports, each with the beginning of its report."""
 UNSEEN = {"unknown library"}
-"""Programs whose illegal form the check cannot see."""
+"""Programs whose illegal form the stream check cannot detect."""
 
 
 @pytest.fixture

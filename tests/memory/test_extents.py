@@ -139,9 +139,9 @@ ALLOCATORS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "an array": lambda: lambda nbytes: own(8),
     "a part of an array": lambda: lambda nbytes: own(nbytes)[nbytes - 8 :],
     "a pool": lambda: lambda nbytes: tools.DeviceMemoryPool().allocate(8),
-    "an object with nbytes": lambda: lambda nbytes: Told(nbytes=8),
-    "an object with size": lambda: lambda nbytes: Told(size=8),
-    "an object with mem": lambda: lambda nbytes: Told(mem=Told(size=8)),
+    "an object with nbytes": lambda: lambda nbytes: SizedMemory(nbytes=8),
+    "an object with size": lambda: lambda nbytes: SizedMemory(size=8),
+    "an object with mem": lambda: lambda nbytes: SizedMemory(mem=SizedMemory(size=8)),
 }
 
 
@@ -160,7 +160,7 @@ def test_recursive_allocator_raises_recursion_error() -> None:
     assert PyGPU.zeros(3).tolist() == [0, 0, 0]
 
 
-class Told:
+class SizedMemory:
     """Define memory that PyGPU has not allocated. The object reports the size of the memory."""
 
     def __init__(self, **told: Any) -> None:
@@ -186,7 +186,7 @@ def test_too_small_block_of_allocator_raises_value_error(make: Any) -> None:
 
 def test_size_reported_by_memory_object_limits_array() -> None:
     """Test that an array is limited to the size that its memory object reports."""
-    for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
+    for told in [SizedMemory(nbytes=8), SizedMemory(size=8), SizedMemory(mem=SizedMemory(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
 

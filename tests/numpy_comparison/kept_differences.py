@@ -488,4 +488,4 @@ rot90
     does take whole numbers of turns
     because NumPy 2.4 does so, and 2.5 turns by 1.5 as by 3 and by a text as by 0
 """)
-"""The differences that are kept."""
+"""The differences from NumPy that are intended, as entries in the format of `entries.py`."""

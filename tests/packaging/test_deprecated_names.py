@@ -57,7 +57,7 @@ def test_deprecated_table_is_valid() -> None:
         since, removal = (tuple(map(int, text.split("."))) for text in (entry.since, entry.removal))
         assert name not in {*index.HOME, *lazy_names.MODULES}, name
         assert since <= version < removal, f"{name}: remove the entry in version {entry.removal}"
-        # A name warns in one minor version at least.
+        # A deprecated name must warn during at least one minor version before it is removed.
         assert removal > since, name
         assert deprecated.find(name) is not None
 

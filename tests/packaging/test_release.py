@@ -124,7 +124,7 @@ def test_no_documentation_page_installs_from_package_index() -> None:
 def test_changelog_section_of_version_is_short() -> None:
     version = script("version")
     _, text = version.sections(version.read("CHANGELOG.md"))[version.version()]
-    # A reader needs five minutes for 1200 words.
+    # The section is limited to 1200 words, which a reader reads in five minutes.
     assert len(text.split()) < 1200
     for heading in ("Added", "Changed", "Removed", "Fixed", "Speed", "Migration"):
         assert f"### {heading}" in text

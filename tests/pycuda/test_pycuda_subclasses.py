@@ -123,8 +123,8 @@ def test_in_out_and_inout_derive_from_argument_handler():
     assert given.array is x
 
 
-class Told(drv.InOut):
-    """Define an argument handler that has a name as its first argument and records its calls."""
+class RecordingHandler(drv.InOut):
+    """Define an argument handler whose constructor takes a name before the array, and which records the calls to it."""
 
     def __init__(self, name, array):
         super().__init__(array)
@@ -144,7 +144,7 @@ def test_subclass_of_inout_is_called_before_and_after_launch(in_order_of):
     stream = drv.Stream() if in_order_of else None
     twice = SourceModule(TWICE).get_function("twice")
     x = np.arange(4, dtype=np.float32)
-    told = Told("mine", x)
+    told = RecordingHandler("mine", x)
     twice(told, block=(4, 1, 1), stream=stream)
     np.testing.assert_array_equal(x, [0, 2, 4, 6])
     assert told.told == ["mine", "before", "behind"]

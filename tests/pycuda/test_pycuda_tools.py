@@ -129,15 +129,15 @@ def test_device_data_rejects_unknown_properties():
         data.make_valid_tex_channel_count(5)
 
 
-class Known(tools.DeviceData):
-    """Define device data in which all properties are known."""
+class ImaginaryDevice(tools.DeviceData):
+    """Define the properties of an imaginary device, from which the test computes the occupancy of kernels."""
 
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp = 1024, 32, 32, 64
     registers, shared_memory = 65536, 100 << 10
 
 
 def test_occupancy_is_minimum_of_limits():
-    data = Known()
+    data = ImaginaryDevice()
     full = tools.OccupancyRecord(data, 256)
     assert (full.tb_per_mp, full.limited_by, full.warps_per_mp, full.occupancy) == (8, "warps", 64, 1.0)
     assert tools.OccupancyRecord(data, 32).limited_by == "threads"

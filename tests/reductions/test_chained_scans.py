@@ -13,7 +13,8 @@ import PyGPU
 
 @pytest.mark.parametrize("dtype", ["int32", "complex128"])
 def test_scan_passes_sums_between_thread_blocks(dtype: str) -> None:
-    # A tile has 1024 elements, and a group has 256 tiles.
+    # A scan kernel divides a row into tiles of 1024 elements, and into groups of 256 tiles. The int32 row has three
+    # groups.
     count = 600_001 if dtype == "int32" else 20_000
     host = np.random.default_rng(6).integers(-4, 5, (2, count)).astype(dtype)
     np.testing.assert_array_equal(PyGPU.to_gpu(host).cumsum(axis=1).get(), host.cumsum(axis=1))

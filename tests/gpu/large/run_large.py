@@ -68,7 +68,7 @@ def free_memory(large: Large) -> None:
 
 
 def run(elements: int, families: Iterable[str], modes: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Run the cases of families in each fusion mode, and yield the result of each case."""
+    """Run the cases of the named families in each fusion mode, and yield the result of each case."""
     large = Large(elements)
     for mode in modes:
         former = _core._set_fusion(mode)

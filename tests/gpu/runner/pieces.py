@@ -56,7 +56,10 @@ def pieces(files: Sequence[str], seconds: Estimates, most: float) -> list[Piece]
 
 
 def batches(chosen: Sequence[Piece], seconds: Estimates, most: float) -> list[tuple[Piece, ...]]:
-    """Group pieces into batches of up to `most` seconds, longest first. A part or unmeasured file stays alone."""
+    """Group test files into batches of up to `most` seconds, longest first.
+
+    A part of a file, or a file without a measured time, is a batch of its own.
+    """
 
     def of(piece: Piece) -> float:
         return seconds[piece.file].seconds / piece.parts

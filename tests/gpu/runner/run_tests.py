@@ -82,7 +82,7 @@ def divided(files: Sequence[str], options: argparse.Namespace) -> list[tuple[Pie
 
 
 def read(job: jobs.Job) -> dict[Piece, list[reports.Case]]:
-    """Return the tests of a job's report, grouped by the job's pieces."""
+    """Return the tests of a job's report, grouped by the job's test files."""
     found: dict[str, Piece] = {piece.file: piece for piece in job.pieces}
     cases: dict[Piece, list[reports.Case]] = {piece: [] for piece in job.pieces}
     for case in reports.read(job.report, list(found)):
@@ -91,7 +91,7 @@ def read(job: jobs.Job) -> dict[Piece, list[reports.Case]]:
 
 
 class Run:
-    """Run all tests: in parallel processes, then the tests that fill the device, then the second runs."""
+    """Run all tests: first in parallel processes, then alone those that fill the device, then again the failed ones."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -139,7 +139,7 @@ class Run:
         return jobs.Limits(options.limit, int(options.host_gib * GIB), int(options.device_gib * GIB), end)
 
     def run(self, chosen: Sequence[tuple[Piece, ...]], selection: str, processes: int, is_second: bool = False) -> None:
-        """Run batches in parallel, and record the pieces for which no time was left."""
+        """Run batches of test files in parallel, and record the files for which no time was left."""
         made = [self.job(batch, selection) for batch in chosen]
         end = self.second if is_second else self.first
         left = jobs.run(made, processes, self.limits(), self.environment(), lambda job: end(job, selection))
@@ -148,7 +148,7 @@ class Run:
         ]
 
     def first(self, job: jobs.Job, selection: str) -> None:
-        """Record the outcome of a job, and the pieces to run again."""
+        """Record the outcome of a job, and the test files that must run again."""
         cases = read(job)
         why = reason_of(job, [case for found in cases.values() for case in found])
         for piece, found in cases.items():
@@ -185,7 +185,7 @@ class Run:
         )
 
     def all(self, files: Sequence[str]) -> None:
-        """Run all files: first in parallel, then those that fill the device, then the pieces to run again."""
+        """Run all test files: first in parallel, then those that fill the device, then those that must run again."""
         options = self.options
         self.run(divided(files, options), f"not {MARK}", options.processes)
         alone = [(Piece(file),) for file in files if MARK in Path(file).read_text(encoding="utf-8")]
@@ -196,7 +196,7 @@ class Run:
 
     def result(self) -> dict[str, Any]:
         """Return the result of the run."""
-        # A piece that crashed or was stopped, and was not run again, has no complete outcome.
+        # A test file that crashed or was stopped, and was not run again, has no complete outcome.
         repeated = {entry["file"] for entry in self.repeated}
         lost = {str(piece): str(why) for piece, why in sorted(self.again.items()) if why.may_be_of_others}
         lost = {name: why for name, why in lost.items() if name not in repeated}

@@ -114,7 +114,8 @@ class CheckedRun(run_tests.Run):
         if self.is_memcheck:
             is_strict = tool_lists.is_strict(job.files)
             options["--report-api-errors"] = "explicit" if is_strict else "no"
-            # In strict files, failed calls that PyGPU expects are printed too. They must not use up the print limit.
+            # In files whose failed driver calls count as findings, the tool also prints failures that PyGPU expects.
+            # They must not use up the print limit.
             options["--print-limit"] = "0" if is_strict else options["--print-limit"]
             options["--leak-check"] = "no" if self.options.no_leaks else "full"
         given = [*self.tool.options, *self.options.option]
@@ -203,7 +204,7 @@ class CheckedRun(run_tests.Run):
 
 
 def unfinished(piece: Piece, why: str, tests: int = 0) -> dict[str, Any]:
-    """Return the result's entry for an unfinished piece, with the number of its completed tests."""
+    """Return the result's entry for an unfinished test file, with the number of its completed tests."""
     return {"file": piece.file, "piece": str(piece), "why": why, "tests": tests}
 
 

@@ -1,4 +1,4 @@
-"""Define exercises: small uses of the library that together make every driver call.
+"""Define exercises, which are short test programs that together make every driver call of PyGPU.
 
 Each exercise compares its result with NumPy's. An injected fault may raise an error anywhere in an exercise, after
 which the exercise must be able to run again.

@@ -17,8 +17,8 @@ from fusion_support.calls import listed
 from PyGPU import driver
 
 
-class Place:
-    """Hold the streams, events and other objects that the calls use."""
+class CallObjects:
+    """Create the streams, events and other objects that the calls of this file use, before any operation is pending."""
 
     def __init__(self) -> None:
         self.stream = driver.Stream()
@@ -49,7 +49,7 @@ class Place:
         PyGPU.synchronize()
 
     def keep_ordered(self, answer: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Return the answer of `cudaMallocAsync`, whose memory `leave` frees."""
+        """Return the result of a call of `cudaMallocAsync`, and record its memory, so that `leave` frees it."""
         self.raw_ordered.append(int(answer[0]))
         return answer
 
@@ -67,7 +67,7 @@ class Place:
                 device.__exit__(None, None, None)
 
 
-def captured(place: Place) -> None:
+def captured(place: CallObjects) -> None:
     place.stream.begin_capture()
     place.stream.end_capture()
 
@@ -76,7 +76,7 @@ async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
     await what
 
 
-Call = Callable[[Place], Any]
+Call = Callable[[CallObjects], Any]
 
 # For each class: the attributes that flush, each with a function that uses it, and the attributes that do not flush.
 CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {

@@ -34,7 +34,7 @@ TICKS = 400_000
 
 
 class Library:
-    """Define a library that can hold the baton, which is the memory that `handovers.py` passes between libraries."""
+    """Define a library that uses a baton, which is a piece of memory that `handovers.py` passes between libraries."""
 
     name = ""
     on_device = True
@@ -49,15 +49,15 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """Make the stream of the baton's holder the current stream of the holder's library during a `with` block."""
+        """Make the stream on which the library received the memory its current stream during a `with` block."""
         yield
 
     def stream(self, choices: Random) -> Any:
-        """Return the stream on which the library works after it has received the baton."""
+        """Return the stream on which the library works after it has received the memory."""
         return None
 
     def finish(self, baton: Baton) -> None:
-        """Wait for the work that the holder has started.
+        """Wait for the work on the memory that the library has started.
 
         Work of NumPy and numba is complete when the call that starts it returns.
         """
@@ -65,22 +65,26 @@ class Library:
 
 @dataclass(eq=False)
 class Baton:
-    """Hold a piece of memory that libraries pass on, with its current holder and its expected contents."""
+    """Hold a piece of memory that libraries pass to each other, and its expected contents.
+
+    The array `holder` is the one by which the current library uses the memory.
+    """
 
     holder: Any
     library: Library
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Whether PyGPU, which owns the memory, has received the stream of the current holder.
-    # If not, the soak does not drop the holder while work on that stream is active.
-    # A library that imports memory passes its stream only to the library from which it imports.
-    # If one library passes no stream (`rules.py`), the value is also False for all later holders.
+    # True if PyGPU, which owns the memory, has received the stream on which the current library uses it. If it is
+    # False, the test finishes the work on that stream before it deletes the library's array, because PyGPU cannot wait
+    # for that stream. A library passes its stream only to the library from which it imports the memory. If one library
+    # in the chain passes no stream (`rules.py`), the value therefore stays False for all later libraries.
     is_stream_known: bool = True
     # Whether JAX allocated the memory. When the last owner of such memory is dropped,
     # JAX reuses the memory without waiting for other libraries.
     is_of_jax: bool = False
-    # Earlier holders. Each still keeps the memory alive, and the soak may drop any of them at any time.
+    # The arrays of earlier libraries. Each still keeps the memory alive, and the test may delete any of them at any
+    # time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
@@ -115,7 +119,7 @@ class Own(Library):
                     self.replace(baton, part, number)
 
     def replace(self, baton: Baton, part: slice, number: np.float32) -> None:
-        """Compute a new array, make it the holder, and write into it.
+        """Copy the values into a new array, which replaces the current one as `baton.holder`, and write into it.
 
         If PyGPU defers arithmetic, the new array is pending at that time.
         """

@@ -1,6 +1,6 @@
-"""Define for each handover protocol which side must wait, by the standards; the soak generates only such programs.
+"""Define for each protocol that passes memory between libraries which side must wait, as its standard requires.
 
-Before the first use by the consumer:
+`handovers.py` generates only programs that keep these rules. Before the first use by the consumer:
 
 - `PRODUCER`: the consumer names its stream, and the producer makes that stream wait (DLPack, `__dlpack__(stream=...)`).
 - `CONSUMER`: the producer names a stream, and the consumer waits for it (array interface, entry `stream`).
@@ -9,11 +9,11 @@ Before the first use by the consumer:
   consumer behind the producer's `current_work_stream`.
 - `NOBODY`: work of the host is complete when its call returns.
 
-At the end of a holder, the memory may return to its owner while the holder's last work is pending:
+When the consumer deletes its array, the memory may return to its owner while the consumer's last work is pending:
 
 - `OWNER`: the owner has received the consumer's stream, and waits for it before it reuses the memory.
-- `PROGRAM`: the owner has not received the stream. The program waits for the holder's work, or records it by
-  `record_stream`, before it drops the last holder.
+- `PROGRAM`: the owner has not received the stream. The program waits for the consumer's work, or records it by
+  `record_stream`, before it deletes the last array.
 
 `illegal.py` contains programs that break these rules.
 """
@@ -28,14 +28,14 @@ PRODUCER, CONSUMER, PROGRAM, NOBODY, OWNER = "producer", "consumer", "program", 
 
 
 class Rule(NamedTuple):
-    """Name the sides that wait in a handover, before the consumer's first use and when the holder is dropped."""
+    """Name the sides that wait: before the consumer's first use of the memory, and when its array is deleted."""
 
     first_use: str
     end: str
 
 
 RULES: dict[tuple[str, str, str], Rule] = {
-    # PyGPU imports by the holder's exchange table, DLPack methods or array interface, and passes PyGPU's current
+    # PyGPU imports by the producer's exchange table, DLPack methods or array interface, and passes PyGPU's current
     # stream.
     ("*", "PyGPU", "from_dlpack"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "asarray"): Rule(PRODUCER, PROGRAM),
@@ -45,7 +45,8 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("*", "PyGPU", "hostile"): Rule(PRODUCER, PROGRAM),
     ("*", "PyGPU", "table"): Rule(PROGRAM, PROGRAM),
     ("*", "PyGPU", "address"): Rule(PROGRAM, PROGRAM),
-    # If both holders are arrays of PyGPU, PyGPU tracks the uses of both, because they share one memory block.
+    # If producer and consumer are both arrays of PyGPU, PyGPU tracks the uses of both, because they share one memory
+    # block.
     ("PyGPU", "PyGPU", "from_dlpack"): Rule(PRODUCER, OWNER),
     ("PyGPU", "PyGPU", "asarray"): Rule(PRODUCER, OWNER),
     ("PyGPU", "PyGPU", "interface"): Rule(CONSUMER, OWNER),
@@ -71,7 +72,7 @@ RULES: dict[tuple[str, str, str], Rule] = {
     ("torch", "cuda.core", "view"): Rule(PRODUCER, PROGRAM),
     ("PyGPU", "cuda.core", "view"): Rule(PRODUCER, OWNER),
 }
-"""Rules by producer, consumer and way; ``*`` stands for each producer that has no separate row."""
+"""Rules by producer, consumer and protocol; ``*`` stands for each producer that has no separate row."""
 
 
 def rule_of(producer: str, consumer: str, way: str) -> Rule:

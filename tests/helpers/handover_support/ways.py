@@ -1,6 +1,6 @@
 """Define the protocols by which `tests/helpers/handovers.py` passes memory between libraries.
 
-Each protocol is a function: it takes the current holder of the memory, on the stream of its library, and returns the
+Each protocol is a function: it takes the array of the current library, on the stream of this library, and returns the
 object that the next library imports.
 """
 
@@ -41,7 +41,7 @@ class Shown:
         setattr(self, name, getattr(of, name))
 
 
-Way = Callable[[Any, Baton, Random], Any]
+HandoverProtocol = Callable[[Any, Baton, Random], Any]
 
 
 def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
@@ -62,19 +62,19 @@ def current_stream() -> int:
 
 
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Return a DLPack producer of the holder's memory. Its deleter, wrapped one to three times, releases the GIL."""
+    """Return an object that exports the memory by DLPack; its deleter, wrapped one to three times, releases the GIL."""
     library = hostile_peer.library()
     # The capsule is made for PyGPU's current stream, because a consumer cannot name a stream to the wrapper.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else current_stream())
     for _ in range(choices.randrange(1, 4)):
-        # The hostile peer cannot wrap an unversioned capsule, so the capsule stays as it is.
+        # The C extension `hostile_peer` cannot wrap an unversioned capsule, so the capsule stays as it is.
         with contextlib.suppress(ValueError):
             capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return Tensor(capsule, holder.__dlpack_device__())
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """Export a tensor by DLPack's C exchange table, without a wait, and let the hostile peer wrap the tensor."""
+    """Export a tensor by DLPack's C exchange table, without a wait; a wrapper makes its deleter release the GIL."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
@@ -100,9 +100,9 @@ def interface_of(baton: Baton) -> str:
 
 
 def shown(holder: Any, baton: Baton) -> Shown:
-    """Return an object that has only the array interface of the holder.
+    """Return an object that has only the array interface of the producer's array.
 
-    If the interface has no stream, like PyTorch's, the function first waits for the holder's work.
+    If the interface has no stream, like PyTorch's, the function first waits for the producer's work.
     """
     producer = Shown(holder, interface_of(baton))
     if baton.device != "cpu" and "stream" not in producer.__cuda_array_interface__:
@@ -120,9 +120,9 @@ def by_interface(holder: Any, baton: Baton) -> PyGPU.GPUArray:
     return synchronized(copied)
 
 
-def to_pygpu(device: str) -> dict[str, Way]:
+def to_pygpu(device: str) -> dict[str, HandoverProtocol]:
     """Return the protocols by which PyGPU can receive memory of a device."""
-    ways: dict[str, Way] = {
+    ways: dict[str, HandoverProtocol] = {
         "from_dlpack": lambda holder, baton, choices: PyGPU.from_dlpack(holder),
         "asarray": lambda holder, baton, choices: PyGPU.asarray(holder, device="cpu" if device == "cpu" else None),
         "interface": lambda holder, baton, choices: by_interface(holder, baton),
@@ -138,7 +138,7 @@ def to_pygpu(device: str) -> dict[str, Way]:
 
 
 def synchronized(holder: Any) -> Any:
-    """Wait for the holder's work and return the holder, for a consumer that does not wait by itself."""
+    """Wait for the producer's work and return its array, for a consumer that does not wait by itself."""
     # A thread of JAX may enqueue the work later. `PyGPU.synchronize` alone would not wait for such work.
     if hasattr(holder, "block_until_ready"):
         holder.block_until_ready()
@@ -158,8 +158,8 @@ def core_view(holder: Any, target: CudaCore) -> CoreView:
     return CoreView(view, stream)
 
 
-def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
-    """Return the protocols by which the target library can receive the memory of a baton."""
+def ways_to(baton: Baton, target: Library) -> dict[str, HandoverProtocol]:
+    """Return the protocols by which the target library can receive the memory from its current library."""
     source = baton.library
     if isinstance(target, Own):
         ways = to_pygpu(baton.device)

@@ -17,7 +17,7 @@ def is_numpy(version: str) -> bool:
 
 def since_numpy(version: str, what: str) -> pytest.MarkDecorator:
     """Return a marker that skips a test with earlier versions of NumPy, and names the new behaviour."""
-    import pytest  # The soak programs use this module without pytest.
+    import pytest  # The programs soak.py and fusion_soak.py use this module without pytest.
 
     return pytest.mark.skipif(not is_numpy(version), reason=f"new in NumPy {version}: {what}")
 

@@ -1,4 +1,4 @@
-"""Write and judge arrays of any size on the device, by kernels with 64-bit indices, and by host copies of a few parts.
+"""Write and check arrays of any size on the device, by kernels with 64-bit indices, and by host copies of a few parts.
 
 The kernels share no index computation with PyGPU's own kernels. The host copies also test the transfer of parts that
 begin beyond 2^31 elements and 2^32 bytes.
@@ -42,13 +42,13 @@ class Large:
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """Numbers of elements just below and above 2^31, and above 2^32; smaller numbers for a small run."""
+        """Return numbers of elements just below and above 2^31, and above 2^32; smaller numbers for a small run."""
         middle = 1 << 31 if self.elements >= 1 << 31 else self.elements
         return (middle - 1, middle, middle + 1, 2 * middle + 5)
 
     @property
     def spread(self) -> list[int]:
-        """A few ascending positions that include both sides of 2^31 and the last element."""
+        """Return a few ascending positions that include both sides of 2^31 and the last element."""
         middle = 1 << 31 if self.elements > 1 << 31 else self.elements // 2
         return [0, 5, middle - 1, middle, middle + 1, self.elements - 1]
 

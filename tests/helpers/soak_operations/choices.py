@@ -1,4 +1,4 @@
-"""Make the random choices of a soak: values, shapes, keys.
+"""Make the random choices of the random test soak.py: values, shapes, keys.
 
 All choices come from one seed, independently of the speed of a device.
 """

@@ -1,4 +1,4 @@
-"""Register the operations of a soak, and the arrays that they accept.
+"""Register the operations of the random test soak.py, and the arrays that they accept.
 
 An operation has the same effect on an array and on its NumPy counterpart. It returns the array that it changed, True if
 it changed no array, and None if no live array is a suitable operand.
