@@ -113,7 +113,7 @@ LAYOUTS = {
 
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_astype_result_has_memory_order_of_array_or_of_argument(layout: str) -> None:
+def test_astype_result_has_memory_order_of_array_or_argument_order(layout: str) -> None:
     host = values("float32", (6, 6))
     array = PyGPU.to_gpu(host)
     for order in (None, "K", "C", "F", "A"):
@@ -340,7 +340,7 @@ def test_fill_accepts_one_element_device_array_as_value() -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32"])
-def test_masked_assignment_of_nan_keeps_bits_of_nan(kind: str) -> None:
+def test_masked_assignment_keeps_bits_of_assigned_nan(kind: str) -> None:
     dtype: Any = ml_dtypes.bfloat16 if kind == "bfloat16" else np.dtype(kind)
     bits = np.dtype("u2" if np.dtype(dtype).itemsize == 2 else "u4")
     odd = np.array([0xFFCF, 0x7FD1] if bits.itemsize == 2 else [0xFFC00051, 0x7FC00007], bits).view(dtype)

@@ -28,7 +28,7 @@ ARRAYS: list[Any] = [
 
 @pytest.mark.parametrize("values", ARRAYS, ids=str)
 @pytest.mark.parametrize("stranger", STRANGERS, ids=stable_repr)
-def test_object_of_unknown_type_equals_no_element(values: Any, stranger: Any) -> None:
+def test_object_of_unknown_type_is_unequal_to_every_array_element(values: Any, stranger: Any) -> None:
     a = PyGPU.to_gpu(values)
     for made, expected in (
         (a == stranger, False),

@@ -56,7 +56,7 @@ def test_operations_on_transposed_operands_of_mixed_sizes_match_numpy(first: str
     assert_call_matches_numpy(lambda x, y: y < x.T, values((130, 150), "float32"), values((150, 130), "int16", 3))
 
 
-def test_out_array_of_any_layout_receives_result_of_transposed_operand() -> None:
+def test_out_array_with_any_layout_receives_result_for_transposed_operand() -> None:
     x, y = values((140, 150)), values((140, 150), start=9)
     for order in ("C", "F"):
         out = PyGPU.empty((140, 150), "float32", order=order)

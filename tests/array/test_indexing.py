@@ -184,7 +184,7 @@ def test_newaxis_beyond_largest_rank_raises_like_numpy(count: int) -> None:
         assert_same(device[key], numpys[1])
 
 
-def test_base_of_view_is_owner_of_memory() -> None:
+def test_base_attribute_of_view_is_owner_of_memory() -> None:
     _, device = pair((5, 4))
     assert device.base is None
     assert device.flags.owndata

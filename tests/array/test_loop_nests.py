@@ -66,7 +66,7 @@ def test_sum_of_any_view_includes_each_element_once() -> None:
 
 
 @needs_kernels
-def test_indexed_sum_visits_elements_in_c_order() -> None:
+def test_index_in_reduction_kernel_is_position_in_c_order() -> None:
     # In a reduction kernel, `i` is the position of an element in C order, for every memory layout.
     seed = random_seed()
     rng = np.random.default_rng(seed)

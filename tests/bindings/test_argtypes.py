@@ -33,7 +33,7 @@ def test_typed_ctypes_pointer_accepts_array_of_same_dtype_only() -> None:
         take(PyGPU.zeros(3, "int32"))
 
 
-def test_ctypes_receives_address_of_memory_and_handle_of_stream_and_event() -> None:
+def test_ctypes_receives_memory_address_stream_handle_and_event_handle() -> None:
     memory = driver.mem_alloc(64)
     assert IDENTITY(memory) == memory.ptr
     memory.free()

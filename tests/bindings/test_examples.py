@@ -156,7 +156,7 @@ def test_example_of_cudarc_uses_arrays_in_place(out: Path) -> None:
         assert "as it should be" in run(out, sys.executable, "cudarc/use.py", out)
 
 
-def test_example_of_f2py_passes_addresses_of_arrays(out: Path) -> None:
+def test_f2py_example_passes_addresses_of_arrays(out: Path) -> None:
     needs_fortran(out)
     # f2py builds with distutils up to Python 3.11, and with Meson and Ninja from Python 3.12 on.
     if sys.version_info >= (3, 12):

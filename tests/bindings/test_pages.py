@@ -26,7 +26,7 @@ def test_each_bindings_example_has_documentation_page() -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "index.md"], ids=lambda page: page.name)
-def test_code_of_bindings_page_is_part_of_example(page: Path) -> None:
+def test_code_on_bindings_page_is_part_of_example(page: Path) -> None:
     text = sources()
     blocks = [block for _, block in BLOCK.findall(page.read_text())]
     assert [block for block in blocks if block not in text] == []

@@ -115,7 +115,7 @@ def test_check_command_reports_missing_program() -> None:
     assert "there is no file 'no_such_program.py'" in done.stderr
 
 
-def test_last_message_of_error_output_has_all_lines_of_error() -> None:
+def test_last_message_of_error_output_has_every_line_of_the_message() -> None:
     errors = [
         "Traceback (most recent call last):",
         '  File "program.py", line 1, in <module>',

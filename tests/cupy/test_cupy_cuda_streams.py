@@ -125,7 +125,7 @@ def test_stream_attributes_report_requested_flags_and_priority() -> None:
         assert (default.is_non_blocking, default.priority) == (False, 0)
 
 
-def test_use_of_stream_of_another_device_raises() -> None:
+def test_stream_of_another_device_cannot_become_current_stream() -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("needs two devices")
     with cuda.Device(0):

@@ -61,7 +61,7 @@ def test_fft_plan_has_parameters_and_is_accepted_by_its_transform(
     assert cufft.get_current_plan() is None
 
 
-def test_current_fft_plan_is_plan_of_innermost_with_block_of_thread() -> None:
+def test_current_fft_plan_is_that_of_threads_innermost_with_block() -> None:
     outer, inner = cufft.Plan1d(4, cufft.CUFFT_C2C, 1), cufft.Plan1d(5, cufft.CUFFT_C2C, 1)
     elsewhere = []
     with outer:

@@ -125,7 +125,7 @@ def test_fft_is_correct_if_out_overlaps_padded_input() -> None:
     same(memory[2:], np.fft.fft(host[:4], 8))
 
 
-def test_fft_of_empty_arrays_and_axes_of_one_element_matches_numpy() -> None:
+def test_fft_over_empty_or_one_element_axis_matches_numpy() -> None:
     compare("fft", np.zeros((0, 4)))
     compare("rfftn", np.zeros((3, 0, 4), "float32"), axes=(0, 2))
     compare("fft", np.zeros(0), 3)

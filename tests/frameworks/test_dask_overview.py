@@ -98,7 +98,7 @@ def test_dask_isin_accepts_device_array_as_test_elements() -> None:
     assert (got.get() == np.isin(HOST, [1, 2])).all()
 
 
-def test_dask_unique_of_nan_and_of_empty_chunks_matches_numpy() -> None:
+def test_dask_unique_with_nan_and_empty_chunks_matches_numpy() -> None:
     host = np.array([np.nan, 1.0, np.nan, 1.0])
     with dask.config.set(scheduler="synchronous"):
         x = da.from_array(PyGPU.to_gpu(host), chunks=2)

@@ -33,7 +33,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_axis_out_of_range_raises_axis_error_with_message_of_numpy(name: str) -> None:
+def test_axis_out_of_range_raises_axis_error_with_numpys_message(name: str) -> None:
     host, device = pair((2, 3), "float32")
     with pytest.raises(np.exceptions.AxisError) as numpys:
         CALLS[name](np, host)

@@ -59,7 +59,7 @@ def test_cov_and_pinv_of_size_zero_have_same_dtype_as_numpy() -> None:
         assert_same(PyGPU.cov(PyGPU.to_gpu(host)), np.cov(host))
 
 
-def test_correlate_of_0d_arrays_and_gradient_of_bool_raise() -> None:
+def test_correlate_rejects_0d_arrays_and_gradient_rejects_bools() -> None:
     one, many = PyGPU.to_gpu(np.array(3)), PyGPU.to_gpu([1, 2])
     for operands in ((one, many), (many, one), (3, many)):
         with pytest.raises(ValueError, match="object of too small depth for desired array"):

@@ -71,7 +71,7 @@ REDUCTIONS = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize(("shape", "axis"), [((7,), None), ((1000,), 0), ((37, 65), 0), ((37, 65), -1), ((5, 6, 7), 1)])
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_reduction_of_pending_and_of_computed_operand_gives_same_bits(
+def test_reduction_gives_same_bits_for_pending_and_for_computed_operand(
     name: str, shape: tuple[int, ...], axis: int | None, dtype: str
 ) -> None:
     x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))

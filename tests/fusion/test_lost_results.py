@@ -99,7 +99,7 @@ def test_unrelated_call_of_same_thread_does_not_raise_deferred_error(driver: sim
 
 
 @pytest.mark.parametrize("report", ["flush", "synchronize"])
-def test_error_of_deferred_operation_raises_in_next_flush_of_same_thread(driver: simulated.Driver, report: str) -> None:
+def test_deferred_operation_error_raises_in_next_flush_of_same_thread(driver: simulated.Driver, report: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -113,7 +113,7 @@ def test_error_of_deferred_operation_raises_in_next_flush_of_same_thread(driver:
         y.get()
 
 
-def test_error_of_deferred_operation_does_not_raise_in_other_thread(driver: simulated.Driver) -> None:
+def test_deferred_operation_error_does_not_raise_in_other_thread(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1

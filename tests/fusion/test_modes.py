@@ -113,7 +113,7 @@ def test_fusion_mode_applies_to_current_thread_only() -> None:
     assert _core._get_fusion() == "auto"
 
 
-def test_repr_of_fusion_mode_contains_mode_and_forms_of_use() -> None:
+def test_fusion_mode_object_has_repr_with_mode_and_usage() -> None:
     assert repr(PyGPU.fusion("off")) == "<PyGPU.fusion('off'), for `with` or as a decorator>"
 
 

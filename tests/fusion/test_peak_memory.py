@@ -36,7 +36,7 @@ def test_peak_memory_of_deferred_programs_does_not_exceed_eager_mode() -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.timeout(150)
-def test_limit_of_operand_memory_applies_to_sum_of_all_queues() -> None:
+def test_operand_memory_limit_applies_to_sum_over_all_pending_queues() -> None:
     run("check_threads")
 
 

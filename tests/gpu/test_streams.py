@@ -238,7 +238,7 @@ def test_interface_dictionary_has_stream_of_unfinished_write(
 
 
 @needs_named_streams
-def test_interface_dictionary_has_stream_of_write_not_of_later_read(
+def test_interface_dictionary_has_stream_of_last_write_not_last_read(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 9)

@@ -37,7 +37,7 @@ def cached() -> int:
     return PyGPU.memory_statistics()["host_cache_bytes"]
 
 
-def test_memory_of_dropped_results_of_get_is_limited_and_released() -> None:
+def test_cached_memory_of_dropped_get_results_is_limited_and_released() -> None:
     """Check that the cached memory of dropped results of `get` is limited, and that `trim_memory` releases it.
 
     Earlier, 20 arrays of 8 MB, whose `get()` results were dropped at once, held 168 MB even after `trim_memory()`.
@@ -76,7 +76,7 @@ def test_memory_of_dropped_graph_is_not_cached() -> None:
     assert cached() == 0
 
 
-def test_memory_of_small_dropped_results_of_get_is_limited() -> None:
+def test_cached_memory_of_small_dropped_get_results_is_limited() -> None:
     """Check that the cached memory of small dropped results of `get` is limited."""
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 10) for _ in range(500)]
@@ -89,7 +89,7 @@ def test_memory_of_small_dropped_results_of_get_is_limited() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_of_dropped_results_is_returned_to_operating_system() -> None:
+def test_memory_of_dropped_get_results_returns_to_operating_system() -> None:
     """Check that the operating system gets back the memory of dropped results of `get`."""
     program = """if True:
         import numpy as np, PyGPU

@@ -50,7 +50,7 @@ def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", range(20))
-def test_copies_of_large_views_of_any_strides_keep_values(seed: int) -> None:
+def test_copies_of_large_views_with_any_strides_keep_values(seed: int) -> None:
     random = np.random.default_rng(seed)
     shape = random.permutation([int(random.integers(1, 9)), int(random.integers(20, 300)), 4099])
     source = random_view(random.random(shape, dtype=np.float32), random)

@@ -239,7 +239,7 @@ def test_result_of_get_in_use_is_not_overwritten_by_next_get(position: int) -> N
     assert holder is not None
 
 
-def test_memory_of_dropped_result_of_get_is_reused() -> None:
+def test_memory_of_dropped_get_result_is_reused() -> None:
     _, device = pair((1000,))
     places = set()
     for _ in range(5):
@@ -249,7 +249,7 @@ def test_memory_of_dropped_result_of_get_is_reused() -> None:
     assert len(places) == 1
 
 
-def test_to_device_uploads_changes_of_last_result_of_get() -> None:
+def test_to_device_uploads_changes_in_last_result_of_get() -> None:
     _, device = pair((2, 3), "int32")
     got = device.get()
     got[1] = [7, 8, 9]
@@ -367,7 +367,7 @@ LARGE_SHAPES = [(1 << 20,), (1024, 1025), (3, 700, 301), (2, 2, 2, 100_003)]
 
 @examples(25)
 @given(dtypes.filter(lambda dtype: dtype is not PADDED), st.sampled_from(LARGE_SHAPES))
-def test_download_of_large_arrays_of_every_dtype_has_same_bytes(dtype: Any, shape: tuple[int, ...]) -> None:
+def test_large_downloaded_arrays_of_every_dtype_have_same_bytes(dtype: Any, shape: tuple[int, ...]) -> None:
     count = int(np.prod(shape))
     raw = np.arange(count * dtype.itemsize, dtype=np.uint32).astype(np.uint8)
     if dtype.kind == "b" or dtype.names is not None:

@@ -109,7 +109,7 @@ def test_exported_view_has_signed_strides_and_address_of_element_zero(key: objec
 
 
 @pytest.mark.parametrize("key", [np.s_[:, :1], np.s_[None], np.s_[:1, :1], np.s_[:1, 2:3]])
-def test_exported_axis_of_length_one_has_stride_of_c_order(key: object) -> None:
+def test_exported_axis_of_length_one_has_c_order_stride(key: object) -> None:
     view = PyGPU.zeros((1, 77), np.float32)[key]
     assert view.flags.c_contiguous
     capsule = view.__dlpack__()

@@ -69,7 +69,7 @@ def test_stream_check_reports_each_illegal_program_and_no_legal_program() -> Non
 
 
 @simulated_gpu
-def test_stream_report_has_lines_of_conflicting_call_and_of_handover() -> None:
+def test_stream_report_has_lines_of_conflicting_call_and_handover() -> None:
     done = run("-W", "always", str(CHECKED), "release", "illegal")
     assert done.returncode == 0, done.stderr
     assert "illegal.py:107: StreamOrderWarning: PyGPU frees memory" in done.stderr, done.stderr

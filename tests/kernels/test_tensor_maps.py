@@ -82,7 +82,7 @@ def test_kernel_receives_tensor_map_as_aligned_128_bytes(words: PyGPU.Kernel, re
 
 
 @cuda_only
-def test_tensor_map_ignores_strides_of_axes_of_length_one(words: PyGPU.Kernel) -> None:
+def test_tensor_map_ignores_strides_along_axes_of_length_one(words: PyGPU.Kernel) -> None:
     a = PyGPU.zeros((4, 4, 20), "uint8")[:1, 1:2, :16].copy()
     for view in (a, PyGPU.zeros((4, 3, 16), "uint8")[1:2, ::5], PyGPU.zeros((1, 1, 16), "uint8")):
         out = PyGPU.zeros(17, "uint64")

@@ -199,7 +199,7 @@ def test_texture_of_linear_memory_reads_elements_and_zero_outside(module: PyGPU.
     np.testing.assert_array_equal(out.get(), four)
 
 
-def test_texture_of_pitched_rows_reads_elements_of_rows(module: PyGPU.Module) -> None:
+def test_texture_over_pitched_memory_reads_elements_of_rows(module: PyGPU.Module) -> None:
     rows = PyGPU.zeros((3, 128), "float32")
     rows[:, :5] = np.arange(15, dtype="float32").reshape(3, 5)
     at = np.array([[4.5, 2.5, 0], [2.0, 1.0, 0], [9.0, 9.0, 0]])

@@ -91,7 +91,7 @@ def test_external_view_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: A
 
 
 @ways
-def test_consumer_of_memory_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: Any) -> None:
+def test_memory_consumer_keeps_cycle_of_array_and_owner_alive(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     reference, capsule = weakref.ref(lender), lender.array.__dlpack__()

@@ -352,7 +352,7 @@ def test_threads_may_create_share_and_drop_arrays() -> None:
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")
-def test_import_of_package_does_not_enable_gil_of_free_threaded_python() -> None:
+def test_import_does_not_enable_gil_in_free_threaded_python() -> None:
     assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
 
 

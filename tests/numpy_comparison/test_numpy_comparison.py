@@ -83,7 +83,7 @@ def test_function_gives_same_bits_with_and_without_deferred_arithmetic(name: str
 
 
 @pytest.mark.enough_on("cpu")
-def test_each_function_has_call_that_numpy_accepts() -> None:
+def test_numpy_comparison_has_accepted_call_for_each_function() -> None:
     names = [name for name in pairs() if not calls_of(name) or not is_accepted(pairs()[name], calls_of(name)[0])]
     assert names == [], "add generators for their parameters, or calls to explicit_calls.py"
 
@@ -95,7 +95,7 @@ def test_each_function_has_call_that_numpy_accepts() -> None:
     [entry for entry in (*KEPT, *OPEN) if not {"gpu", "numpy25"} & set(entry.condition.split())],
     ids=lambda entry: f"{entry.functions}: {entry.does}"[:80],
 )
-def test_listed_difference_exists_in_each_named_function(entry: Entry) -> None:
+def test_listed_difference_from_numpy_exists_in_each_named_function(entry: Entry) -> None:
     is_pattern = "*" in entry.functions
     names = [name for name in pairs() if entry.has(name)]
     missing = [] if is_pattern else sorted(set(entry.functions.split()) - set(names))
@@ -133,7 +133,7 @@ def test_listed_differences_have_all_fields_and_a_reason_if_intended() -> None:
         ("shape", "ndim", "structure"),
     ],
 )
-def test_comparison_reports_function_with_other_results(name: str, other: str, kind: str) -> None:
+def test_numpy_comparison_reports_function_with_different_results(name: str, other: str, kind: str) -> None:
     wrong = pairs()[name]._replace(ours=pairs()[other].ours)
     difference = compare(wrong, calls_of(name)[0])
     assert difference is not None
@@ -141,7 +141,7 @@ def test_comparison_reports_function_with_other_results(name: str, other: str, k
 
 
 @pytest.mark.enough_on("cpu")
-def test_generated_calls_are_equal_in_each_run() -> None:
+def test_numpy_comparison_generates_same_calls_in_each_run() -> None:
     first = [repr(call) for call in calls_of("take")]
     calls_of.cache_clear()
     assert [repr(call) for call in calls_of("take")] == first

@@ -38,7 +38,7 @@ def tiers(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     sys.modules.pop("tiers", None)
 
 
-def test_policies_page_has_number_of_names_of_each_tier() -> None:
+def test_policies_page_states_how_many_names_each_tier_has() -> None:
     page = (ROOT / "docs/policies.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\w+) \| (\d+) \|", page, re.MULTILINE)
     assert {tier: int(count) for tier, count in rows} == Counter(map(tier_of, names()))
@@ -52,7 +52,7 @@ def test_each_public_name_has_one_tier_and_tables_have_no_other_names(tiers: Mod
     assert {tiers.STABLE, *index.TIERS} == set(TIERS)
 
 
-def test_tier_of_name_follows_from_its_group_or_table_of_exceptions(tiers: ModuleType) -> None:
+def test_name_has_tier_of_its_group_unless_listed_as_exception(tiers: ModuleType) -> None:
     for group, members in index.GROUPS.items():
         for name in members:
             assert tier_of(name) == tiers.EXCEPTIONS.get(name, tiers.GROUPS[group]), name

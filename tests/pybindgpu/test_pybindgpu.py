@@ -92,7 +92,7 @@ def test_dtype_accepts_parameters_of_numpy_and_rejects_other_objects() -> None:
             PyGPU.dtype(given)
 
 
-def test_members_of_dtype_class_are_dtypes_of_arrays() -> None:
+def test_members_of_dtype_class_are_valid_array_dtypes() -> None:
     assert isinstance(dtype.int16, PyGPU.dtype)
     for label in LABELS:
         member = getattr(dtype, label)

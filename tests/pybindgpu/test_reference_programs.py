@@ -456,7 +456,7 @@ def bindings() -> tuple[ModuleType, ModuleType]:
     PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs its own driver"
 )
 @pytest.mark.filterwarnings("ignore:The chararray class is deprecated")
-def test_saxpy_of_cuda_bindings_in_process_of_pygpu_matches_numpy() -> None:
+def test_saxpy_by_cuda_bindings_in_same_process_matches_numpy() -> None:
     driver, nvrtc = bindings()
 
     def checked(answer: tuple[Any, ...]) -> Any:

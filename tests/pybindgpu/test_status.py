@@ -145,7 +145,7 @@ def test_status_of_device_exception_is_its_error_code(error: Exception, code: in
     assert value_of(5, raiser(error)) == (5, code)
 
 
-def test_status_of_driver_error_is_code_of_driver() -> None:
+def test_driver_error_is_converted_to_status_with_drivers_code() -> None:
     with pytest.raises(_core.CudaError) as refused:
         _core.raw_free(0x10)
     assert status_of(_core.raw_free, 0x10) == refused.value.code == 1

@@ -33,7 +33,7 @@ def test_bitlog2_is_index_of_highest_bit():
 
 
 @pytest.mark.parametrize("exponent", range(0, 44, 3))
-def test_pool_bin_of_request_holds_blocks_of_sufficient_size(exponent):
+def test_pool_bin_for_request_has_blocks_that_are_large_enough(exponent):
     pool = DeviceMemoryPool()
     for size in {0, 1, (1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1, 3 << exponent}:
         bin = pool.bin_number(size)

@@ -237,7 +237,7 @@ def test_variance_far_from_zero_is_as_accurate_as_numpy(axis: int) -> None:
     assert ours <= max(numpys, 2e-6)
 
 
-def test_reduction_of_unaligned_array_equals_reduction_of_aligned_copy() -> None:
+def test_reduction_gives_same_result_for_unaligned_array_and_aligned_copy() -> None:
     host = values((4 * 512 + 4,), "float32")
     array = PyGPU.to_gpu(host)
     for start in (0, 1) if IS_SIMULATED else range(4):

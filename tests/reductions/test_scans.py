@@ -138,7 +138,7 @@ def test_large_scans_by_several_thread_blocks_match_numpy(shape: tuple[int, ...]
     check(PyGPU.to_gpu(host).cumsum(axis=axis), host.cumsum(axis=axis))
 
 
-def test_scan_of_unaligned_array_equals_scan_of_aligned_copy() -> None:
+def test_scan_gives_same_result_for_unaligned_array_and_aligned_copy() -> None:
     host = values(np.random.default_rng(9), (5003,), "float32")
     array = PyGPU.to_gpu(host)
     wanted = array[:5000].copy().cumsum().get()

@@ -164,7 +164,7 @@ def test_unique_rejects_dtype_without_order() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (2, 0, 2)])
-def test_unique_of_array_with_axis_of_length_0_matches_numpy(shape: tuple[int, ...]) -> None:
+def test_unique_accepts_array_with_axis_of_length_0_like_numpy(shape: tuple[int, ...]) -> None:
     host = np.zeros(shape)
     for axis in range(len(shape)):
         wanted = np.unique(host, True, True, True, axis=axis)

@@ -137,7 +137,7 @@ def test_memory_dropped_in_capture_exists_at_each_launch() -> None:
     assert all(other.get()[0] == 9.0 for other in others)
 
 
-def test_two_streams_of_capture_keep_order_of_array_accesses() -> None:
+def test_array_accesses_on_two_streams_of_capture_keep_their_order() -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a, b = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     one.begin_capture()

@@ -66,7 +66,7 @@ def test_real_and_imag_of_numbers_and_with_out_are_computed():
     np.testing.assert_array_equal(out.get(), NUMBERS.imag)
 
 
-def test_real_part_of_pending_result_is_view_of_that_result():
+def test_real_part_of_pending_result_is_view_into_that_result():
     array = PyGPU.to_gpu(NUMBERS)
     total = array + array
     total.real[...] = 1

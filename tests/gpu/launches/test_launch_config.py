@@ -152,7 +152,7 @@ def shifted(blocks: int, cluster: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("cluster", [1, 2, 4, 8])
-def test_blocks_of_cluster_read_shared_memory_of_next_block(module: PyGPU.Module, cluster: int) -> None:
+def test_blocks_in_cluster_read_shared_memory_of_next_block(module: PyGPU.Module, cluster: int) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     module.get_function("neighbour")[LaunchConfig(16, 64, cluster=cluster)](out)
     np.testing.assert_array_equal(out.get(), shifted(16, cluster))
