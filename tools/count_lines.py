@@ -86,7 +86,7 @@ def item_end(masked: str, start: int) -> int:
 
 
 def rust_lines(text: str) -> int:
-    """Return the number of lines of code of a Rust file."""
+    """Return how many lines of code a Rust file has."""
     code, masked = without_comments(text)
     position = 0
     while test := TEST_ATTRIBUTE.search(masked, position):
@@ -105,7 +105,7 @@ def docstring_lines(text: str) -> set[int]:
 
 
 def python_lines(text: str) -> int:
-    """Return the number of lines of code of a Python file."""
+    """Return how many lines of code a Python file has."""
     given, code = text.splitlines(), set[int]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in NOT_CODE:

@@ -1,4 +1,4 @@
-"""Print every import path of every public name of an installed PyGPU, and the kind of the object.
+"""Print all import paths of the public names in an installed PyGPU, each with the kind of the object.
 
 ``tests/packaging/public_names_0.1.0.txt`` is the output for release 0.1.0; no name in that file may be removed:
 

@@ -206,7 +206,7 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
 
 
 def ufuncs() -> tuple[dict[str, tuple[int, str]], dict[str, str]]:
-    """Return the ufuncs of the table with their number of results and their summary, and the aliases of ufuncs."""
+    """Return each ufunc of the Rust table with its number of results and its summary, and all aliases of ufuncs."""
     text = TABLE.read_text(encoding="utf-8")
     aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', text[text.index("pub const ALIASES") :], re.MULTILINE))
     table = text[text.index("pub static TABLE") :].partition("\n];")[0]

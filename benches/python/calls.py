@@ -51,7 +51,7 @@ def each(
 ) -> Case:
     """Return a case with a separate statement for each library.
 
-    The statement of "floor" is the name of a loop in floor.py.
+    The statement of the library "floor" (the driver alone) is the name of a loop in floor.py.
     """
     return Case(group, name, _spelled(statements), cpu_most=cpu_most, backend=backend, exchange=exchange)
 

@@ -1,4 +1,4 @@
-"""Compare PyGPU with NumPy, the driver's own calls and every installed peer, alternating between them.
+"""Compare PyGPU with NumPy, the driver's own calls and every other installed GPU library, alternating between them.
 
     python benches/python/compare.py [--quick] [--json FILE] [--markdown FILE] [--plots FOLDER] [--from FILE] ...
 

@@ -6,7 +6,7 @@ Large expressions are measured in gigabytes per second of necessary traffic: ope
 once. All results are kept. Each call of PyGPU is followed by a flush, so that calls are independent. If a call makes
 more than one launch, the program reports the call at the end and returns exit status 1. Small calls are measured in
 microseconds of the host, without a wait. Every result is compared with NumPy's in float64. Values are medians over
-rounds and turns; each turn uses a new process per library.
+rounds and turns; a turn is a series of rounds in a new process for each library.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ class Goal:
 
     what: str
     unit: str
-    # Name of a case in calls.py or of a transfer in transfers.py. `size` and `floor` have a meaning for transfers only.
+    # Name of a case in calls.py or of a transfer in transfers.py. `size` and `floor` (the driver's own transfer) have a
+    # meaning for transfers only.
     name: str
     limit: float
     over_floor: bool = False

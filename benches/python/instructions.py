@@ -77,7 +77,7 @@ Counts = dict[str, dict[str, int]]
 
 
 def turn() -> None:
-    """Run each statement N and 2N times under callgrind; calls of `os.getppid` mark the ends of both intervals."""
+    """Run each statement N times and 2N times under callgrind; calls of `os.getppid` mark the ends of both runs."""
     import gc
     import time
     import timeit

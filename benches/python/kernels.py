@@ -1,4 +1,4 @@
-"""Compare generated kernels with the memory bandwidth and with peers, in one run.
+"""Compare generated kernels with the memory bandwidth, CuPy and PyCUDA, in one run.
 
     python benches/python/kernels.py [--json FILE] [--gib 1.0] [--rounds 7]
 

@@ -25,7 +25,7 @@ from typing import Any
 import machine
 from last_rows_groups import BATCHES, GROUPS, OWN, SIDES, Results, Settings
 
-# Fraction by which PyGPU may be slower than the best peer and still reach its goal, because times are noisy.
+# Fraction by which PyGPU may be slower than the best other library and still reach its goal, because times are noisy.
 NOISE = 0.02
 NUMPY, FLOOR = "NumPy", "floor"
 BEST_PEER = "the best peer, less 2 % of noise"
@@ -39,8 +39,8 @@ class Row:
     group: str
     call: str
     unit: str
-    # None if the best peer's value is the goal. If `over_floor` is true, the driver's value of the row `limit` plus
-    # `goal` is the goal.
+    # None if the goal is the value of the best other library. If `over_floor` is true, the goal is the driver's value
+    # of the row `limit` plus the number `goal`.
     goal: float | None = None
     over_floor: bool = False
     # Name of the row whose value bounds this row. If that row has values of several libraries, the driver's value

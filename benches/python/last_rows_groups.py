@@ -23,7 +23,7 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 OWN = "PyGPU"
 Calls = dict[str, tuple[Callable[[], Any], int]]
 Figures = dict[str, dict[str, float]]
-# Seconds of a burst, of the pause before it, and of the load before a sustained value.
+# Durations in seconds: a burst of calls, the pause before it, and the load before a sustained value is measured.
 BURST, PAUSE, LOAD = 0.01, 0.01, 0.25
 # A call of linear algebra that is expected to take more seconds is not measured.
 LONGEST = 5.0
@@ -100,7 +100,7 @@ def burst(library: Library, call: Callable[[], Any]) -> float:
 
 
 def sustained(library: Library, call: Callable[[], Any]) -> float:
-    """Return the device seconds of a call after a quarter of a second of such calls."""
+    """Return the device seconds of a call under sustained load, after the same call was repeated for 0.25 s."""
     seconds = burst(library, call)
     until = time.perf_counter() + LOAD
     while time.perf_counter() < until:
@@ -259,7 +259,7 @@ def launch(results: Results, settings: Settings) -> None:
 
 
 def compared(results: Results, own: list[str], peers: list[str], sizes: list[int], settings: Settings) -> None:
-    """Measure small calls in nanoseconds and transfers in GB/s by compare.py; the peers run in one round."""
+    """Measure small calls in nanoseconds and transfers in GB/s by compare.py; other libraries run in one round only."""
     import compare
     import worker
 
@@ -297,7 +297,7 @@ def transfers(results: Results, settings: Settings) -> None:
 
 
 def import_times(results: Results, settings: Settings) -> None:
-    """Measure the milliseconds of `import PyGPU` and of a peer's import in processes that have imported NumPy."""
+    """Measure the milliseconds of `import PyGPU` and of another library's import, after an import of NumPy."""
     import import_time
 
     for name, repeats in ((OWN, 2 if settings.quick else 20), ("cupy", 3)):

@@ -157,7 +157,7 @@ def measure(
 ) -> None:
     """Time the calls of all libraries alternately, print a table, and write the JSON file if requested.
 
-    `large` returns functions on the given number of four-byte elements, with the number of units of work of each;
+    `large` returns functions on the given number of four-byte elements, each with its amount of work, such as bytes;
     `unit` is the name of a billion such units per second. `small` returns the seconds until calls on small arrays
     return. `names` are the compared libraries; the columns `more` follow theirs.
     """

@@ -84,7 +84,7 @@ def test_fill_of_transposed_arrays_and_long_rows_matches_numpy() -> None:
 
 
 def overwrite_freed_host_memory() -> None:
-    """Overwrite most of the small freed blocks of host memory, by allocating blocks of 1 to 699 bytes."""
+    """Overwrite most freed host blocks of up to 699 bytes, by allocating blocks of these sizes."""
     keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
     del keep
 

@@ -1,4 +1,4 @@
-"""Test convolution and correlation of infinities and NaNs, and of blocks of rows that overlap only partially."""
+"""Test convolution and correlation of infinities and NaNs, in one block of rows and in several."""
 
 from __future__ import annotations
 

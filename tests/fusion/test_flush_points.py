@@ -1,4 +1,4 @@
-"""Test methods of streams, events, graphs and devices, and functions of `driver` and of CUDA's and NVML's interfaces.
+"""Test methods of streams, events, graphs and devices, and functions of `driver`, `cuda*` and `nvml*`.
 
 Each method or function launches all pending operations, or helpers/fusion_support/entry_points.py lists it as an
 exception that needs no flush.

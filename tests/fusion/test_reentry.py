@@ -39,7 +39,7 @@ def random_expression() -> Callable[[Any], Any]:
 
 @pytest.fixture
 def collecting() -> Iterator[list[Callable[[], Any]]]:
-    """Return a list of functions that run at the start of each garbage collection, like finalizers of a program."""
+    """Return a list; functions that a test adds to it run at the start of each garbage collection, like finalizers."""
     work: list[Callable[[], Any]] = []
 
     def callback(phase: str, _: Any) -> None:

@@ -65,7 +65,7 @@ def round_of(seed: int, peers: Sequence[str] | None) -> tuple[int, list[str]]:
 
 
 def growth(samples: Sequence[dict[str, int]], name: str) -> int:
-    """Return the difference of medians of the last and the second quarter of the samples."""
+    """Return the growth: the median of the last quarter of the samples minus the median of the second quarter."""
     quarter = len(samples) // 4
     values = [one[name] for one in samples]
     return round(statistics.median(values[-quarter:]) - statistics.median(values[quarter : 2 * quarter]))

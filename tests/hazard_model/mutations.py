@@ -1,4 +1,4 @@
-"""Check that the model's tests detect defects of hazard tracking and of the queues of deferred operations.
+"""Check that the tests of the hazard model detect inserted defects in hazard tracking and in the pending queues.
 
     python tests/hazard_model/mutations.py [NAME ...]
 

@@ -1,4 +1,4 @@
-"""Hand over memory at random between PyGPU and all installed peers, on delayed streams and in several threads.
+"""Pass memory at random between PyGPU and all installed GPU libraries, on delayed streams and in several threads.
 
 
     python tests/helpers/handovers.py --operations 10000 --processes 20 --seed 7 --json report.json
@@ -6,8 +6,9 @@
 A baton is a piece of memory with known values. An operation passes a baton to another library, writes a part of it,
 compares it with the expected values, passes it to another thread, or deletes the array of an earlier library. A baton
 is passed by DLPack, by DLPack's C exchange table, by an array interface, or by its address. Writes run on a busy
-stream. The peers are NumPy; PyTorch, CuPy, numba-cuda, JAX and cuda.core if installed; and `hostile_peer`, whose
-deleters release the GIL before they call PyGPU's deleters. No value may be read too early, and no process may crash.
+stream. The other libraries are NumPy; PyTorch, CuPy, numba-cuda, JAX and cuda.core if installed; and `hostile_peer`,
+whose deleters release the GIL before they call PyGPU's deleters. No value may be read too early, and no process may
+crash.
 """
 
 from __future__ import annotations
@@ -189,8 +190,8 @@ class Run:
         self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
         self.between: queue.Queue[Baton] = queue.Queue()
         self.failures: list[str] = []
-        # The most recent writes: each value with the history of the baton at that time.
-        # After a mismatch, this list shows where the wrong value comes from.
+        # The most recent writes into memory that is passed between libraries: each value with the memory's history at
+        # that time. After a mismatch, this list shows where the wrong value comes from.
         self.writes: deque[tuple[float, list[str]]] = deque(maxlen=3000)
         backend = PyGPU.backend_name()
         if backend != "cpu":
@@ -214,7 +215,7 @@ class Run:
 
 
 def hand_over(operations: int, seed: int, threads: int = 3, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Run the operations with the named peers, or with all, in this process; return a report."""
+    """Run the operations with the named libraries, or with all, in this process; return a report."""
     driver = simulated.driver()
     before = len(driver.reports()) if driver else 0
     run = Run(seed, threads, names)

@@ -120,7 +120,10 @@ class Soak:
         self.live.pop()
 
     def keep(self, values: np.ndarray) -> None:
-        """Keep a result of `get`. Later, the soak checks that changes of the array have not changed the result."""
+        """Keep a result of `get`.
+
+        Later, the run checks that changes of the array have not changed the result.
+        """
         self.kept.append((values, values.tobytes()))
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
@@ -292,7 +295,7 @@ def live_on_driver() -> dict[str, int]:
 
 @dataclass
 class Outcome:
-    """Hold the outcome of one `Soak`."""
+    """Hold the outcome of one run of random operations (`Soak`)."""
 
     counts: Counter[str]
     resident: list[int] = field(default_factory=list)
@@ -300,7 +303,7 @@ class Outcome:
 
 
 def outcome_of(seed: int, operations: int, pairs: int, tell: Callable[[int], None] | None = None) -> Outcome:
-    """Run a soak, and return its outcome or its failure."""
+    """Run random operations, and return the outcome of the run or its failure."""
     run = Soak(seed, pairs)
     outcome = Outcome(run.counts)
     try:
@@ -326,7 +329,9 @@ def soak(
     pairs: int = soak_operations.arithmetic.FEW,
     tell: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
-    """Run a soak and return its report; a failure is stored under `"failure"`, which is otherwise None.
+    """Run random operations in one or more threads, and return a report.
+
+    The entry `"failure"` describes the first failure, or is None.
 
     Every thread has separate arrays; thread n has the seed `seed + n`. `pairs` is the number of pairs of operand types
     in arithmetic.

@@ -1,4 +1,4 @@
-"""Test the host mirror of an array, which `to_device` uploads, and the cached memory of dropped results of `get`."""
+"""Test an array's host mirror (the ndarray that `to_device` uploads), and the cached memory of dropped `get` results."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_memory_of_dropped_get_results_returns_to_operating_system() -> None:
 
 
 def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
-    """Check that the cache of dropped results does not affect the host mirror."""
+    """Check that `to_device` uploads the last result of `get`, which is the host mirror until it is dropped."""
     a = PyGPU.arange(3.0)
     held = a.get()
     assert a.host_array is held
@@ -128,7 +128,7 @@ def test_result_of_get_is_host_mirror_until_result_is_dropped() -> None:
 
 
 def test_array_constructed_from_ndarray_keeps_its_host_mirror() -> None:
-    """Check that the ndarray from which an array was constructed stays its host mirror, as in PybindGPU."""
+    """Check that `to_device` still uploads the ndarray from which the array was constructed, as in PybindGPU."""
     a = PyGPU.GPUArray(np.arange(3.0))
     a.get()[0] = 7
     a.to_device()

@@ -1,8 +1,8 @@
 """Test PyGPU's C callbacks, which other libraries call with or without the GIL, nested, and after finalization.
 
-The other library of these tests, the peer, is ``hostile_peer``: a C extension whose deleters release the GIL before
-they call PyGPU's deleters. The process aborts if a Python object is destroyed without the GIL. Most tests run in a
-separate process, so that they detect such an abort.
+The other library in these tests is ``hostile_peer``: a C extension whose deleters release the GIL before they call
+PyGPU's deleters. The process aborts if a Python object is destroyed without the GIL. Most tests run in a separate
+process, so that they detect such an abort.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ print(PyGPU.config()["kernel_cache_refused"])
 
 @needs_kernels
 def test_cache_folder_of_0_1_0_is_kept_beside_new_entries(tmp_path: Path) -> None:
-    # The version is part of the key of an entry, so another version finds none of the old entries.
+    # The key of a cache entry contains the version, so another version does not find the old entries.
     folder = tmp_path / "kernels"
     folder.mkdir(mode=0o700)
     key = hashlib.sha256(b"0.1.0").hexdigest()

@@ -1,4 +1,4 @@
-"""Test cuda.core: views of PyGPU's arrays, streams of each library in the other, and kernels of cuda.core."""
+"""Test cuda.core: its views of PyGPU's arrays, its kernels, and streams that the two libraries pass to each other."""
 
 from __future__ import annotations
 

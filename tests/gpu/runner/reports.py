@@ -69,7 +69,7 @@ def _case(element: ElementTree.Element, modules: Sequence[tuple[str, str]]) -> C
 
 
 def _outcome(element: ElementTree.Element) -> tuple[Outcome, str, str]:
-    """Return the outcome of a test, the first line of its reason, and the whole text of the reason."""
+    """Return the outcome of a test and the reason of this outcome: its first line, and its whole text."""
     for kind in ("failure", "error", "skipped"):
         found = element.find(kind)
         if found is not None:

@@ -1,4 +1,4 @@
-"""List the public names of `PyGPU` and `GPUArray`, with a call of each name and a comparison of the call's result."""
+"""List the public names of `PyGPU` and `GPUArray`; for each name, define a call and a comparison of its result."""
 
 from __future__ import annotations
 

@@ -2,9 +2,8 @@
 
     PYGPU_CHECK_STREAMS=1 python tests/helpers/handover_support/checked.py [name form]
 
-A stand-in for the module `torch` has the functions that the check calls. The current stream of this stand-in is the
-stream on which the programs of `illegal.py` work in the place of another library. Each program runs in its legal and
-its illegal form.
+A stand-in for the module `torch` has the functions that the check calls. Its current stream is the stream on which the
+programs of `illegal.py` work, as if they were another library. Each program runs in its legal and its illegal form.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Define the libraries between which `tests/helpers/handovers.py` passes memory: PyGPU, NumPy, and installed peers."""
+"""Define the libraries between which `tests/helpers/handovers.py` passes memory: PyGPU, NumPy and other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the hostile peer: a small C extension that calls PyGPU's callbacks without the GIL, nested, and after exit.
+"""Build a C extension that acts as a badly behaved library: it calls PyGPU's callbacks without the GIL and after exit.
 
 ``library()`` builds the extension with the machine's C compiler, once for each source and interpreter, and imports it.
 """

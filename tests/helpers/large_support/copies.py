@@ -1,4 +1,4 @@
-"""Cases of copies: contiguous, transposed, strided, pitched, to and from the host, joined and repeated arrays."""
+"""Define cases of copies: contiguous, transposed, strided, pitched, between host and device, joined, repeated."""
 
 from __future__ import annotations
 

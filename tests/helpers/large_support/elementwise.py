@@ -1,4 +1,4 @@
-"""Cases of elementwise operations: dtypes, layouts, broadcasting, `out`, `where`, fusion, special functions."""
+"""Define cases of elementwise operations: dtypes, layouts, broadcasting, `out`, `where`, fusion, special functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of kernels from a user's source, and of the export of arrays to other libraries."""
+"""Define cases with kernels from a user's source, and cases that export arrays to other libraries."""
 
 from __future__ import annotations
 

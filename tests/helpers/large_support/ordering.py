@@ -1,4 +1,4 @@
-"""Cases of sorts, searches, unique values and counts."""
+"""Define cases of sorts, searches, unique values and counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VALUES = np.arange(P, dtype=np.uint8)
 
 
 def in_order(size: int, table: np.ndarray = VALUES) -> Rule:
-    """Return the rule of the sorted elements: each value of the table fills an equal part."""
+    """Return the rule that describes a sorted array: each value of the table fills an equal part of it."""
     return Rule(table).over((len(table), size // len(table)), 1, 0)
 
 

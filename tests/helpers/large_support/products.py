@@ -1,4 +1,4 @@
-"""Cases of products of matrices and vectors, whose operands or results have more than 2^31 elements."""
+"""Define cases of products of matrices and vectors whose operands or results have more than 2^31 elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of random numbers: a long draw has the values of generators that were advanced, and of NumPy's generator."""
+"""Define cases of random numbers: a long draw equals NumPy's draw, and draws of generators that were advanced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from large_support.judge import Large, Wrong
 from large_support.table import case
 
 SEED = 2026
-# Numbers of a block of the generator, by the size of their random part in bytes.
+# How many random numbers the generator computes from one block of bits, by the number's size in bytes.
 IN_BLOCK = {4: 8, 8: 4}
 
 

@@ -1,4 +1,4 @@
-"""Cases of reductions: of all elements, along each axis, with masks, of views, of fused operands, of segments."""
+"""Define cases of reductions: of all elements, along each axis, with masks, of views, fused operands and segments."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Rule:
     steps: tuple[int, int, int] = (1, 0, 0)
 
     def over(self, shape: tuple[int, ...], *steps: int, start: int = 0) -> Rule:
-        """Return the rule with a step of f for each axis of a shape of at most three axes."""
+        """Return the rule for a shape of at most three axes, in which `f` grows by a given step along each axis."""
         lengths = (1,) * (3 - len(shape)) + tuple(shape)
         by_axis = (0,) * (3 - len(steps)) + steps
         return replace(self, start=start, inner=(lengths[1], lengths[2]), steps=(by_axis[0], by_axis[1], by_axis[2]))

@@ -1,4 +1,4 @@
-"""Cases of scans, which are cumulative reductions."""
+"""Define cases of scans, which are cumulative reductions."""
 
 from __future__ import annotations
 

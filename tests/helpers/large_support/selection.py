@@ -1,4 +1,4 @@
-"""Cases of selections: take, put, index arrays, masks, positions of nonzero elements."""
+"""Define cases of selections: take, put, index arrays, masks, positions of nonzero elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Register the cases by family."""
+"""Register the test cases of large arrays by family, such as reductions."""
 
 from __future__ import annotations
 

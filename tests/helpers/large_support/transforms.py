@@ -1,4 +1,4 @@
-"""Cases of Fourier transforms of many rows or columns with more than 2^31 elements in all."""
+"""Define cases of Fourier transforms of many rows or columns with more than 2^31 elements in all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def as_floats(array: PyGPU.GPUArray) -> PyGPU.GPUArray:
 
 
 def by_rows(spectra: np.ndarray) -> Rule:
-    """Return the rule of an array whose rows repeat those of a matrix, with complex numbers as pairs of floats."""
+    """Return the rule that describes an array of repeated matrix rows, with complex numbers as pairs of floats."""
     return Rule(np.ascontiguousarray(spectra).view(np.float32).reshape(-1))
 
 

@@ -33,7 +33,7 @@ def axis_of(soak: Soak, held: Held) -> int | None:
 
 
 def result(soak: Soak, ours: PyGPU.GPUArray, twin: Any) -> Held:
-    """Compare a result with NumPy's, and add both to the live arrays of the soak.
+    """Compare a result with NumPy's, and add both to the live arrays of the run.
 
     The layout of NumPy's result depends on NumPy's algorithm; a device mostly writes its result in C order.
     """

@@ -1,11 +1,11 @@
-"""Run the kernels of elevation_mapping_cupy on points of a slope with a step, and print the layers of the map."""
+"""Run the kernels of elevation_mapping_cupy on points that form a slope with a step, and print the map's layers."""
 
 import sys
 
 sys.path.insert(0, f"{sys.argv[1]}/elevation_mapping_cupy/script/elevation_mapping_cupy/kernels")
 import cupy as cp
 
-if cp.__name__ == "cupy":  # CuPy 14 defines float16 only for kernels with float16 parameters
+if cp.__name__ == "cupy":  # CuPy 14 defines float16 only for kernels with float16 parameters.
     own_kernel = cp.ElementwiseKernel
 
     def kernel_with_float16(*args, preamble="", **options):
